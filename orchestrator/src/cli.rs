@@ -3,42 +3,32 @@
 mod config;
 mod control;
 mod environment;
-mod faults;
 mod generate;
-mod journal;
 mod keys;
 mod logs;
-mod record;
+mod replay;
+mod resume;
+mod settings;
 mod topic;
-mod trace;
-mod view;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lockstep::limits::{
-    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, RUN_AHEAD_MAX, SPIN_US_MAX,
-    THREADS_MAX,
-};
-use serde::{Deserialize, Serialize};
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
-pub use faults::{FaultArguments, PeerLossPolicy};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
-pub use journal::{JournalArguments, JournalPlace, ResumeArguments};
-pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
+pub use keys::{KeyArguments, KeyRole, KeygenArguments};
 pub use logs::LogArguments;
-pub(crate) use record::RATE_MAX_HZ;
-pub use record::{RecordArguments, ReplayArguments};
+pub use replay::ReplayArguments;
+pub use resume::ResumeArguments;
+pub use settings::{RunSettings, ViewArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
-pub use trace::TraceArguments;
-pub use view::ViewArguments;
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
@@ -124,101 +114,14 @@ pub struct RunArguments {
     /// A run file (.toml), or worlds that all run together; without it, the embedded demo
     #[arg(value_name = "CONFIG.toml | WORLD.sdf...")]
     pub files: Vec<PathBuf>,
-    /// Secondaries to start; 0 is standalone, one process for everything [default: 2]
-    #[arg(long, value_name = "N", env = "PHALANX_SECONDARIES")]
-    pub secondaries: Option<u32>,
-    /// Stop after so many iterations [default: run until stopped]
-    #[arg(long, value_name = "N", env = "PHALANX_ITERATIONS")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    pub iterations: Option<u64>,
-    /// Simulated over real time; 0 is as fast as possible [default: what the world says]
-    #[arg(long, value_name = "X", env = "PHALANX_REAL_TIME_FACTOR")]
-    #[arg(value_parser = parse_real_time_factor, allow_negative_numbers = true)]
-    pub real_time_factor: Option<f64>,
-    /// Start with time standing still
-    #[arg(long, value_name = "BOOL", env = "PHALANX_PAUSED")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    #[arg(value_parser = BoolishValueParser::new())]
-    pub paused: Option<bool>,
-    /// Seed of all random numbers [default: 0]
-    #[arg(long, value_name = "N", env = "PHALANX_SEED")]
-    pub seed: Option<u64>,
-    /// Name of the run [default: the world's file name and a number]
-    #[arg(long, value_name = "RUN", env = "PHALANX_NAME")]
-    pub name: Option<String>,
-    /// Options of fault handling.
+    /// Settings of the run.
     #[command(flatten)]
-    pub faults: FaultArguments,
-    /// Write one line with the digest of every iteration to this file
-    #[arg(long, value_name = "FILE", env = "PHALANX_DIGESTS")]
-    pub digests: Option<PathBuf>,
-    /// Write what every iteration changed to this file: performers' cells and states, bit for bit
-    #[arg(long, value_name = "FILE", env = "PHALANX_STATES")]
-    pub states: Option<PathBuf>,
-    /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
-    #[arg(long, value_name = "FILE", env = "PHALANX_COMMANDS")]
-    pub commands: Option<PathBuf>,
-    /// Write the commands that were done, with their iterations, for --commands
-    #[arg(long, value_name = "FILE", env = "PHALANX_RECORD_COMMANDS")]
-    pub record_commands: Option<PathBuf>,
+    pub settings: RunSettings,
     /// Start the programs that world files name, too; those of the run file always are
     #[arg(long, value_name = "BOOL", env = "PHALANX_ALLOW_PROGRAMS")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(value_parser = BoolishValueParser::new())]
     pub allow_programs: Option<bool>,
-    /// Write one line per message of every topic to this file, whether or not anyone listens
-    #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
-    pub messages: Option<PathBuf>,
-    /// Threads that step cells, in each process [default: 1]
-    #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
-    pub threads: Option<u32>,
-    /// Iterations that one message brings at most while nothing changes hands; 1 has each in a
-    /// message of its own [default: 64]
-    #[arg(long, value_name = "N", env = "PHALANX_RUN_AHEAD_MAX")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(RUN_AHEAD_MAX)))]
-    pub run_ahead_max: Option<u32>,
-    /// Time to look for messages before sleeping: faster if each process has a core of its own, and
-    /// much slower if not [default: 0]
-    #[arg(long, value_name = "MICROSECONDS", env = "PHALANX_SPIN_US")]
-    #[arg(value_parser = clap::value_parser!(u64).range(0..=SPIN_US_MAX))]
-    pub spin_us: Option<u64>,
-    /// Do every step of every cell twice and compare
-    #[arg(long, value_name = "BOOL", env = "PHALANX_VERIFY")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    #[arg(value_parser = BoolishValueParser::new())]
-    pub verify: Option<bool>,
-    /// Move cells between secondaries for the sake of load [default: on]
-    #[arg(long, value_name = "on|off", env = "PHALANX_BALANCE", value_parser = parse_switch)]
-    pub balance: Option<bool>,
-    /// The effort of the solver of contacts and joints [default: exact]
-    #[arg(long, value_name = "SOLVER", env = "PHALANX_SOLVER")]
-    pub solver: Option<SolverChoice>,
-    /// Cut each world, none of which may have levels, into so many by its contents
-    #[arg(long, value_name = "N", env = "PHALANX_AUTO_LEVELS")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(AUTO_LEVELS_MAX)))]
-    pub auto_levels: Option<u32>,
-    /// Rule for when a level's models are loaded [default: buffer]
-    #[arg(long, value_name = "RULE", env = "PHALANX_LEVELS_LOAD")]
-    pub levels_load: Option<LevelsLoad>,
-    /// Simulated time that a performer stays in a cell before it goes to its own level's
-    /// [default: 0.05]
-    #[arg(long, value_name = "SECONDS", env = "PHALANX_MINIMUM_STAY")]
-    #[arg(value_parser = parse_stay, allow_negative_numbers = true)]
-    pub minimum_stay: Option<Duration>,
-    /// Distance below which one cell must own two performers, in metres [default: 0.02]
-    #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
-    #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
-    pub interaction_margin: Option<f64>,
-    /// Options of the journal.
-    #[command(flatten)]
-    pub journal: JournalArguments,
-    /// Levels of log lines that processes write: one level, or levels by part [default: info]
-    #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
-    pub log_level: Option<String>,
-    /// Write what happens to this file as JSON lines; - is stdout, with --headless
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
     /// No view: progress on stderr, summary on stdout; the run ends with this process
     #[arg(long)]
     pub headless: bool,
@@ -228,38 +131,9 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Options of recording.
-    #[command(flatten)]
-    pub record: RecordArguments,
-    /// Options of tracing.
-    #[command(flatten)]
-    pub trace: TraceArguments,
-    /// Options of access to the run.
-    #[command(flatten)]
-    pub security: RunSecurityArguments,
     /// Options of the view.
     #[command(flatten)]
     pub view: ViewArguments,
-}
-
-/// Rule for when a level's models are loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub enum LevelsLoad {
-    /// While a performer touches the level or its buffer.
-    #[default]
-    Buffer,
-    /// From touching the level itself until leaving its buffer, as Gazebo does.
-    Volume,
-}
-
-/// The effort of the solver of contacts and joints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub enum SolverChoice {
-    /// As much as contacts and joints need to agree with each other.
-    #[default]
-    Exact,
-    /// Less where many bodies touch: heaps settle more softly.
-    Fast,
 }
 
 /// Format of figures.
@@ -391,40 +265,6 @@ pub struct CheckArguments {
     pub format: Format,
 }
 
-fn parse_real_time_factor(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
-        _ => Err("use a number from 0 (as fast as possible)".to_owned()),
-    }
-}
-
-fn parse_switch(text: &str) -> Result<bool, String> {
-    match text {
-        "on" | "true" | "yes" | "1" => Ok(true),
-        "off" | "false" | "no" | "0" => Ok(false),
-        _ => Err("use on or off".to_owned()),
-    }
-}
-
-fn parse_log_level(text: &str) -> Result<String, String> {
-    crate::config::check_log_filter(text).map(|()| text.to_owned())
-}
-
-fn parse_stay(text: &str) -> Result<Duration, String> {
-    parse_bounded(text, MINIMUM_STAY_MAX_S).map(Duration::from_secs_f64)
-}
-
-fn parse_margin(text: &str) -> Result<f64, String> {
-    parse_bounded(text, INTERACTION_MARGIN_MAX)
-}
-
-fn parse_bounded(text: &str, most: f64) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    number
-        .filter(|number| (0.0..=most).contains(number))
-        .ok_or_else(|| format!("use a number from 0 to {most}"))
-}
-
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
     seconds
@@ -436,6 +276,12 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use lockstep::LoadRule;
+    use run::RunSpec;
+
+    fn spec(arguments: &RunArguments) -> RunSpec {
+        run::overlay(&RunSpec::default(), &arguments.settings.0).unwrap()
+    }
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -446,12 +292,12 @@ mod tests {
     fn run_is_what_happens_when_no_command_is_named() {
         let cli = Cli::try_parse_from(["phalanx", "--secondaries", "3", "world.sdf"]).unwrap();
         assert!(cli.command.is_none());
-        assert_eq!(cli.run.secondaries, Some(3));
+        assert_eq!(spec(&cli.run).run.secondaries, 3);
         let cli = Cli::try_parse_from(["phalanx", "run", "--paused", "world.sdf"]).unwrap();
         let Some(CliCommand::Run(arguments)) = cli.command else {
             panic!("run was not named")
         };
-        assert_eq!(arguments.paused, Some(true));
+        assert!(spec(&arguments).run.paused);
         assert_eq!(arguments.files, [PathBuf::from("world.sdf")]);
     }
 
@@ -461,9 +307,10 @@ mod tests {
                     --minimum-stay 0.2";
         let run = Cli::try_parse_from(line.split_whitespace()).unwrap().run;
         assert_eq!(run.files, ["a.sdf", "b.sdf"].map(PathBuf::from));
-        assert_eq!((run.balance, run.verify), (Some(false), Some(true)));
-        assert_eq!(run.levels_load, Some(LevelsLoad::Volume));
-        assert_eq!(run.minimum_stay, Some(Duration::from_millis(200)));
+        let spec = spec(&run);
+        assert_eq!((spec.run.balance, spec.run.verify), (false, true));
+        assert_eq!(spec.levels.load, LoadRule::Volume);
+        assert_eq!(spec.levels.minimum_stay, Duration::from_millis(200));
     }
 
     #[test]

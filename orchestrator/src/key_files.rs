@@ -9,11 +9,13 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use run::Security;
 use serde::{Deserialize, Serialize};
 use transport::{Endpoints, KeyError, KeyPair};
 
 use crate::client::Reach;
-use crate::run_directory::{FoundRun, write_private};
+use crate::private_file::write_private;
+use crate::run_directory::FoundRun;
 
 /// The variable that names the folder of a user's keys.
 pub const KEYS_VARIABLE: &str = "PHALANX_KEYS";
@@ -161,6 +163,14 @@ pub fn reach_of_address(endpoints: Endpoints, chosen: &ChosenKeys) -> Result<Rea
     let primary = chosen.server_key.clone();
     let primary = primary.unwrap_or_else(|| public.to_string_lossy().into_owned());
     Reach::with_keys(endpoints, &key, &primary)
+}
+
+/// Returns the folder of the user's keys that the environment or a file names.
+pub fn keys_folder(security: &Security) -> Option<PathBuf> {
+    let variable = std::env::var_os(KEYS_VARIABLE).filter(|path| !path.is_empty());
+    variable
+        .map(PathBuf::from)
+        .or_else(|| security.keys.clone())
 }
 
 /// Returns the folder of a user's keys that is named, or that of every user; `None` without a home.

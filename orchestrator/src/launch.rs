@@ -18,97 +18,33 @@ pub mod world_programs;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
 use protocol::Role;
+use run::{Place, RunSpec, Trace};
 use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
 pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
 
-use crate::cli::{LevelsLoad, PeerLossPolicy, SolverChoice};
-use crate::config::{
-    LevelsConfig, LogsConfig, NetworkConfig, PhysicsConfig, ProcessesConfig, RecordConfig,
-    RecoveryConfig, TraceConfig,
-};
 use crate::key_files::RunKeys;
+use crate::private_file::replace_private;
 
 /// Everything that decides a run's processes.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line, apart from the others"
-)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
-    /// Address that the primary binds.
-    #[serde(with = "launched::endpoint_text")]
-    pub endpoint: Endpoints,
-    /// By which keys the processes know each other; `None` encrypts nothing.
+    /// The specification, with the address, the keys and the files of this run.
+    pub spec: RunSpec,
+    /// File from which the first process reads the specification.
+    pub spec_file: PathBuf,
+    /// Keys by which the processes know each other; `None` encrypts nothing.
     pub keys: Option<RunKeys>,
-    /// True if that is so although other machines can connect.
-    pub is_insecure: bool,
-    /// The world files.
-    pub worlds: Vec<PathBuf>,
-    /// File for the primary's summary.
-    pub summary: PathBuf,
-    /// File for the primary's last events.
-    pub last_events: PathBuf,
-    /// Number of secondaries; 0 is standalone.
-    pub secondaries: u32,
-    /// Iterations after which the run ends.
-    pub iterations: Option<u64>,
-    /// Simulated over real time, 0 is as fast as possible; `None` is what the world says.
-    pub real_time_factor: Option<f64>,
-    /// True if time stands still at the start.
-    pub paused: bool,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// File for the digest of every iteration.
-    pub digests: Option<PathBuf>,
-    /// File for the changes of every iteration.
-    pub states: Option<PathBuf>,
-    /// File with the commands that are done at their iterations.
-    pub commands: Option<PathBuf>,
-    /// File for the commands that were done.
-    pub record_commands: Option<PathBuf>,
-    /// File for a line for every message.
-    pub messages: Option<PathBuf>,
-    /// Settings of recording.
-    pub record: RecordConfig,
-    /// Settings of tracing.
-    #[serde(default)]
-    pub trace: TraceConfig,
     /// The recording that is simulated again, instead of worlds.
     pub recording: Option<PathBuf>,
-    /// Threads that step cells, in each process.
-    pub threads: u32,
-    /// Number of iterations that one message brings at most.
-    pub run_ahead_max: u32,
-    /// True if every step is done twice and compared.
-    pub verify: bool,
-    /// True if cells move for the sake of load.
-    pub balance: bool,
-    /// Reactions to the loss of a process.
-    pub recovery: RecoveryConfig,
-    /// Settings of physics.
-    #[serde(default)]
-    pub physics: PhysicsConfig,
-    /// Rules for the cell that every performer is in.
-    pub levels: LevelsConfig,
-    /// Time for which peers are waited for.
-    pub network: NetworkConfig,
-    /// Log levels of the processes.
-    pub logs: LogsConfig,
-    /// Settings of single processes.
-    pub processes: ProcessesConfig,
-    /// Journal of the run, from which it can be resumed.
-    pub journal: Option<PathBuf>,
-    /// Largest size of the journal \[MiB\]; `None` is the worker's default.
-    pub journal_limit_mib: Option<u64>,
-    /// True if the run is resumed from the journal.
+    /// True if the run goes on from its journal.
     pub is_resumed: bool,
     /// True if that is done although something is lost.
-    #[serde(default)]
     pub accepts_loss: bool,
 }
 
@@ -126,31 +62,72 @@ pub struct WorkerCommand {
 }
 
 impl LaunchPlan {
+    /// Returns the address at which processes of this machine reach the primary.
+    ///
+    /// # Panics
+    /// Panics if the plan was made without an address.
+    pub fn endpoint(&self) -> Endpoints {
+        let bind = self.spec.network.bind.as_ref();
+        bind.expect("a plan has an address").seen_from_here()
+    }
+
     /// Returns the processes of the run, the one that keeps time first.
     pub fn commands(&self) -> Vec<WorkerCommand> {
         let mut commands = vec![self.first_command()];
-        commands.extend((1..=self.secondaries).map(|number| self.secondary_command(number)));
+        let secondaries = 1..=self.spec.run.secondaries;
+        commands.extend(secondaries.map(|number| self.secondary_command(number)));
         for command in &mut commands {
-            surroundings::give(command, &self.logs, &self.processes);
+            surroundings::give(command, &self.spec);
         }
         commands
     }
 
+    /// Writes the specification for the first process.
+    ///
+    /// # Errors
+    /// Fails if the system refuses, or a path is no text.
+    pub fn write_spec(&self) -> io::Result<()> {
+        replace_private(&self.spec_file, &self.effective_spec().to_text()?)
+    }
+
     /// Returns the names of the secondaries.
     pub fn secondary_names(&self) -> Vec<String> {
-        (1..=self.secondaries).map(secondary_name).collect()
+        (1..=self.spec.run.secondaries)
+            .map(secondary_name)
+            .collect()
     }
 
     /// Returns the names of the world files.
     pub fn world_names(&self) -> String {
-        let files = self.worlds.iter().chain(&self.recording);
+        let files = self.spec.run.worlds.iter().chain(&self.recording);
         let names = files.map(|world| world.display().to_string());
         names.collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the plan that goes on with the run from its journal; `None` if it has none.
+    pub fn resumed(mut self) -> Option<Self> {
+        self.spec.journal.folder()?;
+        self.is_resumed = true;
+        // That of the first start stays as it is.
+        self.spec.trace = Trace::default();
+        Some(self)
+    }
+
+    /// Returns the specification of this start: a run that goes on has its worlds and commands
+    /// from its journal.
+    fn effective_spec(&self) -> RunSpec {
+        let mut spec = self.spec.clone();
+        if self.is_resumed {
+            spec.run.worlds.clear();
+            spec.run.commands = None;
+            spec.journal.place = Place::Nowhere;
+        }
+        spec
+    }
+
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let all = self.secondaries + self.network.remote_secondaries;
+        let all = self.spec.run.secondaries + self.spec.network.remote_secondaries;
         let role = if all == 0 {
             Role::Standalone
         } else {
@@ -159,50 +136,18 @@ impl LaunchPlan {
         if role == Role::Primary {
             arguments.push("--network-role=primary".into());
             flag(&mut arguments, "--network-secondaries", all.to_string());
-            self.push_network(&mut arguments);
-            self.push_recovery(&mut arguments);
         }
-        flag(&mut arguments, "--bind", self.endpoint.to_string());
-        self.push_security(&mut arguments);
-        flag(&mut arguments, "--summary", &self.summary);
-        flag(&mut arguments, "--last-events", &self.last_events);
-        if let Some(folder) = self.summary.parent() {
-            flag(&mut arguments, "--divergence-reports", folder);
-            flag(&mut arguments, "--audit", folder.join("audit.log"));
+        flag(&mut arguments, "--run", &self.spec_file);
+        if let Some(recording) = &self.recording {
+            flag(&mut arguments, "--recording", recording);
         }
-        flag(&mut arguments, "--seed", self.seed.to_string());
-        if let Some(iterations) = self.iterations {
-            flag(&mut arguments, "--iterations", iterations.to_string());
+        if let (true, Some(journal)) = (self.is_resumed, self.spec.journal.folder()) {
+            flag(&mut arguments, "--resume", journal);
+            if self.accepts_loss {
+                arguments.push("--accept-loss".into());
+            }
         }
-        if let Some(factor) = self.real_time_factor {
-            flag(&mut arguments, "--real-time-factor", factor.to_string());
-        }
-        if let Some(digests) = &self.digests {
-            flag(&mut arguments, "--digests", digests);
-        }
-        if let Some(states) = &self.states {
-            flag(&mut arguments, "--states", states);
-        }
-        if let Some(commands) = self.commands.as_ref().filter(|_| !self.is_resumed) {
-            flag(&mut arguments, "--commands", commands);
-        }
-        if let Some(record) = &self.record_commands {
-            flag(&mut arguments, "--record-commands", record);
-        }
-        if let Some(messages) = &self.messages {
-            flag(&mut arguments, "--messages", messages);
-        }
-        if self.paused {
-            arguments.push("--paused".into());
-        }
-        self.push_recordings(&mut arguments);
-        self.push_cells(&mut arguments);
-        self.push_journal(&mut arguments);
         arguments.push("--lifeline".into());
-        if !self.is_resumed {
-            arguments.push("--".into());
-            arguments.extend(self.worlds.iter().map(OsString::from));
-        }
         WorkerCommand {
             name: role.to_string(),
             role,
@@ -211,132 +156,25 @@ impl LaunchPlan {
         }
     }
 
-    /// Adds what is recorded, what is traced and what is simulated again.
-    fn push_recordings(&self, arguments: &mut Vec<OsString>) {
-        if let Some(file) = &self.record.file {
-            flag(arguments, "--record", file);
-            flag(arguments, "--record-rate", self.record.rate_hz.to_string());
-            if self.record.has_states {
-                arguments.push("--record-states".into());
-            }
-        }
-        if let Some(file) = &self.trace.file {
-            flag(arguments, "--trace", file);
-            flag(arguments, "--trace-from", self.trace.from.to_string());
-            let iterations = self.trace.iterations.to_string();
-            flag(arguments, "--trace-iterations", iterations);
-        }
-        if let Some(recording) = &self.recording {
-            flag(arguments, "--recording", recording);
-        }
-    }
-
-    /// Adds who is in which cell, and how and where cells are stepped.
-    fn push_cells(&self, arguments: &mut Vec<OsString>) {
-        let levels = &self.levels;
-        flag(arguments, "--threads", self.threads.to_string());
-        flag(arguments, "--run-ahead-max", self.run_ahead_max.to_string());
-        flag(
-            arguments,
-            "--balance",
-            if self.balance { "on" } else { "off" },
-        );
-        if self.verify {
-            arguments.push("--verify".into());
-        }
-        let solver = match self.physics.solver {
-            SolverChoice::Exact => "exact",
-            SolverChoice::Fast => "fast",
-        };
-        flag(arguments, "--solver", solver);
-        if let Some(count) = levels.auto_levels {
-            flag(arguments, "--auto-levels", count.to_string());
-        }
-        let load = match levels.load {
-            LevelsLoad::Buffer => "buffer",
-            LevelsLoad::Volume => "volume",
-        };
-        flag(arguments, "--levels-load", load);
-        let stay = levels.minimum_stay.as_secs_f64().to_string();
-        flag(arguments, "--minimum-stay", stay);
-        let margin = levels.interaction_margin_m.to_string();
-        flag(arguments, "--interaction-margin", margin);
-    }
-
-    /// Adds who may connect; keys are named by their files.
-    fn push_security(&self, arguments: &mut Vec<OsString>) {
-        if let Some(keys) = &self.keys {
-            flag(arguments, "--key", &keys.primary);
-            for authorized in &keys.authorized {
-                flag(arguments, "--authorized", authorized);
-            }
-        }
-        if self.is_insecure {
-            arguments.push("--insecure".into());
-        }
-    }
-
-    fn push_network(&self, arguments: &mut Vec<OsString>) {
-        let network = &self.network;
-        let milliseconds = |duration: std::time::Duration| duration.as_millis().to_string();
-        let seconds = |duration: std::time::Duration| duration.as_secs_f64().to_string();
-        flag(
-            arguments,
-            "--heartbeat-interval-ms",
-            milliseconds(network.heartbeat_interval),
-        );
-        flag(
-            arguments,
-            "--heartbeat-timeout-ms",
-            milliseconds(network.heartbeat_timeout),
-        );
-        flag(arguments, "--peer-timeout", seconds(network.peer_timeout));
-        flag(arguments, "--step-timeout", seconds(network.step_timeout));
-        flag(arguments, "--warn-after", seconds(network.warn_after));
-        let examined = seconds(network.diagnose_after);
-        flag(arguments, "--diagnose-after", examined);
-        if network.wait_for_debugger {
-            arguments.push("--wait-for-debugger".into());
-        }
-        self.push_spin(arguments);
-    }
-
-    /// Adds how long every process looks for messages before it sleeps, where it does.
-    fn push_spin(&self, arguments: &mut Vec<OsString>) {
-        let spin = self.network.spin;
-        if !spin.is_zero() {
-            flag(arguments, "--spin-us", spin.as_micros().to_string());
-        }
-    }
-
-    fn push_recovery(&self, arguments: &mut Vec<OsString>) {
-        let recovery = &self.recovery;
-        let policy = match recovery.on_peer_loss {
-            PeerLossPolicy::Stop => "stop",
-            PeerLossPolicy::Recover => "recover",
-        };
-        flag(arguments, "--on-peer-loss", policy);
-        let every = recovery.checkpoint_every.to_string();
-        flag(arguments, "--checkpoint-every", every);
-        flag(arguments, "--stand-bys", recovery.stand_bys.to_string());
-    }
-
     fn secondary_command(&self, number: u32) -> WorkerCommand {
         let name = secondary_name(number);
+        let network = &self.spec.network;
         let mut arguments = vec!["--network-role=secondary".into()];
-        let endpoint = self.endpoint.seen_from_here();
-        flag(&mut arguments, "--connect", endpoint.to_string());
+        flag(&mut arguments, "--connect", self.endpoint().to_string());
         flag(&mut arguments, "--name", &name);
         if let Some(keys) = &self.keys {
             flag(&mut arguments, "--key", &keys.secondary);
             flag(&mut arguments, "--server-key", &keys.primary_public);
         }
-        if self.is_insecure {
+        if self.spec.security.insecure {
             arguments.push("--insecure".into());
         }
-        let patience = self.network.peer_timeout.as_secs_f64().to_string();
-        flag(&mut arguments, "--peer-timeout", patience);
-        self.push_spin(&mut arguments);
+        let timeout = network.peer_timeout.as_secs_f64().to_string();
+        flag(&mut arguments, "--peer-timeout", timeout);
+        if !network.spin.is_zero() {
+            let spin = network.spin.as_micros().to_string();
+            flag(&mut arguments, "--spin-us", spin);
+        }
         arguments.push("--lifeline".into());
         WorkerCommand {
             name,

@@ -9,6 +9,7 @@ pub mod control;
 pub mod key_files;
 pub mod launch;
 mod message_text;
+mod private_file;
 pub mod replay;
 pub mod run_directory;
 pub mod terminal;

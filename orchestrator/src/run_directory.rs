@@ -8,7 +8,6 @@
 mod contents;
 mod journals;
 mod log_files;
-mod private_file;
 mod record;
 
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -18,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use protocol::{Outcome, PeerName, StopReason};
+use protocol::{Outcome, StopReason};
+use run::{RunNameError, check_run_name};
 use transport::ownership::{self, RUNTIME_DIR_VARIABLE};
 use transport::{EndpointError, Endpoints, OwnershipError};
 
@@ -26,7 +26,6 @@ use crate::app::ended::RunEnded;
 
 pub use journals::JOURNALS_MAX;
 pub use log_files::LogFiles;
-pub use private_file::{append_private, replace_private, write_private};
 pub use record::{RunEnd, RunRecord, WorkerRecord};
 pub(crate) use record::{log_time, now_unix_s};
 
@@ -43,6 +42,7 @@ const LAST_EVENTS_FILE: &str = "events.jsonl";
 const LOGS_FOLDER: &str = "logs";
 const JOURNAL_FOLDER: &str = "journal";
 const LAUNCH_FILE: &str = "launch.json";
+const SPEC_FILE: &str = "spec.json";
 
 /// Reason why a run cannot have its folder.
 #[derive(Debug, thiserror::Error)]
@@ -84,24 +84,6 @@ pub enum RunDirectoryError {
         #[source]
         source: io::Error,
     },
-}
-
-/// Text that no run may be named.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "must be 1 to 64 letters, digits, '-', '_' or '.', the first of them no '.', and {0:?} is not"
-)]
-pub struct RunNameError(pub String);
-
-/// Checks the name of a run.
-///
-/// # Errors
-/// Fails if it could not be a folder's name everywhere.
-pub fn check_run_name(name: &str) -> Result<(), RunNameError> {
-    if name.parse::<PeerName>().is_err() || name.starts_with('.') {
-        return Err(RunNameError(name.chars().take(64).collect()));
-    }
-    Ok(())
 }
 
 /// The folder of all runs of this user on this machine.

@@ -4,6 +4,7 @@ mod cli;
 
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
+use run::RunSpec;
 use rustix::process::Resource;
 use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
@@ -66,7 +68,15 @@ fn main() -> ProcessExitCode {
             return ExitCode::Failure.into();
         }
     };
-    let request = match cli.request() {
+    let base = match cli.base() {
+        Ok(base) => base,
+        Err(error) => {
+            let text = format!("{error:#}");
+            eprintln!("error: {}", escaped(&text));
+            return ExitCode::Configuration.into();
+        }
+    };
+    let request = match cli.request(&base) {
         Ok(request) => request,
         Err(message) => {
             eprintln!("error: {}", escaped(&message));
@@ -147,11 +157,12 @@ fn start_logging() {
 
 /// Empties the files that are written at the end, and sees that they can be.
 fn empty_reports(run: &Run) -> anyhow::Result<()> {
-    if let Some(path) = &run.summary {
+    let outputs = &run.spec.outputs;
+    if let Some(path) = &outputs.summary {
         fs::write(path, "")
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
     }
-    if let Some(path) = &run.last_events {
+    if let Some(path) = &outputs.last_events {
         let written = RunHistory::default().write_events(path);
         written.map_err(anyhow::Error::msg)?;
     }
@@ -187,26 +198,27 @@ fn run_primary(
         worlds: &loaded.worlds,
         world_files: &beginning.world_files,
         is_standalone: role == Role::Standalone,
-        is_resumed: run.journal.resume.is_some(),
+        is_resumed: run.resume.is_some(),
     };
-    let own = run.record.recorder();
+    let own = run.recorder();
     let recordings = Recordings::begin(own, recorded, to_record, &mut primary)?;
     let mut told = Vec::new();
     let mut proof = match beginning.goes_on_after() {
         Some(checkpoint) => resume_proof(run, &primary, checkpoint, &mut told)?,
         None => create_proof(run, &Topology::new(&loaded.worlds), loaded.step_size)?,
     };
-    proof.last_events.clone_from(&run.last_events);
-    proof.divergence = cli::divergence_file(run, loaded.step_size, secondaries);
+    proof.last_events.clone_from(&run.spec.outputs.last_events);
+    proof.divergence = run.divergence_file(loaded.step_size, secondaries);
     let worlds = beginning.world_files.join(", ");
     let own = identity::peer_info(name, role);
     let reporter = Reporter::new(loaded.worlds.clone(), own);
-    let (limit, journal) = (run.journal.limit_bytes(), run.journal.journal.as_deref());
+    let journal = &run.spec.journal;
+    let (limit, journal) = (journal.limit_bytes(), journal.folder());
     let parts = Parts {
         reporter,
         journal: beginning.journal(journal, limit, &primary, told)?,
         topics: survey.topics,
-        trace: run.trace.tracer(role, primary.plan())?,
+        trace: run.tracer(role, primary.plan())?,
         audit: audit_log(run)?,
         warning: None,
         recordings,
@@ -230,14 +242,14 @@ fn run_primary(
         )?,
         Role::Primary | Role::Secondary => drive(|_| link, (publisher, beats), parts)?,
     };
-    finish(&summary, run.summary.as_deref())
+    finish(&summary, run.spec.outputs.summary.as_deref())
 }
 
 fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {
     Ok(SocketOptions {
-        insecure: run.insecure,
-        spin: run.spin,
-        curve: run.security.of_primary(run.bind.as_ref())?,
+        insecure: run.spec.security.insecure,
+        spin: run.spec.network.spin,
+        curve: run.security.of_primary(run.spec.network.bind.as_ref())?,
     })
 }
 
@@ -258,29 +270,34 @@ struct Parts {
 
 /// Returns what a run begins with: its worlds, or the journal of one that is taken up again.
 fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
-    if let Some(path) = &run.record.recording {
+    if let Some(path) = &run.recording {
         let recorded = recording_file::read(path)?;
         let (worlds, schedule) = (recorded.worlds.clone(), recorded.schedule.clone());
         let files = std::slice::from_ref(path);
         return Ok((Beginning::fresh(worlds, schedule, files), Some(recorded)));
     }
-    if let Some(journal) = &run.journal.resume {
-        let losses = run.journal.losses();
+    if let Some(journal) = &run.resume {
+        let losses = run.losses();
         return Ok((
             Beginning::resumed(journal, reach(run, losses)?, losses)?,
             None,
         ));
     }
-    let commands = run.commands.as_deref().map(commands_file::read);
+    let spec = &run.spec;
+    let commands = spec.run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
-    let loaded = world_file::load(&run.worlds, run.solver, run.auto_levels)?;
-    Ok((Beginning::fresh(loaded, schedule, &run.worlds), None))
+    let worlds = &spec.run.worlds;
+    let auto_levels = spec.levels.auto_levels.map(|count| count as usize);
+    let auto_levels = auto_levels.and_then(NonZeroUsize::new);
+    let loaded = world_file::load(worlds, spec.physics.solver, auto_levels)?;
+    Ok((Beginning::fresh(loaded, schedule, worlds), None))
 }
 
 /// Returns the last iteration that the files of a resumed run have. Where losses are accepted, they
 /// decide nothing.
 fn reach(run: &Run, losses: Losses) -> anyhow::Result<Option<Iteration>> {
-    let Some(path) = run.digests.as_deref().filter(|_| losses == Losses::Refuse) else {
+    let digests = run.spec.outputs.digests.as_deref();
+    let Some(path) = digests.filter(|_| losses == Losses::Refuse) else {
         return Ok(None);
     };
     let reach = DigestsFile::reach(path).with_context(|| {
@@ -376,37 +393,48 @@ fn settings_of(
     topics: Vec<TopicReport>,
     secondaries: Option<u32>,
 ) -> Settings {
+    let RunSpec {
+        run: simulation,
+        levels,
+        network,
+        outputs,
+        record,
+        ..
+    } = &run.spec;
+    let recovery = &simulation.recovery;
     Settings {
-        publish_all: run.messages.is_some() || run.record.record.is_some(),
-        run_ahead_max: run.ahead_max,
-        trace: run.trace.window(),
+        publish_all: outputs.messages.is_some() || record.file.is_some(),
+        run_ahead_max: simulation.run_ahead_max,
+        trace: run.trace_window(),
         topics,
         schedule: Vec::new(),
         session: identity::new_session(),
         secondaries: secondaries.unwrap_or(1),
-        iterations: run.iterations,
-        real_time_factor: run.real_time_factor.unwrap_or(loaded.real_time_factor),
-        start_paused: run.paused,
+        iterations: simulation.iterations,
+        real_time_factor: simulation
+            .real_time_factor
+            .unwrap_or(loaded.real_time_factor),
+        start_paused: simulation.paused,
         step_size: loaded.step_size,
-        seed: run.seed,
-        heartbeat_interval: run.heartbeat_interval,
-        heartbeat_timeout: secondaries.map(|_| run.heartbeat_timeout),
-        peer_timeout: run.peer_timeout,
-        step_timeout: run.step_timeout,
-        patience: run.patience.settings(),
+        seed: simulation.seed,
+        heartbeat_interval: network.heartbeat_interval,
+        heartbeat_timeout: secondaries.map(|_| network.heartbeat_timeout),
+        peer_timeout: network.peer_timeout,
+        step_timeout: network.step_timeout,
+        patience: run.step_timeout(),
         rules: Rules {
-            load: run.levels_load,
-            interaction_margin: run.interaction_margin,
-            minimum_stay: iterations_of(run.minimum_stay, loaded.step_size),
+            load: levels.load,
+            interaction_margin: levels.interaction_margin_m,
+            minimum_stay: iterations_of(levels.minimum_stay, loaded.step_size),
             step_size_s: loaded.step_size.as_secs_f64(),
         },
-        balance: run.balance,
-        threads: run.threads,
-        verify: run.verify,
-        on_peer_loss: run.on_peer_loss,
-        checkpoint_every: run.checkpoint_every,
-        stand_bys: run.stand_bys,
-        is_journaled: run.journal.journal.is_some() || run.journal.resume.is_some(),
+        balance: simulation.balance,
+        threads: simulation.threads,
+        verify: simulation.verify,
+        on_peer_loss: recovery.on_peer_loss,
+        checkpoint_every: recovery.checkpoint_every,
+        stand_bys: recovery.stand_bys,
+        is_journaled: run.is_journaled(),
         build: identity::build(),
     }
 }
@@ -418,18 +446,19 @@ fn iterations_of(time: Duration, step_size: Duration) -> u64 {
 
 fn create_proof(run: &Run, plan: &Topology, step_size: Duration) -> anyhow::Result<ProofFiles> {
     let context = |what: &str, path: &Path| format!("cannot write {what} to {}", path.display());
-    let digests = run
+    let outputs = &run.spec.outputs;
+    let digests = outputs
         .digests
         .as_deref()
         .map(|path| DigestsFile::create(path).with_context(|| context("digests", path)));
-    let states = run.states.as_deref().map(|path| {
+    let states = outputs.states.as_deref().map(|path| {
         StatesFile::create(path, plan, step_size).with_context(|| context("states", path))
     });
-    let commands = run
+    let commands = outputs
         .record_commands
         .as_deref()
         .map(|path| CommandsRecord::create(path).with_context(|| context("commands", path)));
-    let messages = run
+    let messages = outputs
         .messages
         .as_deref()
         .map(|path| MessagesFile::create(path).with_context(|| context("messages", path)));
@@ -453,21 +482,21 @@ fn resume_proof(
     (after, commands): (Iteration, u64),
     told: &mut Vec<String>,
 ) -> anyhow::Result<ProofFiles> {
-    let losses = run.journal.losses();
+    let (losses, outputs) = (run.losses(), &run.spec.outputs);
     let mut take = Resumed { losses, told };
-    let digests = take.file("digests", run.digests.as_deref(), |path| {
+    let digests = take.file("digests", outputs.digests.as_deref(), |path| {
         DigestsFile::resume(path, after)
     });
     let digests = digests?;
-    let states = take.file("states", run.states.as_deref(), |path| {
+    let states = take.file("states", outputs.states.as_deref(), |path| {
         StatesFile::resume(path, primary, after)
     });
     let states = states?;
-    let record = take.file("commands", run.record_commands.as_deref(), |path| {
+    let record = take.file("commands", outputs.record_commands.as_deref(), |path| {
         CommandsRecord::resume(path, commands)
     });
     let commands = record?;
-    let messages = take.file("messages", run.messages.as_deref(), |_| {
+    let messages = take.file("messages", outputs.messages.as_deref(), |_| {
         Err(io::Error::other(
             "what was said before the checkpoint cannot be told from the rest",
         ))
@@ -538,7 +567,7 @@ fn insecurity(endpoints: &Endpoints, is_encrypted: bool) -> Option<String> {
 
 /// Opens the file in which it is written down who does what.
 fn audit_log(run: &Run) -> anyhow::Result<Option<AuditLog>> {
-    let log = run.audit.as_deref().map(|path| {
+    let log = run.spec.outputs.audit.as_deref().map(|path| {
         AuditLog::open(path).with_context(|| format!("cannot write {}", path.display()))
     });
     log.transpose()
@@ -546,7 +575,7 @@ fn audit_log(run: &Run) -> anyhow::Result<Option<AuditLog>> {
 
 /// Returns where a run is reached, with the folder of sockets that goes with the run.
 fn endpoints_of(run: &Run, role: Role) -> anyhow::Result<(Endpoints, Option<tempfile::TempDir>)> {
-    match &run.bind {
+    match &run.spec.network.bind {
         Some(endpoints) => Ok((endpoints.clone(), None)),
         None if role == Role::Primary => Ok((cli::endpoint_by_hand()?, None)),
         None => private_endpoints().map(|(folder, endpoints)| (endpoints, Some(folder))),

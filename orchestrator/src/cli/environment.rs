@@ -94,7 +94,7 @@ fn collect(command: &Command, line: &str, variables: &mut Vec<(String, Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::setting::SETTINGS;
+    use crate::config::setting::settings;
 
     fn check(command: &Command, line: &str) {
         for argument in command.get_arguments() {
@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn variables_of_settings_are_those_of_options() {
         let variables = variables();
-        for setting in SETTINGS {
-            if let Some(name) = setting.variable {
-                let is_known = variables.iter().any(|(known, _)| known == name);
+        for setting in settings() {
+            if let Some(name) = setting.variable() {
+                let is_known = variables.iter().any(|(known, _)| *known == name);
                 assert!(is_known, "{}: {name}", setting.path());
             }
         }

@@ -51,27 +51,6 @@ impl KeyArguments {
     }
 }
 
-/// Options of access to the primary of a run that is started.
-#[derive(Clone, Debug, Default, Args)]
-pub struct RunSecurityArguments {
-    /// Address of the primary, tcp://HOST:PORT, of which PORT to PORT+5 are used; 0.0.0.0 is every
-    /// address of this machine [default: sockets in the run's folder]
-    #[arg(long, value_name = "ENDPOINT", env = "PHALANX_BIND")]
-    pub bind: Option<transport::Endpoints>,
-    /// Secondaries that join from other machines, besides those that are started here [default: 0]
-    #[arg(long, value_name = "N", env = "PHALANX_REMOTE_SECONDARIES")]
-    pub remote_secondaries: Option<u32>,
-    /// The folder of your keys: primary.key and who is authorized [default: keys in your folder of
-    /// settings]
-    #[arg(long, value_name = "FOLDER", env = "PHALANX_KEYS")]
-    pub keys: Option<PathBuf>,
-    /// Encrypt nothing and let anybody in who reaches --bind
-    #[arg(long, value_name = "BOOL", env = "PHALANX_INSECURE")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    #[arg(value_parser = clap::builder::BoolishValueParser::new())]
-    pub insecure: Option<bool>,
-}
-
 /// The arguments of `phalanx keygen`.
 #[derive(Debug, Args)]
 pub struct KeygenArguments {

@@ -2,7 +2,7 @@
 
 use protocol::ExitCode;
 
-use super::config::settings;
+use super::config::settings_of_view;
 use super::terminal_check::require_terminal;
 use super::watch;
 use super::{CommandResult, output, runtime, target};
@@ -13,8 +13,7 @@ use crate::view::{ViewEnd, ViewOptions};
 pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
     let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     require_terminal("`phalanx show` for its figures as text or JSON")?;
-    let mut config = settings(None)?;
-    arguments.view.apply(&mut config.view);
+    let config = settings_of_view(&arguments.view)?;
     let options = ViewOptions::new(target.name(), false, &config);
     let name = target.name();
     let left = runtime()?.block_on(watch::watch(&target, options))?;

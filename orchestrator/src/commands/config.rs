@@ -8,7 +8,7 @@ use anyhow::Context;
 use protocol::ExitCode;
 
 use super::{CommandResult, Failed, output};
-use crate::cli::{ConfigAction, ConfigArguments};
+use crate::cli::{ConfigAction, ConfigArguments, ViewArguments};
 use crate::config::{CONFIG_VARIABLE, Config, ConfigError, FileKind, Layers, UserFile};
 
 /// Prints, checks or finds settings.
@@ -26,6 +26,12 @@ pub(super) fn config(arguments: &ConfigArguments) -> CommandResult {
 /// Returns the settings in force before flags and the environment.
 pub(super) fn settings(run_file: Option<&Path>) -> Result<Config, Failed> {
     Config::load(run_file).map_err(|error| Failed::new(ExitCode::Configuration, error))
+}
+
+/// Returns the settings in force with the options of a view.
+pub(super) fn settings_of_view(view: &ViewArguments) -> Result<Config, Failed> {
+    let config = settings(None)?.with(&view.0);
+    config.map_err(|error| Failed::new(ExitCode::Configuration, error))
 }
 
 /// Tells all that is wrong with files: run files, or the user's own.

@@ -3,14 +3,14 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::ExitCode;
+use run::check_run_name;
 use transport::authorized::time_text;
 use transport::{KeyError, KeyPair};
 
 use super::{CommandResult, Failed, output};
 use crate::cli::{KeyRole, KeygenArguments};
 use crate::config::Config;
-use crate::key_files::{make_private_folder, user_folder};
-use crate::run_directory::check_run_name;
+use crate::key_files::{keys_folder, make_private_folder, user_folder};
 
 /// Writes a new key, and tells its public half.
 pub(super) fn keygen(arguments: &KeygenArguments) -> CommandResult {
@@ -89,7 +89,7 @@ fn limits(arguments: &KeygenArguments) -> Result<String, Failed> {
 
 fn default_folder() -> Result<std::path::PathBuf, Failed> {
     let config = Config::load(None).map_err(|error| Failed::new(ExitCode::Configuration, error))?;
-    user_folder(config.security.keys_folder().as_deref()).ok_or_else(|| {
+    user_folder(keys_folder(&config.spec.security).as_deref()).ok_or_else(|| {
         let message = "there is no folder for keys: name one with --out";
         Failed::message(ExitCode::Usage, message)
     })

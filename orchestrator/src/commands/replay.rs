@@ -8,15 +8,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use ::run::SECONDARIES_MAX;
 use protocol::ExitCode;
 use recording::Recording;
 
-use super::config::settings;
+use super::config::{settings, settings_of_view};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, output, run, runtime};
 use crate::app::plain_text::plain;
 use crate::cli::{Format, ReplayArguments};
-use crate::config::SECONDARIES_MAX;
 use crate::replay::Player;
 use crate::view::{ViewEnd, ViewOptions};
 use info::Info;
@@ -42,8 +42,7 @@ fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> C
         .break_off()
         .map(|(offset, reason)| format!("the recording breaks off at byte {offset}: {reason}"));
     let player = Player::new(recording).map_err(|error| refused(file, error))?;
-    let mut config = settings(None)?;
-    arguments.view.apply(&mut config.view);
+    let config = settings_of_view(&arguments.view)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let options = ViewOptions::new(plain(&name), false, &config);
     match runtime()?.block_on(watch::show(player, warning, options))? {
@@ -82,11 +81,12 @@ fn verify(arguments: &ReplayArguments) -> CommandResult {
         return Err(Failed::message(ExitCode::Usage, message));
     }
     let mut config = settings(None)?;
-    let run = &mut config.run;
+    let spec = &mut config.spec;
+    let run = &mut spec.run;
     run.secondaries = arguments.secondaries;
     run.real_time_factor = Some(0.0);
     run.paused = false;
-    config.record.file = None;
-    config.trace.file = None;
+    spec.record.file = None;
+    spec.trace.file = None;
     run::again(&arguments.file, config, arguments.format)
 }

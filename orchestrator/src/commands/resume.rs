@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use journal::Losses;
 use protocol::ExitCode;
+use run::SECONDARIES_MAX;
 
 use super::{CommandResult, Failed};
 use crate::cli::{Format, ResumeArguments};
-use crate::config::SECONDARIES_MAX;
 use crate::launch::launched::Launched;
 use crate::run_directory::{FoundRun, RunDirectory, RunDirectoryError, Runs};
 
@@ -91,7 +91,7 @@ fn wait_for_the_last_life(run: &FoundRun, patience: Duration) -> Result<(), Fail
 
 /// Makes sure that the journal is whole, or that what it has lost is accepted.
 fn check_journal(launched: &Launched) -> Result<(), Failed> {
-    let Some(journal) = &launched.plan.journal else {
+    let Some(journal) = launched.plan.spec.journal.folder() else {
         return Ok(());
     };
     let losses = if launched.plan.accepts_loss {
@@ -213,11 +213,13 @@ fn launch_of(run: &FoundRun, arguments: &ResumeArguments) -> Result<Launched, Fa
             let message = format!("--secondaries is at most {SECONDARIES_MAX}");
             return Err(Failed::message(ExitCode::Usage, message));
         }
-        plan.secondaries = secondaries;
+        plan.spec.run.secondaries = secondaries;
     }
-    plan.iterations = arguments.iterations.or(plan.iterations);
+    let spec = &mut plan.spec;
+    spec.run.iterations = arguments.iterations.or(spec.run.iterations);
+    let limit = arguments.journal_limit;
+    spec.journal.limit_mib = limit.unwrap_or(spec.journal.limit_mib);
     plan.accepts_loss = arguments.accept_loss;
-    plan.journal_limit_mib = arguments.journal_limit.or(plan.journal_limit_mib);
     Ok(Launched { plan, ..launched })
 }
 

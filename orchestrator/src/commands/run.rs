@@ -30,7 +30,7 @@ use crate::launch::find_worker;
 use crate::launch::launched::Launched;
 use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
 use console::Console;
-use event_file::EventFile;
+use event_file::{EventFile, is_stdout};
 use live::{LiveRun, Signals};
 use settings::Settings;
 
@@ -85,8 +85,7 @@ pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> Command
     require_terminal(
         "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
     )?;
-    let mut config = super::config::settings(None)?;
-    arguments.view.apply(&mut config.view);
+    let config = super::config::settings_of_view(&arguments.view)?;
     viewed::run(KEEP_RESUMED, words, &config)
 }
 
@@ -142,9 +141,15 @@ impl Owned {
         let worker = find_worker().map_err(anyhow::Error::new)?;
         let runs = Runs::open().map_err(anyhow::Error::new)?;
         let directory = runs
-            .create(settings.config.run.name.as_deref(), &settings.stem)
+            .create(settings.config.spec.run.name.as_deref(), &settings.stem)
             .map_err(from_directory)?;
-        let events = settings.events.as_deref().map(EventFile::create);
+        let events = settings
+            .config
+            .spec
+            .outputs
+            .events
+            .as_deref()
+            .map(EventFile::create);
         Ok(Self {
             worker,
             directory,
@@ -158,7 +163,9 @@ impl Owned {
     fn again(arguments: &ResumeArguments) -> Result<(Self, Launched), Failed> {
         let worker = find_worker().map_err(anyhow::Error::new)?;
         let (directory, launched) = super::resume::take(arguments)?;
-        let events = launched.events.as_deref().map(EventFile::append);
+        let events = launched.plan.spec.outputs.events.as_deref();
+        let events = events.filter(|file| !is_stdout(file));
+        let events = events.map(EventFile::append);
         let own = Self {
             worker,
             directory,

@@ -95,7 +95,7 @@ fn reach_of_address(endpoints: Endpoints, mut chosen: ChosenKeys) -> Result<Reac
         let failed = |error| Failed::new(ExitCode::Configuration, error);
         let named = match chosen.folder.take() {
             Some(folder) => Some(folder),
-            None => Config::load(None).map_err(failed)?.security.keys_folder(),
+            None => key_files::keys_folder(&Config::load(None).map_err(failed)?.spec.security),
         };
         chosen.folder = key_files::user_folder(named.as_deref());
     }

@@ -13,9 +13,9 @@ use toml::de::{DeTable, DeValue};
 use super::keys::{self, KeyLine};
 use super::process::{self, RawProcess};
 use super::program;
-use super::setting::{SETTINGS, Setting};
-use super::suggestion::advice;
-use crate::launch::programs::ProgramPlan;
+use super::setting::{self, as_json, settings};
+use run::suggestion::advice;
+use run::{Kind, Program};
 
 /// Scope of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,14 +58,14 @@ pub(super) struct Placed {
 pub(super) struct Document {
     /// Folder that paths in it are relative to.
     pub(super) folder: PathBuf,
-    /// Its settings by section and key.
-    pub(super) values: BTreeMap<(&'static str, &'static str), Placed>,
+    /// Its settings by section and key, checked; paths are those of its folder.
+    pub(super) values: BTreeMap<(&'static str, &'static str), (serde_json::Value, Place)>,
     /// Its keys of the view.
     pub(super) keys: Vec<KeyLine>,
     /// Its processes by name.
     pub(super) processes: BTreeMap<String, RawProcess>,
     /// Its programs.
-    pub(super) programs: Vec<(ProgramPlan, Place)>,
+    pub(super) programs: Vec<(Program, Place)>,
 }
 
 /// The text of a file, and what is wrong with it so far.
@@ -157,8 +157,8 @@ impl Document {
     ) {
         for (key, value) in table {
             let at = key.span().start;
-            let Some(setting) = Setting::find(section, key.get_ref()) else {
-                let of_section = SETTINGS.iter().filter(|one| one.section == section);
+            let Some(setting) = setting::find(section, key.get_ref()) else {
+                let of_section = settings().filter(|one| one.section == section);
                 let known = of_section.map(|one| one.key);
                 let name = shown(key.get_ref());
                 let hint = advice(key.get_ref(), known);
@@ -180,9 +180,12 @@ impl Document {
                     continue;
                 }
             };
-            match setting.kind.check(&placed.value) {
+            let given = as_json(&placed.value);
+            match setting.kind.check(&given) {
                 Ok(()) => {
-                    self.values.insert((setting.section, setting.key), placed);
+                    let given = joined(setting.kind, given, &self.folder);
+                    let at = (setting.section, setting.key);
+                    self.values.insert(at, (given, placed.place));
                 }
                 Err(wanted) => {
                     let message = format!("`{}` {wanted}", setting.key);
@@ -221,10 +224,24 @@ impl Reader<'_> {
     }
 }
 
+/// Returns a value whose paths are those of a folder.
+fn joined(kind: Kind, value: serde_json::Value, folder: &Path) -> serde_json::Value {
+    let join = |path: &str| serde_json::Value::from(folder.join(path).to_string_lossy());
+    match (kind, &value) {
+        (Kind::Place, serde_json::Value::String(word)) if word == "on" || word == "off" => value,
+        (Kind::Path | Kind::Place | Kind::Paths, serde_json::Value::String(path)) => join(path),
+        (Kind::Paths, serde_json::Value::Array(list)) => {
+            let paths = list.iter().filter_map(serde_json::Value::as_str);
+            paths.map(join).collect()
+        }
+        _ => value,
+    }
+}
+
 /// Returns the sections that files of a kind have.
 fn sections(kind: FileKind) -> Vec<&'static str> {
     let mut sections: Vec<&str> = Vec::new();
-    for setting in SETTINGS {
+    for setting in settings() {
         let is_allowed = kind == FileKind::Run || setting.is_personal;
         if is_allowed && !sections.contains(&setting.section) {
             sections.push(setting.section);

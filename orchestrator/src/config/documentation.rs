@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Config;
-use super::setting::SETTINGS;
+use super::setting::{settings, value_of};
 use crate::cli;
 
 const DOCUMENT: &str = include_str!("../../../docs/configuration.md");
@@ -18,14 +18,14 @@ fn with_table(document: &str, mark: &str, table: &str) -> String {
     format!("{before}{mark}{table}{}", &rest[end..])
 }
 
-fn settings() -> String {
+fn settings_table() -> String {
     let mut table =
         "| setting | default | variable | in your own file |\n|---|---|---|---|\n".to_owned();
-    for setting in SETTINGS {
-        let default = (setting.get)(&Config::default());
+    for setting in settings() {
+        let default = value_of(&Config::default(), setting);
         let default = default.map_or_else(String::new, |value| format!("`{value}`"));
         let variable = setting
-            .variable
+            .variable()
             .map_or_else(String::new, |name| format!("`{name}`"));
         let is_personal = if setting.is_personal { "yes" } else { "no" };
         let path = setting.path();
@@ -48,7 +48,7 @@ fn variables() -> String {
 
 #[test]
 fn the_tables_of_settings_and_variables_are_those_of_the_code() {
-    let document = with_table(DOCUMENT, "settings", &settings());
+    let document = with_table(DOCUMENT, "settings", &settings_table());
     let document = with_table(&document, "variables", &variables());
     expect_test::expect_file!["../../../docs/configuration.md"].assert_eq(&document);
 }

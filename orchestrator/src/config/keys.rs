@@ -1,10 +1,10 @@
 //! `[keys]`: which keys do what in the view.
 
+use run::suggestion::nearest;
 use toml::Value;
 use toml::de::DeTable;
 
 use super::document::{Place, Problem, Reader, shown};
-use super::suggestion::nearest;
 use crate::app::event::Key;
 use crate::app::keymap::{Keymap, OverrideError, parse_key};
 

@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::document::{Document, FileKind, Place, Placed, Problem};
+use run::Given;
+
+use super::document::{Document, FileKind, Place, Problem};
 use super::keys::{self, KeyLine};
-use super::setting::SETTINGS;
 use super::{Config, ConfigError, UserFile};
 
 /// The longest file that is read \[bytes\].
@@ -77,10 +78,12 @@ impl Layers {
                 .collect(),
             origins: BTreeMap::new(),
         };
-        let mut lines: Vec<KeyLine> = Vec::new();
+        let (mut lines, mut given) = (Vec::new(), Given::default());
         for document in documents {
-            layers.put(document, &mut lines);
+            layers.put(document, &mut lines, &mut given);
         }
+        let config = layers.config.with(&given);
+        layers.config = config.expect("what the table takes are values of its sections");
         layers.config.keymap = keys::keymap(&lines, &mut problems);
         layers.check_heartbeats(&mut problems);
         if problems.is_empty() {
@@ -95,25 +98,28 @@ impl Layers {
         self.origins.get(&(section.to_owned(), key.to_owned()))
     }
 
-    fn put(&mut self, document: Document, lines: &mut Vec<KeyLine>) {
-        for setting in SETTINGS {
-            let given = document.values.get(&(setting.section, setting.key));
-            if let Some(Placed { value, place }) = given {
-                (setting.set)(&mut self.config, value, &document.folder);
-                self.note(setting.section, setting.key, place);
-            }
+    fn put(&mut self, document: Document, lines: &mut Vec<KeyLine>, given: &mut Given) {
+        for ((section, key), (value, place)) in document.values {
+            given.0.insert((section, key), value);
+            self.note(section, key, &place);
         }
         for line in &document.keys {
             self.note("keys", &line.name, &line.place);
         }
         lines.extend(document.keys);
+        let spec = &mut self.config.spec;
+        let (processes, programs) = (&mut spec.processes.0, &mut spec.programs);
+        let mut noted = Vec::new();
         for (name, process) in document.processes {
-            self.note("process", &name, &process.place);
-            self.config.processes.0.insert(name, process.config);
+            noted.push(("process", name.clone(), process.place));
+            processes.insert(name, process.config);
         }
         for (program, place) in document.programs {
-            self.note("program", &program.name, &place);
-            self.config.programs.push(program);
+            noted.push(("program", program.name.clone(), place));
+            programs.push(program);
+        }
+        for (section, name, place) in noted {
+            self.note(section, &name, &place);
         }
     }
 
@@ -124,8 +130,8 @@ impl Layers {
 
     /// Settings of one file may not go with those of another, or with the defaults.
     fn check_heartbeats(&self, problems: &mut Vec<Problem>) {
-        let network = &self.config.network;
-        if network.heartbeat_timeout >= 2 * network.heartbeat_interval {
+        let network = &self.config.spec.network;
+        if network.has_time_for_heartbeats() {
             return;
         }
         let place = self
@@ -187,7 +193,7 @@ mod tests {
         let user = "[run]\nsecondaries = 4\nthreads = 2\n[keys]\nstep = 'x'\nzoom = 'v'\n";
         let run = "[run]\nsecondaries = 1\nseed = 7\n[keys]\nstep = '.'\n";
         let layers = parse(user, run).unwrap();
-        let (run, keymap) = (&layers.config.run, &layers.config.keymap);
+        let (run, keymap) = (&layers.config.spec.run, &layers.config.keymap);
         assert_eq!((run.secondaries, run.threads, run.seed), (1, 2, 7));
         let names = |name: &str| keymap.keys_of(name);
         assert_eq!(names("step"), [crate::app::event::Key::Char('.')]);

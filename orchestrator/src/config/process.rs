@@ -2,35 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
+use run::suggestion::advice;
+use run::{Process, SECONDARIES_MAX};
 use toml::Value;
 use toml::de::DeTable;
 
 use super::document::{Place, Reader, shown};
-use super::suggestion::advice;
-use super::{SECONDARIES_MAX, program};
+use super::program;
 
 /// The CPUs that a process can be given are numbered below this, as Linux's sets of CPUs are.
 pub(super) const CPU_MAX: u32 = 1023;
 
-/// Settings of processes, by their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessesConfig(pub BTreeMap<String, ProcessConfig>);
-
-/// Settings of a process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessConfig {
-    /// Variables of its environment.
-    pub environment: BTreeMap<String, String>,
-    /// The CPUs that it may run on; `None` is all that this program has.
-    pub cpus: Option<Vec<u32>>,
-}
-
 /// A process as it is written.
 #[derive(Clone, Debug)]
 pub(super) struct RawProcess {
-    pub(super) config: ProcessConfig,
+    pub(super) config: Process,
     pub(super) place: Place,
 }
 
@@ -39,19 +25,6 @@ const DEFAULT: &str = "default";
 
 /// The processes that keep time.
 const FIRST: [&str; 2] = ["primary", "standalone"];
-
-impl ProcessesConfig {
-    /// Returns what a process is given: its own settings, else those of `default`; variables of
-    /// both, its own winning.
-    pub fn of(&self, name: &str) -> ProcessConfig {
-        let mut given = self.0.get(DEFAULT).cloned().unwrap_or_default();
-        if let Some(own) = self.0.get(name) {
-            given.environment.extend(own.environment.clone());
-            given.cpus = own.cpus.clone().or(given.cpus);
-        }
-        given
-    }
-}
 
 /// Reads the section.
 pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> BTreeMap<String, RawProcess> {
@@ -80,8 +53,8 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> BTreeMap<Str
     processes
 }
 
-fn read_one(reader: &mut Reader<'_>, process: &str, table: &DeTable<'_>) -> ProcessConfig {
-    let mut config = ProcessConfig::default();
+fn read_one(reader: &mut Reader<'_>, process: &str, table: &DeTable<'_>) -> Process {
+    let mut config = Process::default();
     for (key, value) in table {
         let at = value.span().start;
         let placed = reader.value(value);
@@ -142,7 +115,7 @@ mod tests {
     fn a_process_has_its_own_settings_and_those_of_all() {
         let text = "[process.default]\nenv = { A = '1', B = '1' }\ncpus = [0]\n\
                     [process.s1]\nenv = { B = '2' }\n[process.s2]\ncpus = [2, 1]\n";
-        let processes = parse(text).unwrap().processes;
+        let processes = parse(text).unwrap().spec.processes;
         let given = |name: &str| {
             let process = processes.of(name);
             let pairs = process.environment.iter();
@@ -152,10 +125,7 @@ mod tests {
         assert_eq!(given("s1"), ("A=1 B=2".to_owned(), Some(vec![0])));
         assert_eq!(given("s2"), ("A=1 B=1".to_owned(), Some(vec![2, 1])));
         assert_eq!(given("primary"), ("A=1 B=1".to_owned(), Some(vec![0])));
-        assert_eq!(
-            ProcessesConfig::default().of("s1"),
-            ProcessConfig::default()
-        );
+        assert_eq!(run::Processes::default().of("s1"), Process::default());
     }
 
     #[test]

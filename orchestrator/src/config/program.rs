@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use run::suggestion::advice;
+use run::{Program, check_program_name};
 use toml::Spanned;
 use toml::Value;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{Place, Reader, shown};
-use super::suggestion::advice;
-use crate::launch::programs::{ProgramPlan, check_name, resolve_command};
 
 /// The most programs of one run.
 const PROGRAMS_MAX: usize = 100;
@@ -31,7 +31,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     content: &Spanned<DeValue<'_>>,
     folder: &Path,
-) -> Vec<(ProgramPlan, Place)> {
+) -> Vec<(Program, Place)> {
     let mut programs = Vec::new();
     let mut names = BTreeSet::new();
     let Some(list) = content.get_ref().as_array() else {
@@ -68,7 +68,7 @@ fn read_one(
     at: usize,
     table: &DeTable<'_>,
     folder: &Path,
-) -> Option<ProgramPlan> {
+) -> Option<Program> {
     for key in table.keys() {
         if !KEYS.contains(&&**key.get_ref()) {
             let (name, hint) = (shown(key.get_ref()), advice(key.get_ref(), KEYS));
@@ -87,9 +87,9 @@ fn read_one(
     }
     take(reader, table, "restart", restart);
     let working_directory = take(reader, table, "working_directory", text);
-    let plan = ProgramPlan {
+    let plan = Program {
         name: name?,
-        command: resolve_command(&command?, folder),
+        command: Program::resolve_command(&command?, folder),
         arguments: take(reader, table, "args", arguments).unwrap_or_default(),
         environment: take(reader, table, "env", environment).unwrap_or_default(),
         folder: working_directory.map(|path| folder.join(path)),
@@ -121,7 +121,7 @@ fn text(value: &Value) -> Result<String, String> {
 
 fn name(value: &Value) -> Result<String, String> {
     let name = text(value)?;
-    check_name(&name)?;
+    check_program_name(&name).map_err(|error| error.to_string())?;
     Ok(name)
 }
 
@@ -178,8 +178,8 @@ mod tests {
         let text = "[[program]]\nname = 'joy'\ncommand = './joy'\nargs = ['-v', '']\n\
                     env = { DEVICE = 'js0' }\nworking_directory = 'work'\ncritical = true\n\
                     [[program]]\nname = 'log'\ncommand = 'logger'\nrestart = 'never'\n";
-        let programs = parse(text).unwrap().programs;
-        let joy = ProgramPlan {
+        let programs = parse(text).unwrap().spec.programs;
+        let joy = Program {
             name: "joy".to_owned(),
             command: "/folder/joy".into(),
             arguments: vec!["-v".to_owned(), String::new()],

@@ -1,7 +1,14 @@
 //! Tests of run files: what they change, and what is said about wrong ones.
 
 use super::document::Document;
-use super::setting::SETTINGS;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lockstep::LoadRule;
+use run::{Levels, Simulation};
+use sdf::Solver;
+
+use super::setting::{settings, value_of};
 use super::*;
 use crate::app::keymap::key_name;
 
@@ -49,14 +56,14 @@ fn the_default_file_shows_every_setting_with_its_default() {
     assert_eq!(problems, []);
     let (all, problems) = Document::read(&uncommented(), Path::new("d.toml"), FileKind::Run);
     assert_eq!(problems, [], "it shows nothing that is not known");
-    for setting in SETTINGS {
+    for setting in settings() {
         let path = (setting.section, setting.key);
         assert!(
             all.values.contains_key(&path),
             "{} is missing",
             setting.path()
         );
-        let default = (setting.get)(&Config::default());
+        let default = value_of(&Config::default(), setting);
         let is_given = given.values.contains_key(&path);
         assert_eq!(
             is_given,
@@ -78,44 +85,22 @@ fn the_default_file_shows_every_setting_with_its_default() {
 }
 
 #[test]
-fn what_a_setting_takes_is_what_it_returns() {
-    let (all, _) = Document::read(&uncommented(), Path::new("d.toml"), FileKind::Run);
-    for setting in SETTINGS {
-        let given = &all.values[&(setting.section, setting.key)].value;
-        let mut config = Config::default();
-        (setting.set)(&mut config, given, Path::new(""));
-        let taken = (setting.get)(&config).unwrap();
-        let is_same = match (kind::number(given), kind::number(&taken)) {
-            (Some(given), Some(taken)) => given == taken,
-            _ => *given == taken,
-        };
-        assert!(is_same, "{}: {given} and {taken}", setting.path());
-        assert!(setting.kind.check(&taken).is_ok(), "{}", setting.path());
-    }
-}
-
-#[test]
 fn a_file_changes_what_it_names_and_nothing_else() {
     let config = parse("[run]\nworld = 'a.sdf'\nreal_time_factor = 2\n").unwrap();
-    let run = RunConfig {
+    let mut expected = Config::default();
+    expected.spec.run = Simulation {
         worlds: vec![PathBuf::from("folder/a.sdf")],
         real_time_factor: Some(2.0),
-        ..RunConfig::default()
+        ..Simulation::default()
     };
-    assert_eq!(
-        config,
-        Config {
-            run,
-            ..Config::default()
-        }
-    );
+    assert_eq!(config, expected);
 }
 
 #[test]
 fn one_run_may_have_several_worlds() {
     let config = parse("[run]\nworld = ['a.sdf', '/b.sdf']\n").unwrap();
     let paths = ["folder/a.sdf", "/b.sdf"].map(PathBuf::from);
-    assert_eq!(config.run.worlds, paths);
+    assert_eq!(config.spec.run.worlds, paths);
     check_error("[run]\nworld = []\n", "2:9", "world");
     check_error("[run]\nworld = ['a.sdf', 5]\n", "2:9", "world");
     check_error("[run]\nworld = ['a.sdf', '']\n", "2:9", "world");
@@ -124,7 +109,7 @@ fn one_run_may_have_several_worlds() {
 #[test]
 fn the_solver_is_read() {
     let config = parse("[physics]\nsolver = 'fast'\n").unwrap();
-    assert_eq!(config.physics.solver, SolverChoice::Fast);
+    assert_eq!(config.spec.physics.solver, Solver::Fast);
     check_error(
         "[physics]\nsolver = 'dantzig'\n",
         "2:10",
@@ -136,13 +121,13 @@ fn the_solver_is_read() {
 fn settings_of_levels_are_read_and_bounded() {
     let text = "[levels]\nauto_levels = 8\nload = 'volume'\nminimum_stay_s = 0\n\
                 interaction_margin_m = 0.5\n";
-    let levels = LevelsConfig {
+    let levels = Levels {
         auto_levels: Some(8),
-        load: LevelsLoad::Volume,
+        load: LoadRule::Volume,
         minimum_stay: Duration::ZERO,
         interaction_margin_m: 0.5,
     };
-    assert_eq!(parse(text).unwrap().levels, levels);
+    assert_eq!(parse(text).unwrap().spec.levels, levels);
     check_error("[levels]\nauto_levels = 0\n", "2:15", "auto_levels");
     check_error(
         "[levels]\nload = 'all'\n",
@@ -173,7 +158,10 @@ fn settings_of_the_view_and_of_logs_are_read() {
         is_read_only: true,
     };
     let config = parse(text).unwrap();
-    assert_eq!((config.view, config.logs.level.as_str()), (view, "warn"));
+    assert_eq!(
+        (config.view, config.spec.logs.level.as_str()),
+        (view, "warn")
+    );
     check_error(
         "[view]\ntheme = 256\n",
         "2:9",
@@ -230,8 +218,8 @@ fn the_example_file_loads_and_its_world_is_found_beside_it() {
     let file = folder.join("ramp.toml");
     let text = layers::read_text(&file).unwrap();
     let config = Config::parse(&text, &file).unwrap();
-    assert_eq!(config.run.worlds, [folder.join("../worlds/ramp.sdf")]);
-    assert_eq!(config.run.name.as_deref(), Some("ramp"));
+    assert_eq!(config.spec.run.worlds, [folder.join("../worlds/ramp.sdf")]);
+    assert_eq!(config.spec.run.name.as_deref(), Some("ramp"));
 }
 
 /// The section of keys as the default file has it.

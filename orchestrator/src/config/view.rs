@@ -1,41 +1,78 @@
 //! `[view]`: how a run is shown, and what the terminal adds to that.
 
+use run::{Audience, Kind, Setting, Word, word};
+use serde::{Deserialize, Serialize};
+
+/// The section of these settings.
+pub(super) const SECTION: &str = "view";
+
 /// The most frames per second that may be asked for.
 pub const REFRESH_HZ_MAX: u32 = 60;
 
 /// Settings of a run's view.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ViewConfig {
     /// Colours in use.
+    #[serde(with = "word")]
     pub theme: ThemeName,
     /// Largest rate at which the screen is drawn \[1/s\].
     pub refresh_hz: u32,
     /// True if the view uses the mouse.
+    #[serde(rename = "mouse")]
     pub has_mouse: bool,
     /// Choice of glyphs beyond ASCII.
+    #[serde(with = "word")]
     pub unicode: UnicodeChoice,
     /// True if nothing of the run may be changed from the view.
+    #[serde(rename = "read_only")]
     pub is_read_only: bool,
 }
 
+/// The section of the view as files have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ViewSections {
+    /// The settings of the view.
+    pub(crate) view: ViewConfig,
+}
+
+#[rustfmt::skip]
+pub(crate) const VIEW_SETTINGS: &[Setting] = &[
+    Setting::personal(SECTION, "theme", Kind::Word(&["auto", "16", "256", "mono"]))
+        .flag("theme", "THEME", "Colours; auto respects NO_COLOR")
+        .only(Audience::Launcher),
+    Setting::personal(SECTION, "refresh_hz", Kind::Whole(1, REFRESH_HZ_MAX as u64))
+        .flag("refresh", "HZ", "Frames per second, at most")
+        .only(Audience::Launcher),
+    Setting::personal(SECTION, "mouse", Kind::Switch)
+        .flag("mouse", "on|off", "Whether the mouse is heard")
+        .only(Audience::Launcher),
+    Setting::personal(SECTION, "unicode", Kind::Word(&["auto", "on", "off"]))
+        .flag("unicode", "auto|on|off",
+            "Whether more than ASCII is drawn; auto is what the locale says")
+        .only(Audience::Launcher),
+    Setting::personal(SECTION, "read_only", Kind::Flag)
+        .flag("read-only", "BOOL", "Refuse everything in the view that would change the run")
+        .only(Audience::Launcher),
+];
+
 /// Choice of colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThemeName {
     /// The colours that the terminal has: none under `NO_COLOR`, else 256 or 16.
     #[default]
     Auto,
     /// The terminal's own six plain colours.
-    #[value(name = "16")]
     Sixteen,
     /// Colours that are legible on dark and on light.
-    #[value(name = "256")]
     Many,
     /// None: bold, underlined and reversed text alone.
     Mono,
 }
 
 /// Choice of glyphs beyond ASCII.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnicodeChoice {
     /// As the locale and the terminal say.
     #[default]
@@ -69,21 +106,21 @@ impl Default for ViewConfig {
     }
 }
 
+impl Word for ThemeName {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", Self::Auto),
+        ("16", Self::Sixteen),
+        ("256", Self::Many),
+        ("mono", Self::Mono),
+    ];
+}
+
+impl Word for UnicodeChoice {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
+}
+
 impl ThemeName {
-    const ALL: [Self; 4] = [Self::Auto, Self::Sixteen, Self::Many, Self::Mono];
-    /// Names of the themes.
-    pub(super) const WORDS: [&str; 4] = ["auto", "16", "256", "mono"];
-
-    /// Returns what it is called.
-    pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
-    /// Finds what is called so.
-    pub fn find(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.word() == word)
-    }
-
     /// Returns the colours to use in an environment of these variables. What a user asks for wins
     /// over `NO_COLOR`, as <https://no-color.org> wants it.
     pub fn colors(self, variable: impl Fn(&str) -> Option<String>) -> Colors {
@@ -97,20 +134,6 @@ impl ThemeName {
 }
 
 impl UnicodeChoice {
-    const ALL: [Self; 3] = [Self::Auto, Self::On, Self::Off];
-    /// Names of the choices.
-    pub(super) const WORDS: [&str; 3] = ["auto", "on", "off"];
-
-    /// Returns what it is called.
-    pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
-    /// Finds what is called so.
-    pub fn find(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|choice| choice.word() == word)
-    }
-
     /// Tells whether more than ASCII is shown in an environment of these variables.
     pub fn has_unicode(self, variable: impl Fn(&str) -> Option<String>) -> bool {
         match self {
@@ -170,8 +193,6 @@ fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
-
     use super::*;
 
     fn find(variables: &[(&str, &str)]) -> impl Fn(&str) -> Option<String> {
@@ -229,19 +250,5 @@ mod tests {
             &[("TERM", "xterm-256color"), ("NO_COLOR", "")],
             Colors::Many,
         );
-    }
-
-    #[test]
-    fn files_and_flags_call_things_the_same() {
-        for theme in ThemeName::value_variants() {
-            let flag = theme.to_possible_value().unwrap();
-            assert_eq!(flag.get_name(), theme.word());
-            assert_eq!(ThemeName::find(theme.word()), Some(*theme));
-        }
-        for choice in UnicodeChoice::value_variants() {
-            let flag = choice.to_possible_value().unwrap();
-            assert_eq!(flag.get_name(), choice.word());
-            assert_eq!(UnicodeChoice::find(choice.word()), Some(*choice));
-        }
     }
 }

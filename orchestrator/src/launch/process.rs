@@ -23,7 +23,7 @@ use super::WorkerCommand;
 use super::death::signal_name;
 use super::guard::Guard;
 use crate::app::event::LogLine;
-use crate::run_directory::append_private;
+use crate::private_file::append_private;
 
 /// The longest line of a log that is waited for \[bytes\]; what is longer is told in parts.
 const LINE_BYTES_MAX: usize = 64 << 10;

@@ -1,13 +1,12 @@
 //! [`Programs`]: what runs beside a simulation, from its run file or its worlds: started when the
 //! run is ready, stopped with it, each in a process group of its own.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+use run::Program;
 use rustix::process::Signal;
 use tokio::process::Command;
 use tokio::sync::mpsc;
@@ -19,25 +18,6 @@ use crate::app::event::LogLine;
 
 /// Time that a program may take between being asked to end and being killed.
 const STOP_GRACE: Duration = Duration::from_secs(1);
-
-/// A program to be run beside a simulation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProgramPlan {
-    /// Its name, that of its log.
-    pub name: String,
-    /// The program: a path, or a name that is looked up in `PATH`.
-    pub command: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-    /// Variables of its environment besides those of the run.
-    pub environment: BTreeMap<String, String>,
-    /// The folder that it runs in; `None` is that of this program.
-    pub folder: Option<PathBuf>,
-    /// The world that it is for.
-    pub world: Option<String>,
-    /// True if the run ends when it fails.
-    pub is_critical: bool,
-}
 
 /// Information for programs about their run, and the place of their logs.
 #[derive(Debug)]
@@ -66,7 +46,7 @@ pub struct ProgramEnd {
 /// The programs of a run; killed with their groups when dropped.
 #[derive(Debug)]
 pub struct Programs {
-    waiting: Vec<ProgramPlan>,
+    waiting: Vec<Program>,
     running: Vec<(Process, bool)>,
     /// Those that could not be started.
     unstarted: VecDeque<ProgramEnd>,
@@ -90,7 +70,7 @@ impl ProgramEnd {
 
 impl Programs {
     /// Makes the programs of a run; none is started yet.
-    pub fn new(plans: Vec<ProgramPlan>, surroundings: Surroundings) -> Self {
+    pub fn new(plans: Vec<Program>, surroundings: Surroundings) -> Self {
         Self {
             waiting: plans,
             running: Vec::new(),
@@ -165,7 +145,7 @@ impl Programs {
     }
 }
 
-fn command(plan: &ProgramPlan, surroundings: &Surroundings) -> Command {
+fn command(plan: &Program, surroundings: &Surroundings) -> Command {
     let mut command = Command::new(&plan.command);
     command
         .args(&plan.arguments)
@@ -178,33 +158,6 @@ fn command(plan: &ProgramPlan, surroundings: &Surroundings) -> Command {
         command.current_dir(folder);
     }
     command
-}
-
-/// Returns a program as a path that does not depend on the folder that it runs in; a name alone is
-/// looked up in `PATH`.
-pub fn resolve_command(command: &str, folder: &Path) -> PathBuf {
-    if !command.contains('/') {
-        return command.into();
-    }
-    let path = folder.join(command);
-    std::path::absolute(&path).unwrap_or(path)
-}
-
-/// Checks the name of a program.
-///
-/// # Errors
-/// Says what is wrong with it.
-pub fn check_name(name: &str) -> Result<(), String> {
-    crate::run_directory::check_run_name(name).map_err(|error| error.to_string())?;
-    let is_secondary = name
-        .strip_prefix('s')
-        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
-    if is_secondary || ["primary", "standalone", "phalanx"].contains(&name) {
-        return Err(format!(
-            "must not be {name:?}, the name of a process of the run"
-        ));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

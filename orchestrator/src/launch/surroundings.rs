@@ -1,15 +1,16 @@
 //! Settings of single workers besides their part of the run: environment, logs and CPUs.
 
+use run::RunSpec;
+
 use super::{WorkerCommand, flag};
-use crate::config::{LogsConfig, ProcessesConfig};
 
 /// The variable that says what a worker writes to its log.
 pub(super) const LOG_VARIABLE: &str = "PHALANX_LOG";
 
 /// Gives a worker what settings say of all, and of it alone.
-pub(super) fn give(command: &mut WorkerCommand, logs: &LogsConfig, processes: &ProcessesConfig) {
-    let given = processes.of(&command.name);
-    let level = (LOG_VARIABLE.to_owned(), logs.level.clone());
+pub(super) fn give(command: &mut WorkerCommand, spec: &RunSpec) {
+    let given = spec.processes.of(&command.name);
+    let level = (LOG_VARIABLE.to_owned(), spec.logs.level.clone());
     command.environment = [level].into_iter().chain(given.environment).collect();
     if let Some(cpus) = given.cpus {
         let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -39,7 +40,7 @@ mod tests {
             arguments: vec!["--lifeline".into()],
             environment: BTreeMap::new(),
         };
-        give(&mut command, &config.logs, &config.processes);
+        give(&mut command, &config.spec);
         command
     }
 

@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use run::{Program, check_program_name};
 use sdf::{Content, ContentNode, World};
-
-use super::programs::{ProgramPlan, check_name, resolve_command};
 
 /// The names of the plugin, present and past.
 const PLUGIN_NAMES: [&str; 2] = ["gz::sim", "ignition::gazebo"];
@@ -17,7 +16,7 @@ const PLUGIN_NAMES: [&str; 2] = ["gz::sim", "ignition::gazebo"];
 ///
 /// # Errors
 /// Says what is wrong with one of them.
-pub fn of_world(world: &World, folder: &Path) -> Result<Vec<ProgramPlan>, String> {
+pub fn of_world(world: &World, folder: &Path) -> Result<Vec<Program>, String> {
     let plugins = world.plugins.iter();
     plugins
         .filter(|plugin| PLUGIN_NAMES.contains(&plugin.name.as_str()))
@@ -26,10 +25,10 @@ pub fn of_world(world: &World, folder: &Path) -> Result<Vec<ProgramPlan>, String
         .collect()
 }
 
-fn read(program: &Content, world: &World, folder: &Path) -> Result<ProgramPlan, String> {
+fn read(program: &Content, world: &World, folder: &Path) -> Result<Program, String> {
     let name = attribute(program, "name").unwrap_or_default();
     let wrong = |what: String| format!("<program name={name:?}> of world {}: {what}", world.name);
-    check_name(name).map_err(|error| wrong(format!("name {error}")))?;
+    check_program_name(name).map_err(|error| wrong(format!("name {error}")))?;
     let command = value(program, "command").filter(|command| !command.is_empty());
     let command = command.ok_or_else(|| wrong("it has no <command>".to_owned()))?;
     let mut environment = BTreeMap::new();
@@ -45,9 +44,9 @@ fn read(program: &Content, world: &World, folder: &Path) -> Result<ProgramPlan, 
         Some("true" | "1") => true,
         Some(other) => return Err(wrong(format!("<critical> is no truth value: {other}"))),
     };
-    Ok(ProgramPlan {
+    Ok(Program {
         name: name.to_owned(),
-        command: resolve_command(command, folder),
+        command: Program::resolve_command(command, folder),
         arguments: elements(program, "arg")
             .map(|argument| text(argument).to_owned())
             .collect(),
@@ -87,7 +86,7 @@ fn text(content: &Content) -> &str {
 mod tests {
     use super::*;
 
-    fn programs(content: &str) -> Result<Vec<ProgramPlan>, String> {
+    fn programs(content: &str) -> Result<Vec<Program>, String> {
         let text = format!(
             "<sdf version='1.9'><world name='w'><plugin name='gz::sim' filename='dummy'>\
              {content}</plugin></world></sdf>"
@@ -102,7 +101,7 @@ mod tests {
                        <env name='DEVICE'>js0</env><critical>true</critical></program>\
                        <program name='echo'><command>echo</command></program>";
         let programs = programs(content).unwrap();
-        let joy = ProgramPlan {
+        let joy = Program {
             name: "joy".to_owned(),
             command: "/worlds/joy".into(),
             arguments: vec!["-v".to_owned(), "2".to_owned()],

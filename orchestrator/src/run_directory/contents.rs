@@ -7,11 +7,11 @@ use std::path::Path;
 use super::record::RunRecord;
 use super::{
     JOURNAL_FOLDER, LAST_EVENTS_FILE, LAUNCH_FILE, LOCK_FILE, LOGS_FOLDER, RECORD_FILE,
-    SOCKETS_LOCK, SUMMARY_FILE,
+    SOCKETS_LOCK, SPEC_FILE, SUMMARY_FILE,
 };
 
 /// Names that a run gives to what it makes before its record is written, besides its sockets.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     LOCK_FILE,
     SOCKETS_LOCK,
     RECORD_FILE,
@@ -21,15 +21,17 @@ const NAMES: [&str; 10] = [
     LOGS_FOLDER,
     JOURNAL_FOLDER,
     LAUNCH_FILE,
+    SPEC_FILE,
     "keys",
 ];
 
 /// Other names that it gives.
-const MORE_NAMES: [&str; 8] = [
+const MORE_NAMES: [&str; 9] = [
     "audit.log",
     "audit.log.1",
     "world.sdf",
     "launch.json.new",
+    "spec.json.new",
     "control",
     "step",
     "status",

@@ -5,7 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::{FoundRun, JOURNAL_FOLDER, LAUNCH_FILE, RunDirectory, RunDirectoryError, Runs, at};
+use super::{
+    FoundRun, JOURNAL_FOLDER, LAUNCH_FILE, RunDirectory, RunDirectoryError, Runs, SPEC_FILE, at,
+};
 use crate::launch::launched::Launched;
 
 /// For how many runs that did not end in order it is kept what they wrote down.
@@ -31,11 +33,11 @@ impl FoundRun {
             }
             Err(error) => return format!("cannot read {}: {error}", launch.display()),
         };
-        let Some(journal) = launched.plan.journal else {
+        let Some(journal) = launched.plan.spec.journal.folder() else {
             return "it did not write down what it did (--journal off)".to_owned();
         };
         let shown = journal.display();
-        match journal::folder::find_journal(&journal) {
+        match journal::folder::find_journal(journal) {
             Err(error) => format!(
                 "its journal in {shown} cannot be read: {error}; make the folder readable (chmod \
                  u+rwx) and try again"
@@ -61,7 +63,8 @@ impl FoundRun {
         if journal::folder::is_journal(&own) {
             return Some(own);
         }
-        Launched::read(&self.launch_file()).ok()?.plan.journal
+        let launched = Launched::read(&self.launch_file()).ok()?;
+        launched.plan.spec.journal.folder().map(PathBuf::from)
     }
 }
 
@@ -71,7 +74,7 @@ impl Runs {
     /// # Errors
     /// Fails if there is none, or the run is living.
     pub fn reopen(&self, name: &str) -> Result<RunDirectory, RunDirectoryError> {
-        super::check_run_name(name)?;
+        run::check_run_name(name)?;
         let path = self.root.join(name);
         fs::metadata(&path).map_err(at(&path))?;
         RunDirectory::take(name, path)
@@ -104,5 +107,10 @@ impl RunDirectory {
     /// Returns where it is written how the run was started.
     pub fn launch_file(&self) -> PathBuf {
         self.file(LAUNCH_FILE)
+    }
+
+    /// Returns where the specification of the run is.
+    pub fn spec_file(&self) -> PathBuf {
+        self.file(SPEC_FILE)
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use protocol::{Outcome, Role};
 use serde::{Deserialize, Serialize};
 
-use super::replace_private;
+use crate::private_file::replace_private;
 
 /// A run, as `run.json` tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

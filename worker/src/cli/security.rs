@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use run::Security;
 use transport::zeromq::Curve;
 use transport::{Authorized, Endpoints, KeyPair, ServerKeys};
 
@@ -24,6 +25,19 @@ pub(crate) struct SecurityFlags {
 }
 
 impl SecurityFlags {
+    /// Returns these flags, or the files of the settings where none were given.
+    pub(super) fn or_those_of(self, settings: &Security) -> Self {
+        let authorized = match self.authorized {
+            none if none.is_empty() => settings.authorized.clone(),
+            some => some,
+        };
+        Self {
+            key: self.key.or_else(|| settings.key.clone()),
+            authorized,
+            server_key: self.server_key,
+        }
+    }
+
     /// Checks the flags of a primary or standalone run.
     pub(super) fn check_for_primary(&self) -> Result<(), String> {
         if self.server_key.is_some() {

@@ -5,7 +5,10 @@ use super::*;
 fn check(arguments: &str, expected: Result<&str, &str>) {
     let words = std::iter::once("worker").chain(arguments.split_whitespace());
     let got = match Cli::try_parse_from(words) {
-        Ok(cli) => cli.request().map(|request| format!("{request:?}")),
+        Ok(cli) => {
+            let request = cli.request(&RunSpec::by_hand());
+            request.map(|request| format!("{request:?}"))
+        }
         Err(error) => Err(error.to_string()),
     };
     match (got, expected) {
@@ -46,29 +49,29 @@ fn what_does_not_go_together_is_said() {
         Err("--network-role=primary"),
     );
     check("--connect tcp://127.0.0.1:1 w.sdf", Err("takes --bind"));
-    check("--real-time-factor=-1 w.sdf", Err("at least 0"));
-    check("--real-time-factor=nan w.sdf", Err("at least 0"));
+    check("--real-time-factor=-1 w.sdf", Err("number from 0"));
+    check("--real-time-factor=nan w.sdf", Err("number from 0"));
     check("--bind nonsense w.sdf", Err("nonsense"));
     check("--heartbeat-timeout-ms 100 w.sdf", Err("at least twice"));
 }
 
 #[test]
 fn settings_of_levels_and_threads_are_checked() {
-    check("w.sdf", Ok("threads: 1, ahead_max: 64, verify: false"));
-    check("w.sdf", Ok("levels_load: Buffer, minimum_stay: 50ms"));
+    check("w.sdf", Ok("threads: 1, run_ahead_max: 64, verify: false"));
+    check("w.sdf", Ok("load: Buffer, minimum_stay: 50ms"));
     check(
         "--threads 64 --verify w.sdf",
-        Ok("threads: 64, ahead_max: 64, verify: true"),
+        Ok("threads: 64, run_ahead_max: 64, verify: true"),
     );
     check("--balance off w.sdf", Ok("balance: false"));
-    check("--levels-load volume w.sdf", Ok("levels_load: Volume"));
+    check("--levels-load volume w.sdf", Ok("load: Volume"));
     check("--minimum-stay 0 w.sdf", Ok("minimum_stay: 0ns"));
     check("--auto-levels 8 w.sdf", Ok("auto_levels: Some(8)"));
     check("--auto-levels 0 w.sdf", Err("from 1 to 10000"));
-    check("--threads 0 w.sdf", Err("1..=64"));
-    check("--threads 65 w.sdf", Err("1..=64"));
-    check("--balance maybe w.sdf", Err("use on or off"));
-    check("--levels-load all w.sdf", Err("use buffer or volume"));
+    check("--threads 0 w.sdf", Err("from 1 to 64"));
+    check("--threads 65 w.sdf", Err("from 1 to 64"));
+    check("--balance maybe w.sdf", Err("must be on or off"));
+    check("--levels-load all w.sdf", Err("buffer, volume"));
     check("--minimum-stay=-1 w.sdf", Err("from 0 to 3600"));
     check("--minimum-stay nan w.sdf", Err("from 0 to 3600"));
     check("--interaction-margin=inf w.sdf", Err("from 0 to 100"));
@@ -79,11 +82,8 @@ fn patience_has_defaults_and_is_more_than_nothing() {
     let stages = "warn_after: 1s, diagnose_after: 5s, wait_for_debugger: false";
     check("w.sdf", Ok(stages));
     check("--wait-for-debugger w.sdf", Ok("wait_for_debugger: true"));
-    check("--warn-after 0 w.sdf", Err("more than 0 seconds"));
-    check(
-        "--diagnose-after soon w.sdf",
-        Err("not a number of seconds"),
-    );
+    check("--warn-after 0 w.sdf", Err("number from 0.001"));
+    check("--diagnose-after soon w.sdf", Err("number from 0.001"));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn several_worlds_may_be_named_and_files_of_proof_differ() {
 fn one_command_line_serves_every_role() {
     check(
         "--network-role=secondary --iterations 5 w.sdf",
-        Ok("\"WORLD.sdf\", \"--iterations\""),
+        Ok("\"--iterations\", \"WORLD.sdf\""),
     );
 }
 
@@ -124,4 +124,28 @@ fn keys_are_named_by_their_files_and_belong_together() {
     check(secondary, "--key s.key", Err("--key needs --server-key"));
     check(secondary, "--server-key x", Err("--server-key needs --key"));
     check(secondary, "--authorized a", Err("is for a primary"));
+}
+
+#[test]
+fn flags_win_over_the_settings_of_a_file() {
+    let mut base = RunSpec::by_hand();
+    base.run.worlds = vec!["a.sdf".into()];
+    base.run.seed = 3;
+    base.run.threads = 2;
+    let cli = Cli::try_parse_from(["worker", "--seed", "7"]).unwrap();
+    let Ok(Request::Standalone(run)) = cli.request(&base) else {
+        panic!("no role is standalone")
+    };
+    assert_eq!((run.spec.run.seed, run.spec.run.threads), (7, 2));
+    assert_eq!(run.spec.run.worlds, base.run.worlds);
+}
+
+#[test]
+fn a_journal_is_a_folder_and_a_resumed_run_has_its_own() {
+    check("--journal j w.sdf", Ok("Folder(\"j\")"));
+    check("--journal on w.sdf", Err("name a folder"));
+    check("--resume j", Ok("resume: Some(\"j\")"));
+    check("--resume j w.sdf", Err("name no SDF file"));
+    check("--resume j --journal k", Err("leave --journal out"));
+    check("--resume j --commands c", Err("leave --commands out"));
 }

@@ -12,7 +12,7 @@ use super::super::run::settings::with_flags;
 use super::super::{CommandResult, Failed, output};
 use crate::app::keymap::{Keymap, key_name};
 use crate::cli::{self, ConfigFormat};
-use crate::config::setting::SETTINGS;
+use crate::config::setting::{settings, value_of};
 use crate::config::{Config, Layers};
 
 /// The column at which is told where settings come from.
@@ -75,16 +75,16 @@ fn shown(layers: &Layers, config: &Config, is_set: impl Fn(&str) -> bool) -> Vec
             place,
         });
     };
-    for setting in SETTINGS {
-        let value = (setting.get)(config);
-        show(setting.section, setting.key, value, setting.variable);
+    for setting in settings() {
+        let (value, variable) = (value_of(config, setting), setting.variable());
+        show(setting.section, setting.key, value, variable.as_deref());
     }
     for name in Keymap::names() {
         let keys = config.keymap.keys_of(&name).into_iter();
         let keys = keys.map(|key| Value::String(key_name(key))).collect();
         show("keys", &name, Some(Value::Array(keys)), None);
     }
-    for (name, process) in &config.processes.0 {
+    for (name, process) in &config.spec.processes.0 {
         let mut table = toml::Table::new();
         if !process.environment.is_empty() {
             table.insert("env".to_owned(), texts(&process.environment));
@@ -95,7 +95,7 @@ fn shown(layers: &Layers, config: &Config, is_set: impl Fn(&str) -> bool) -> Vec
         }
         show("process", name, Some(Value::Table(table)), None);
     }
-    for program in &config.programs {
+    for program in &config.spec.programs {
         let mut table = toml::Table::new();
         let mut put = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -194,7 +194,7 @@ mod tests {
     fn every_setting_says_where_it_comes_from() {
         let layers = layers();
         let mut config = layers.config.clone();
-        config.run.secondaries = 7;
+        config.spec.run.secondaries = 7;
         let shown = shown(&layers, &config, |name| name == "PHALANX_SECONDARIES");
         let find = |key: &str| {
             let found = shown.iter().find(|one| one.key == key).unwrap();

@@ -26,7 +26,8 @@ use super::live::{LiveRun, Signals};
 use super::settings::Settings;
 use super::{Owned, headless};
 use crate::cli::{ResumeArguments, RunArguments};
-use crate::run_directory::{FoundRun, append_private};
+use crate::private_file::append_private;
+use crate::run_directory::FoundRun;
 
 /// The log of the run daemon, beside those of the run's processes.
 const LOG_FILE: &str = "phalanx.log";

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use lockstep::PeerLossPolicy;
 use protocol::{Command, ExitCode};
+use run::{Network, Recovery, RunSpec};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -14,22 +16,21 @@ use super::super::Failed;
 use super::Owned;
 use super::conclusion::{Conclusion, conclude};
 use super::console::Console;
-use super::event_file::{EventFile, is_stdout};
+use super::event_file::EventFile;
 use super::headless;
 use super::keeper::{Starter, Word};
 use super::progress::{Known, is_worth_showing};
 use super::settings::Settings;
 use crate::app::event::LogLine;
-use crate::cli::PeerLossPolicy;
 use crate::client::{Observer, Reach};
-use crate::config::{NetworkConfig, RecoveryConfig};
 use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
 use crate::launch::launched::Launched;
 use crate::launch::primary_watch::{PrimaryWatch, WatchLimits};
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
-use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s, write_private};
+use crate::private_file::write_private;
+use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
 /// Time that the primary may take to end the run after a signal.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
@@ -88,52 +89,27 @@ impl LiveRun {
     /// Starts the processes of a run.
     pub(super) fn start(settings: &Settings, own: Owned, signals: Signals) -> Result<Self, Failed> {
         let directory = &own.directory;
-        let run = &settings.config.run;
-        let endpoint = endpoint(settings, directory)?;
-        let keys = keys(settings, &endpoint, directory)?;
-        let plan = LaunchPlan {
-            endpoint,
-            keys,
-            is_insecure: settings.config.security.is_insecure,
-            worlds: settings.worlds(directory)?,
-            summary: directory.summary(),
-            last_events: directory.last_events(),
-            secondaries: run.secondaries,
-            iterations: run.iterations,
-            real_time_factor: run.real_time_factor,
-            paused: run.paused,
-            seed: run.seed,
-            digests: settings.digests.clone(),
-            states: settings.states.clone(),
-            commands: settings.commands.clone(),
-            record_commands: settings.record_commands.clone(),
-            messages: settings.messages.clone(),
-            record: settings.config.record.clone(),
-            trace: settings.config.trace.clone(),
-            recording: settings.recording.clone(),
-            threads: run.threads,
-            run_ahead_max: run.run_ahead_max,
-            verify: run.verify,
-            balance: run.balance,
-            recovery: run.recovery.clone(),
-            physics: settings.config.physics.clone(),
-            levels: settings.config.levels.clone(),
-            network: settings.config.network.clone(),
-            logs: settings.config.logs.clone(),
-            processes: settings.config.processes.clone(),
-            journal: settings.journal(directory),
-            journal_limit_mib: settings.journal.journal_limit,
-            is_resumed: false,
-            accepts_loss: false,
-        };
+        let mut spec = settings.spec(directory)?;
+        let endpoint = endpoint(&spec, directory)?;
+        let keys = keys(&spec, &endpoint, directory)?;
+        if let Some(keys) = &keys {
+            spec.security.key = Some(keys.primary.clone());
+            spec.security.authorized.clone_from(&keys.authorized);
+        }
+        spec.network.bind = Some(endpoint);
         let launched = Launched {
             stem: settings.stem.clone(),
             command: command_line(),
-            plan,
-            programs: settings.programs.clone(),
-            events: settings.events.clone().filter(|file| !is_stdout(file)),
+            plan: LaunchPlan {
+                spec,
+                spec_file: directory.spec_file(),
+                keys,
+                recording: settings.recording.clone(),
+                is_resumed: false,
+                accepts_loss: false,
+            },
         };
-        if launched.plan.journal.is_some() {
+        if launched.plan.spec.journal.folder().is_some() {
             let path = directory.launch_file();
             let written = launched.write(&path);
             written.with_context(|| format!("cannot write {}", path.display()))?;
@@ -149,14 +125,17 @@ impl LiveRun {
             events,
         } = own;
         let plan = launched.plan;
-        let endpoint = plan.endpoint.seen_from_here();
+        let endpoint = plan.endpoint();
         let reach = reach(endpoint.clone(), plan.keys.as_ref())?;
         let observer = Observer::follow(&reach).map_err(anyhow::Error::new)?;
         // The primary writes it, with the mode that it has.
-        let written = write_private(&plan.summary, "");
-        written.with_context(|| format!("cannot write {}", plan.summary.display()))?;
+        let summary = directory.summary();
+        let written = write_private(&summary, "");
+        written.with_context(|| format!("cannot write {}", summary.display()))?;
+        let written = plan.write_spec();
+        written.with_context(|| format!("cannot write {}", plan.spec_file.display()))?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
-        let (commands, policy) = (plan.commands(), loss_policy(&plan.recovery));
+        let (commands, policy) = (plan.commands(), loss_policy(&plan.spec.run.recovery));
         let supervisor = Supervisor::spawn(&worker, &commands, &directory.logs(), &sender, policy)
             .map_err(anyhow::Error::new)?;
         let record = RunRecord {
@@ -178,8 +157,8 @@ impl LiveRun {
             logs: directory.logs(),
             lines: sender,
         };
-        let programs = Programs::new(launched.programs, surroundings);
-        let watch = watch(&supervisor, &plan.network);
+        let programs = Programs::new(plan.spec.programs.clone(), surroundings);
+        let watch = watch(&supervisor, &plan.spec.network);
         let known = Known::new(&launched.stem, plan.secondary_names());
         Ok(Self {
             directory,
@@ -190,11 +169,11 @@ impl LiveRun {
             programs,
             known,
             events,
-            iterations: plan.iterations,
+            iterations: plan.spec.run.iterations,
             signals,
             watch,
             starter: None,
-            awaits_others: plan.network.remote_secondaries > 0,
+            awaits_others: plan.spec.network.remote_secondaries > 0,
         })
     }
 
@@ -312,7 +291,7 @@ impl LiveRun {
 }
 
 /// Begins to watch the first process.
-fn watch(supervisor: &Supervisor, network: &NetworkConfig) -> PrimaryWatch {
+fn watch(supervisor: &Supervisor, network: &Network) -> PrimaryWatch {
     let (name, pid) = supervisor.first().unwrap_or_default();
     let limits = WatchLimits {
         silent_after: network.heartbeat_timeout,
@@ -322,11 +301,11 @@ fn watch(supervisor: &Supervisor, network: &NetworkConfig) -> PrimaryWatch {
     PrimaryWatch::new(format!("{name} (pid {pid})"), limits, Instant::now())
 }
 
-fn loss_policy(recovery: &RecoveryConfig) -> LossPolicy {
+fn loss_policy(recovery: &Recovery) -> LossPolicy {
     match recovery.on_peer_loss {
         PeerLossPolicy::Stop => LossPolicy::Stop,
         PeerLossPolicy::Recover => LossPolicy::Recover {
-            restarts_per_minute: if recovery.restarts {
+            restarts_per_minute: if recovery.restart {
                 recovery.restarts_per_minute
             } else {
                 0
@@ -336,8 +315,8 @@ fn loss_policy(recovery: &RecoveryConfig) -> LossPolicy {
 }
 
 /// Returns where the primary binds.
-fn endpoint(settings: &Settings, directory: &RunDirectory) -> Result<Endpoints, Failed> {
-    let Some(bind) = &settings.config.network.bind else {
+fn endpoint(spec: &RunSpec, directory: &RunDirectory) -> Result<Endpoints, Failed> {
+    let Some(bind) = &spec.network.bind else {
         return Ok(directory.endpoint().map_err(anyhow::Error::new)?);
     };
     // The secondaries must know the port before the primary has it.
@@ -347,12 +326,12 @@ fn endpoint(settings: &Settings, directory: &RunDirectory) -> Result<Endpoints, 
 
 /// Makes the keys of a run that processes reach which need not be its user's.
 fn keys(
-    settings: &Settings,
+    spec: &RunSpec,
     endpoint: &Endpoints,
     directory: &RunDirectory,
 ) -> Result<Option<RunKeys>, Failed> {
-    let security = &settings.config.security;
-    if endpoint.directory().is_some() || security.is_insecure {
+    let security = &spec.security;
+    if endpoint.directory().is_some() || security.insecure {
         return Ok(None);
     }
     let user = user_folder(security.keys.as_deref());

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
 use protocol::ExitCode;
+use run::{Place, Program, RunSpec};
 use sdf::World;
 
 use super::super::config::settings;
 use super::super::{Failed, output, world_file};
-use crate::cli::{JournalArguments, JournalPlace, RunArguments, RunSecurityArguments};
-use crate::config::{Config, SECONDARIES_MAX};
-use crate::launch::programs::ProgramPlan;
+use crate::cli::RunArguments;
+use crate::config::Config;
 use crate::launch::world_programs;
-use crate::run_directory::{RunDirectory, check_run_name, write_private};
+use crate::private_file::write_private;
+use crate::run_directory::RunDirectory;
 
 /// The world that runs when none is named.
 const DEMO_WORLD: &str = include_str!("../../../../worlds/ramp.sdf");
@@ -26,27 +26,11 @@ const DEMO_STEM: &str = "demo";
 /// Everything that was asked for.
 #[derive(Debug)]
 pub(super) struct Settings {
-    /// The run file with the flags applied.
+    /// The run file with the flags applied, and the programs that run beside the simulation.
     pub(super) config: Config,
-    /// Stem of the run's name, if it was given none.
+    /// Name of the run if it has none of its own, but for a number.
     pub(super) stem: String,
-    /// File for the digest of every iteration.
-    pub(super) digests: Option<PathBuf>,
-    /// File for the changes of every iteration.
-    pub(super) states: Option<PathBuf>,
-    /// File with the commands that are done at their iterations.
-    pub(super) commands: Option<PathBuf>,
-    /// File for the commands that were done.
-    pub(super) record_commands: Option<PathBuf>,
-    /// Programs to run beside the simulation.
-    pub(super) programs: Vec<ProgramPlan>,
-    /// File for a line for every message.
-    pub(super) messages: Option<PathBuf>,
-    /// File for the events of the run.
-    pub(super) events: Option<PathBuf>,
-    /// Options of the journal, from which the run can be resumed.
-    pub(super) journal: JournalArguments,
-    /// Recording to simulate again, instead of worlds.
+    /// The recording that is simulated again, instead of worlds.
     pub(super) recording: Option<PathBuf>,
 }
 
@@ -57,12 +41,13 @@ impl Settings {
     /// Fails if a file is missing or wrong.
     pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
         let config = load(&arguments.files)?;
-        let config = with_flags(config, &arguments)?;
-        check_commands(arguments.commands.as_deref())?;
-        let files = check_worlds(&config)?;
+        let mut config = with_flags(config, &arguments)?;
+        let spec = &mut config.spec;
+        check_commands(spec.run.commands.as_deref())?;
+        let files = check_worlds(spec)?;
         let allowed = arguments.allow_programs.unwrap_or(false);
-        let programs = programs(&config, &files, allowed)?;
-        let stem = match config.run.worlds.first() {
+        spec.programs = programs(spec, &files, allowed)?;
+        let stem = match spec.run.worlds.first() {
             Some(world) => world
                 .file_stem()
                 .unwrap_or_default()
@@ -73,53 +58,45 @@ impl Settings {
         Ok(Self {
             config,
             stem,
-            digests: arguments.digests,
-            states: arguments.states,
-            commands: arguments.commands,
-            record_commands: arguments.record_commands,
-            programs,
-            messages: arguments.messages,
-            events: arguments.events,
-            journal: arguments.journal,
             recording: None,
         })
     }
 
     /// Returns the settings of a run that simulates a recording again.
-    pub(super) fn of_recording(file: &Path, config: Config) -> Self {
+    pub(super) fn of_recording(file: &Path, mut config: Config) -> Self {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        config.spec.journal.place = Place::Nowhere;
         Self {
             config,
             stem: stem.into_owned(),
-            digests: None,
-            states: None,
-            commands: None,
-            record_commands: None,
-            programs: Vec::new(),
-            messages: None,
-            events: None,
-            journal: JournalArguments {
-                journal: Some(JournalPlace::Nowhere),
-                journal_limit: None,
-            },
             recording: Some(file.to_owned()),
         }
     }
 
-    /// Returns where the run is written down, if it is.
-    pub(super) fn journal(&self, directory: &RunDirectory) -> Option<PathBuf> {
-        match self.journal.journal.clone().unwrap_or_default() {
-            JournalPlace::RunFolder => Some(directory.journal()),
-            JournalPlace::Nowhere => None,
-            JournalPlace::Folder(folder) => Some(folder),
+    /// Returns the specification of a run in a folder, with the files that it has there.
+    ///
+    /// # Errors
+    /// Fails if the demo's world cannot be written.
+    pub(super) fn spec(&self, directory: &RunDirectory) -> Result<RunSpec, Failed> {
+        let mut spec = self.config.spec.clone();
+        spec.run.worlds = self.worlds(directory)?;
+        if spec.journal.place == Place::RunFolder {
+            spec.journal.place = Place::Folder(directory.journal());
         }
+        let outputs = &mut spec.outputs;
+        outputs.summary = Some(directory.summary());
+        outputs.last_events = Some(directory.last_events());
+        outputs.audit = Some(directory.file("audit.log"));
+        outputs.divergence_reports = Some(directory.path().to_owned());
+        Ok(spec)
     }
 
     /// Returns the world files; that of the demo is written to a folder of its own in the run's
     /// first, since what comes into the run may read files beside its world.
     pub(super) fn worlds(&self, directory: &RunDirectory) -> Result<Vec<PathBuf>, Failed> {
-        if !self.config.run.worlds.is_empty() || self.recording.is_some() {
-            return Ok(self.config.run.worlds.clone());
+        let named = &self.config.spec.run.worlds;
+        if !named.is_empty() || self.recording.is_some() {
+            return Ok(named.clone());
         }
         let folder = directory.file("demo");
         let path = folder.join("world.sdf");
@@ -152,7 +129,7 @@ fn load(files: &[PathBuf]) -> Result<Config, Failed> {
                 return Err(Failed::message(ExitCode::Usage, message));
             }
             let mut config = settings(None)?;
-            config.run.worlds = files.to_vec();
+            config.spec.run.worlds = files.to_vec();
             Ok(config)
         }
     }
@@ -165,105 +142,27 @@ fn is_run_file(file: &Path) -> bool {
 
 /// Returns settings with the flags and variables of a run applied.
 pub(in crate::commands) fn with_flags(
-    mut config: Config,
+    config: Config,
     arguments: &RunArguments,
 ) -> Result<Config, Failed> {
     let usage = |message: String| Failed::message(ExitCode::Usage, message);
-    let run = &mut config.run;
-    if let Some(name) = &arguments.name {
-        check_run_name(name).map_err(|error| usage(format!("--name {error}")))?;
-        run.name = Some(name.clone());
-    }
-    if let Some(secondaries) = arguments.secondaries {
-        if secondaries > SECONDARIES_MAX {
-            return Err(usage(format!("--secondaries is at most {SECONDARIES_MAX}")));
-        }
-        run.secondaries = secondaries;
-    }
-    run.iterations = arguments.iterations.or(run.iterations);
-    run.real_time_factor = arguments.real_time_factor.or(run.real_time_factor);
-    run.paused = arguments.paused.unwrap_or(run.paused);
-    run.seed = arguments.seed.unwrap_or(run.seed);
-    arguments
-        .faults
-        .apply(&mut run.recovery, &mut config.network);
-    let spin = arguments.spin_us.map(Duration::from_micros);
-    config.network.spin = spin.unwrap_or(config.network.spin);
-    run.threads = arguments.threads.unwrap_or(run.threads);
-    run.verify = arguments.verify.unwrap_or(run.verify);
-    run.run_ahead_max = arguments.run_ahead_max.unwrap_or(run.run_ahead_max);
-    run.balance = arguments.balance.unwrap_or(run.balance);
-    let physics = &mut config.physics;
-    physics.solver = arguments.solver.unwrap_or(physics.solver);
-    let levels = &mut config.levels;
-    levels.auto_levels = arguments.auto_levels.or(levels.auto_levels);
-    levels.load = arguments.levels_load.unwrap_or(levels.load);
-    levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
-    let margin = arguments.interaction_margin;
-    levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
-    arguments.record.apply(&mut config.record);
-    arguments.trace.apply(&mut config.trace);
-    with_security(&mut config, &arguments.security).map_err(usage)?;
-    arguments.view.apply(&mut config.view);
-    if let Some(level) = &arguments.log_level {
-        config.logs.level.clone_from(level);
-    }
-    let files = [
-        ("--digests", &arguments.digests),
-        ("--states", &arguments.states),
-        ("--messages", &arguments.messages),
-        ("--events", &arguments.events),
-        ("--commands", &arguments.commands),
-        ("--record-commands", &arguments.record_commands),
-        ("--record", &arguments.record.record),
-        ("--trace", &arguments.trace.trace),
-    ];
-    if arguments.events.as_deref() == Some(Path::new("-")) && !arguments.headless {
+    let of_view = config.with(&arguments.view.0);
+    let config = of_view.and_then(|config| config.with(&arguments.settings.0));
+    let config = config.map_err(|error| usage(error.to_string()))?;
+    let spec = &config.spec;
+    if spec.outputs.events.as_deref() == Some(Path::new("-")) && !arguments.headless {
         let message = "--events - needs --headless: without it stdout is the view's";
         return Err(usage(message.to_owned()));
     }
-    for (index, (name, path)) in files.iter().enumerate() {
-        let mut others = files[..index].iter();
-        if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
-            return Err(usage(format!("{other} and {name} need a file each")));
-        }
-    }
+    spec.check().map_err(|error| usage(error.to_string()))?;
     Ok(config)
-}
-
-/// Applies who may connect; the error says what is wrong with the whole.
-fn with_security(config: &mut Config, arguments: &RunSecurityArguments) -> Result<(), String> {
-    let network = &mut config.network;
-    network.bind = arguments.bind.clone().or(network.bind.take());
-    network.remote_secondaries = arguments
-        .remote_secondaries
-        .unwrap_or(network.remote_secondaries);
-    let security = &mut config.security;
-    security.keys = arguments.keys.clone().or(security.keys.take());
-    security.is_insecure = arguments.insecure.unwrap_or(security.is_insecure);
-    let remote = network.remote_secondaries;
-    if config.run.secondaries.saturating_add(remote) > SECONDARIES_MAX {
-        return Err(format!("a run has at most {SECONDARIES_MAX} secondaries"));
-    }
-    let is_reached = network
-        .bind
-        .as_ref()
-        .is_some_and(|bind| bind.directory().is_none());
-    if remote > 0 && !is_reached {
-        return Err(
-            "secondaries of other machines need an address to connect to: name it with --bind \
-             tcp://HOST:PORT"
-                .to_owned(),
-        );
-    }
-    Ok(())
 }
 
 /// Reads the worlds as the primary will, so that what is wrong with them is said before anything
 /// is started. Returns the worlds of each file.
-fn check_worlds(config: &Config) -> Result<Vec<(String, Vec<World>)>, Failed> {
+fn check_worlds(spec: &RunSpec) -> Result<Vec<(String, Vec<World>)>, Failed> {
     let mut files: Vec<(String, Vec<World>)> = Vec::new();
-    for path in &config.run.worlds {
+    for path in &spec.run.worlds {
         files.push((path.display().to_string(), read_worlds(path)?));
     }
     let demo = || sdf::read_worlds(DEMO_WORLD, DEMO_STEM, &sdf::NoFiles);
@@ -285,7 +184,7 @@ fn check_worlds(config: &Config) -> Result<Vec<(String, Vec<World>)>, Failed> {
         .cloned()
         .collect();
     sdf::check_for_run(&worlds).map_err(|error| refused(&error))?;
-    let count = config.levels.auto_levels.map(|count| count as usize);
+    let count = spec.levels.auto_levels.map(|count| count as usize);
     if let Some(count) = count.and_then(NonZeroUsize::new) {
         for world in &worlds {
             lockstep::auto_levels::cut(world, count).map_err(|error| refused(&error))?;
@@ -315,12 +214,12 @@ fn check_commands(path: Option<&Path>) -> Result<(), Failed> {
 /// Returns the programs of the run file, and those of the worlds if they are allowed; names them
 /// once if they are not.
 fn programs(
-    config: &Config,
+    spec: &RunSpec,
     files: &[(String, Vec<World>)],
     are_allowed: bool,
-) -> Result<Vec<ProgramPlan>, Failed> {
+) -> Result<Vec<Program>, Failed> {
     let refused = |message: String| Failed::message(ExitCode::Configuration, message);
-    let mut programs = config.programs.clone();
+    let mut programs = spec.programs.clone();
     let mut of_worlds = Vec::new();
     for (file, worlds) in files {
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
@@ -380,33 +279,26 @@ fn read_worlds(path: &Path) -> Result<Vec<World>, Failed> {
 mod tests {
     use std::time::Duration;
 
+    use clap::Parser;
+
     use super::*;
-    use crate::config::RunConfig;
+    use crate::cli::Cli;
+
+    /// Reads the flags of a run.
+    fn flags(line: &str) -> RunArguments {
+        let words = ["phalanx"].into_iter().chain(line.split_whitespace());
+        Cli::try_parse_from(words).unwrap().run
+    }
 
     #[test]
     fn flags_win_over_the_run_file() {
-        let run = RunConfig {
-            secondaries: 5,
-            iterations: Some(9),
-            paused: true,
-            seed: 3,
-            ..RunConfig::default()
-        };
-        let config = Config {
-            run,
-            ..Config::default()
-        };
-        let arguments = RunArguments {
-            secondaries: Some(0),
-            paused: Some(false),
-            real_time_factor: Some(0.5),
-            threads: Some(4),
-            minimum_stay: Some(Duration::ZERO),
-            ..RunArguments::default()
-        };
-        let config = with_flags(config, &arguments).unwrap();
-        assert_eq!(config.levels.minimum_stay, Duration::ZERO);
-        let run = config.run;
+        let text = "[run]\nsecondaries = 5\niterations = 9\npaused = true\nseed = 3\n";
+        let config = Config::parse(text, Path::new("r.toml")).unwrap();
+        let line = "--secondaries 0 --paused=false --real-time-factor 0.5 --threads 4 \
+                    --minimum-stay 0";
+        let spec = with_flags(config, &flags(line)).unwrap().spec;
+        assert_eq!(spec.levels.minimum_stay, Duration::ZERO);
+        let run = spec.run;
         assert_eq!((run.threads, run.balance), (4, true));
         assert_eq!(
             (run.secondaries, run.paused, run.real_time_factor),
@@ -416,24 +308,15 @@ mod tests {
     }
 
     #[test]
-    fn names_and_counts_out_of_range_are_usage_errors() {
-        for arguments in [
-            RunArguments {
-                name: Some("a/b".to_owned()),
-                ..RunArguments::default()
-            },
-            RunArguments {
-                digests: Some("x".into()),
-                states: Some("x".into()),
-                ..RunArguments::default()
-            },
-            RunArguments {
-                secondaries: Some(5000),
-                ..RunArguments::default()
-            },
+    fn what_does_not_go_together_is_a_usage_error() {
+        for line in [
+            "--digests x --states x",
+            "--events -",
+            "--remote-secondaries 1",
+            "--heartbeat-timeout-ms 100",
         ] {
-            let failed = with_flags(Config::default(), &arguments).unwrap_err();
-            assert_eq!(failed.code, ExitCode::Usage);
+            let failed = with_flags(Config::default(), &flags(line)).unwrap_err();
+            assert_eq!(failed.code, ExitCode::Usage, "{line}");
         }
     }
 
@@ -443,20 +326,20 @@ mod tests {
                     <program name='joy'><command>joy</command></program></plugin></world></sdf>";
         let read = sdf::read_worlds(text, "w.sdf", &sdf::NoFiles).unwrap();
         let files = [("w.sdf".to_owned(), read.worlds)];
-        let names = |config: &Config, are_allowed| {
-            let programs = programs(config, &files, are_allowed)?;
+        let names = |spec: &RunSpec, are_allowed| {
+            let programs = programs(spec, &files, are_allowed)?;
             let names = programs.into_iter().map(|program| program.name);
             Ok::<Vec<String>, Failed>(names.collect())
         };
-        let mut config = Config::default();
-        assert_eq!(names(&config, false).unwrap(), [""; 0]);
-        assert_eq!(names(&config, true).unwrap(), ["joy"]);
+        let mut spec = RunSpec::default();
+        assert_eq!(names(&spec, false).unwrap(), [""; 0]);
+        assert_eq!(names(&spec, true).unwrap(), ["joy"]);
         let text = "[[program]]\nname = 'joy'\ncommand = 'x'\n";
-        config.programs = Config::parse(text, Path::new("r.toml")).unwrap().programs;
-        assert_eq!(names(&config, false).unwrap(), ["joy"]);
-        assert!(names(&config, true).is_err(), "two are named joy");
-        config.programs[0].world = Some("v".to_owned());
-        let error = names(&config, false).unwrap_err().error.to_string();
+        spec = Config::parse(text, Path::new("r.toml")).unwrap().spec;
+        assert_eq!(names(&spec, false).unwrap(), ["joy"]);
+        assert!(names(&spec, true).is_err(), "two are named joy");
+        spec.programs[0].world = Some("v".to_owned());
+        let error = names(&spec, false).unwrap_err().error.to_string();
         assert!(error.contains("there are w"), "{error}");
     }
 

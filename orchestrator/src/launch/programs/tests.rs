@@ -1,5 +1,7 @@
 //! Tests of programs with shells as stand-ins.
 
+use std::collections::BTreeMap;
+
 use rustix::process::{Pid, test_kill_process};
 use tokio::time::timeout;
 
@@ -11,8 +13,8 @@ struct Fixture {
     programs: Programs,
 }
 
-fn plan(name: &str, script: &str) -> ProgramPlan {
-    ProgramPlan {
+fn plan(name: &str, script: &str) -> Program {
+    Program {
         name: name.to_owned(),
         command: "sh".into(),
         arguments: vec!["-c".to_owned(), script.to_owned()],
@@ -24,7 +26,7 @@ fn plan(name: &str, script: &str) -> ProgramPlan {
 }
 
 impl Fixture {
-    fn new(plans: Vec<ProgramPlan>) -> Self {
+    fn new(plans: Vec<Program>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (sender, lines) = mpsc::channel(100);
         let surroundings = Surroundings {
@@ -122,21 +124,4 @@ async fn nothing_starts_after_the_end() {
     fixture.programs.stop().await;
     fixture.programs.start();
     assert!(!fixture.folder.path().join("late.log").exists());
-}
-
-#[test]
-fn names_of_the_runs_own_processes_are_taken() {
-    for name in ["primary", "s1", "s42", "standalone", "a/b", ""] {
-        assert!(check_name(name).is_err(), "{name}");
-    }
-    for name in ["joy", "s", "s1x", "sensor"] {
-        assert_eq!(check_name(name), Ok(()), "{name}");
-    }
-}
-
-#[test]
-fn paths_are_those_of_the_file_and_names_are_looked_up() {
-    let folder = Path::new("/configs");
-    assert_eq!(resolve_command("./joy", folder), Path::new("/configs/joy"));
-    assert_eq!(resolve_command("python3", folder), Path::new("python3"));
 }

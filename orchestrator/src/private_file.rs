@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Fails if the system refuses.
-pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let options = options.create(true).truncate(true).write(true).mode(0o600);
     options.open(path)?.write_all(text.as_bytes())
@@ -20,7 +20,7 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if the system refuses.
-pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
     write_private(Path::new(&new), text)?;
@@ -36,7 +36,7 @@ pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if the system refuses.
-pub fn append_private(path: &Path) -> io::Result<File> {
+pub(crate) fn append_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true).mode(0o600).open(path)
 }

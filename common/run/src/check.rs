@@ -1,0 +1,80 @@
+//! Checks of a specification as a whole: settings that are right alone and do not go together.
+
+use std::path::PathBuf;
+
+use crate::{RunSpec, SECONDARIES_MAX};
+
+/// Settings that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// A peer counts as lost before it has missed more than one heartbeat.
+    #[error(
+        "--heartbeat-timeout-ms of {timeout_ms} must be at least twice --heartbeat-interval-ms of \
+         {interval_ms}"
+    )]
+    Heartbeats {
+        /// Silence after which a peer counts as lost \[ms\].
+        timeout_ms: u128,
+        /// Time between heartbeats \[ms\].
+        interval_ms: u128,
+    },
+    /// Two files of a run are one.
+    #[error("{first} and {second} need a file each")]
+    SameFile {
+        /// The flag of one.
+        first: &'static str,
+        /// The flag of the other.
+        second: &'static str,
+    },
+    /// More secondaries than a run may have.
+    #[error("a run has at most {SECONDARIES_MAX} secondaries")]
+    TooManySecondaries,
+    /// Secondaries of other machines have nowhere to connect to.
+    #[error(
+        "secondaries of other machines need an address to connect to: name it with --bind \
+         tcp://HOST:PORT"
+    )]
+    Unreachable,
+}
+
+impl RunSpec {
+    /// Makes sure that the settings go together.
+    ///
+    /// # Errors
+    /// Fails if two do not, with what to do.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let network = &self.network;
+        if !network.has_time_for_heartbeats() {
+            return Err(SpecError::Heartbeats {
+                timeout_ms: network.heartbeat_timeout.as_millis(),
+                interval_ms: network.heartbeat_interval.as_millis(),
+            });
+        }
+        let remote = network.remote_secondaries;
+        if self.run.secondaries.saturating_add(remote) > SECONDARIES_MAX {
+            return Err(SpecError::TooManySecondaries);
+        }
+        if remote > 0 && !network.is_on_tcp() {
+            return Err(SpecError::Unreachable);
+        }
+        self.check_files()
+    }
+
+    /// Makes sure that no file is written twice, or read and written.
+    fn check_files(&self) -> Result<(), SpecError> {
+        let others: [(&'static str, &Option<PathBuf>); 4] = [
+            ("--commands", &self.run.commands),
+            ("--record", &self.record.file),
+            ("--trace", &self.trace.file),
+            ("--audit", &self.outputs.audit),
+        ];
+        let files: Vec<_> = self.outputs.files().into_iter().chain(others).collect();
+        for (index, (second, path)) in files.iter().enumerate() {
+            let mut before = files[..index].iter();
+            if let Some((first, _)) = before.find(|(_, it)| path.is_some() && it == path) {
+                return Err(SpecError::SameFile { first, second });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! `[journal]`: where a run is written down, to be resumed.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::kind::Kind;
+use crate::setting::Setting;
+
+/// Where a run is written down, to be resumed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Journal {
+    /// Its place.
+    pub place: Place,
+    /// Room that it may take \[MiB\]; the run pauses when that is not enough.
+    pub limit_mib: u64,
+}
+
+/// Place of the journal of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Place {
+    /// In the run's folder.
+    #[default]
+    RunFolder,
+    /// Nowhere: the run cannot be resumed.
+    Nowhere,
+    /// In this folder.
+    Folder(PathBuf),
+}
+
+#[rustfmt::skip]
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting::of_run("journal", "place", Kind::Place)
+        .flag("journal", "on|off|DIR",
+            "Whether the run is written down, so that it can be resumed after a crash: `on` in the \
+             run's folder, or in a folder of its own; it is removed when the run is complete"),
+    Setting::personal("journal", "limit_mib", Kind::Whole(1, 1 << 30))
+        .flag("journal-limit", "MIB",
+            "How much room the journal may take, in MiB; the run pauses when that is not enough"),
+];
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self {
+            place: Place::RunFolder,
+            limit_mib: 4096,
+        }
+    }
+}
+
+impl Journal {
+    /// Returns the folder that a place names by itself.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Folder(folder) => Some(folder),
+            Place::RunFolder | Place::Nowhere => None,
+        }
+    }
+
+    /// Returns the room that it may take \[bytes\].
+    pub fn limit_bytes(&self) -> u64 {
+        self.limit_mib << 20
+    }
+}
+
+impl From<String> for Place {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "on" => Self::RunFolder,
+            "off" => Self::Nowhere,
+            _ => Self::Folder(text.into()),
+        }
+    }
+}
+
+impl From<Place> for String {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::RunFolder => "on".to_owned(),
+            Place::Nowhere => "off".to_owned(),
+            Place::Folder(folder) => folder.to_string_lossy().into_owned(),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! [`RunSpec`]: the specification of a run. Every setting is here once, with its default, its limits
+//! and its flag.
+//!
+//! A file for each section of a run file has the section's struct and, beside it, the rows of its
+//! [`Setting`]s. `phalanx` puts files, variables and flags over each other ([`overlay`]), checks the
+//! whole, and hands it to `worker` as one file; the flags of a `worker` that is started by hand fill
+//! the same struct. Nothing here starts, opens or shows anything but that file.
+
+mod check;
+pub mod flags;
+mod journal;
+mod kind;
+mod levels;
+mod logs;
+mod name;
+mod network;
+mod outputs;
+mod physics;
+mod process;
+mod program;
+mod record;
+mod security;
+mod setting;
+mod simulation;
+pub mod suggestion;
+mod trace;
+mod values;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use lockstep::PeerLossPolicy;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use check::SpecError;
+pub use journal::{Journal, Place};
+pub use kind::{Kind, KindError, paths};
+pub use levels::Levels;
+pub use logs::Logs;
+pub use name::{ProgramNameError, RunNameError, check_program_name, check_run_name};
+pub use network::Network;
+pub use outputs::Outputs;
+pub use physics::Physics;
+pub use process::{Process, Processes};
+pub use program::Program;
+pub use record::Record;
+pub use security::Security;
+pub use setting::{Audience, Flag, Setting};
+pub use simulation::{Recovery, SECONDARIES_MAX, Simulation};
+pub use trace::Trace;
+pub use values::{Word, word};
+
+/// All settings of a run. Its JSON has the sections and names of run files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSpec {
+    /// Worlds, time and randomness.
+    pub run: Simulation,
+    /// Settings of physics.
+    pub physics: Physics,
+    /// Settings that decide which cell every performer is in.
+    pub levels: Levels,
+    /// Where processes meet, and how long they wait for each other.
+    pub network: Network,
+    /// Who may connect.
+    pub security: Security,
+    /// What processes write to their logs.
+    pub logs: Logs,
+    /// Files that the run writes as it goes.
+    pub outputs: Outputs,
+    /// What is recorded.
+    pub record: Record,
+    /// What is traced.
+    pub trace: Trace,
+    /// Where it is written down, to be resumed.
+    pub journal: Journal,
+    /// Environment and CPUs of single processes.
+    #[serde(rename = "process")]
+    pub processes: Processes,
+    /// Programs beside the simulation.
+    #[serde(rename = "program")]
+    pub programs: Vec<Program>,
+}
+
+/// The settings of all sections, in the order of `configs/default.toml`.
+pub fn settings() -> impl Iterator<Item = &'static Setting> {
+    [
+        simulation::SETTINGS,
+        physics::SETTINGS,
+        levels::SETTINGS,
+        network::SETTINGS,
+        security::SETTINGS,
+        logs::SETTINGS,
+        outputs::SETTINGS,
+        record::SETTINGS,
+        trace::SETTINGS,
+        journal::SETTINGS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Values of settings that somebody gave, checked, by section and key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given(pub BTreeMap<(&'static str, &'static str), Value>);
+
+impl Given {
+    /// Adds a value; the last one of a setting counts.
+    pub fn put(&mut self, setting: &Setting, value: Value) {
+        self.0.insert((setting.section, setting.key), value);
+    }
+}
+
+/// Puts values over sections of settings.
+///
+/// # Errors
+/// Fails if a path of the sections is no text.
+pub fn overlay<T: Serialize + DeserializeOwned>(
+    base: &T,
+    given: &Given,
+) -> Result<T, serde_json::Error> {
+    let mut sections = serde_json::to_value(base)?;
+    for ((section, key), value) in &given.0 {
+        sections[section][key] = value.clone();
+    }
+    serde_json::from_value(sections)
+}
+
+/// Returns the value of a setting; `None` is unset.
+pub fn value_of<T: Serialize>(sections: &T, setting: &Setting) -> Option<Value> {
+    let sections = serde_json::to_value(sections).ok()?;
+    let value = sections.get(setting.section)?.get(setting.key)?;
+    Some(value.clone()).filter(|value| !value.is_null())
+}
+
+impl RunSpec {
+    /// Returns the defaults of processes that are started by hand: like Gazebo's, they end when a
+    /// peer is lost, and leave nothing on disk that nobody asked for.
+    pub fn by_hand() -> Self {
+        let mut spec = Self::default();
+        spec.run.secondaries = 0;
+        spec.run.recovery.on_peer_loss = PeerLossPolicy::Stop;
+        spec.run.recovery.stand_bys = 0;
+        spec.journal.place = Place::Nowhere;
+        spec
+    }
+
+    /// Reads a specification that [`RunSpec::to_text`] wrote.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, or was written by another version.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let text = std::fs::read_to_string(path)?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Returns its JSON, whose paths hold from any folder.
+    ///
+    /// # Errors
+    /// Fails if a path is no text, or the working directory is gone.
+    pub fn to_text(&self) -> io::Result<String> {
+        let mut all = self.clone();
+        for path in all.paths_mut() {
+            *path = std::path::absolute(&*path)?;
+        }
+        Ok(serde_json::to_string_pretty(&all)? + "\n")
+    }
+
+    /// Returns all files and folders that the processes of a run use.
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut std::path::PathBuf> {
+        let journal = match &mut self.journal.place {
+            Place::Folder(folder) => Some(folder),
+            Place::RunFolder | Place::Nowhere => None,
+        };
+        let outputs = &mut self.outputs;
+        let single = [
+            &mut self.run.commands,
+            &mut outputs.digests,
+            &mut outputs.states,
+            &mut outputs.messages,
+            &mut outputs.record_commands,
+            &mut outputs.summary,
+            &mut outputs.last_events,
+            &mut outputs.audit,
+            &mut outputs.divergence_reports,
+            &mut self.record.file,
+            &mut self.trace.file,
+            &mut self.security.keys,
+            &mut self.security.key,
+        ];
+        let events = outputs.events.iter_mut();
+        single
+            .into_iter()
+            .flatten()
+            .chain(journal)
+            .chain(events.filter(|path| path.as_os_str() != "-"))
+            .chain(&mut self.run.worlds)
+            .chain(&mut self.security.authorized)
+    }
+}
+
+#[cfg(test)]
+mod tests;

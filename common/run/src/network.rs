@@ -1,0 +1,117 @@
+//! `[network]`: where processes meet, and how long they wait for each other.
+
+use std::time::Duration;
+
+use lockstep::limits::SPIN_US_MAX;
+use serde::{Deserialize, Serialize};
+use transport::Endpoints;
+
+use crate::kind::Kind;
+use crate::setting::{Audience, Setting};
+use crate::simulation::SECONDARIES_MAX;
+use crate::values;
+
+/// The longest wait \[s\].
+const WAIT_MAX_S: f64 = 1e9;
+
+/// The longest time between heartbeats, and the longest silence \[ms\].
+const HEARTBEAT_MAX_MS: u64 = 86_400_000;
+
+/// Where processes meet, and how long they wait for each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Network {
+    /// Address of the primary; `None` is its sockets in the run's folder.
+    #[serde(with = "values::text")]
+    pub bind: Option<Endpoints>,
+    /// Number of secondaries that join from other machines.
+    pub remote_secondaries: u32,
+    /// Time between two heartbeats of a peer.
+    #[serde(rename = "heartbeat_interval_ms", with = "values::milliseconds")]
+    pub heartbeat_interval: Duration,
+    /// Silence after which a peer counts as lost.
+    #[serde(rename = "heartbeat_timeout_ms", with = "values::milliseconds")]
+    pub heartbeat_timeout: Duration,
+    /// Time for which the start waits for secondaries.
+    #[serde(rename = "peer_timeout_s", with = "values::seconds")]
+    pub peer_timeout: Duration,
+    /// Time for which one step waits for a secondary's answer.
+    #[serde(rename = "step_timeout_s", with = "values::seconds")]
+    pub step_timeout: Duration,
+    /// Time after which a step that waits is reported, with the peers that block it.
+    #[serde(rename = "warn_after_s", with = "values::seconds")]
+    pub warn_after: Duration,
+    /// Time after which those are examined.
+    #[serde(rename = "diagnose_after_s", with = "values::seconds")]
+    pub diagnose_after: Duration,
+    /// True if a secondary is waited for as long as its process is stopped.
+    pub wait_for_debugger: bool,
+    /// Time for which processes look for messages before they sleep.
+    #[serde(rename = "spin_us", with = "values::microseconds")]
+    pub spin: Duration,
+}
+
+#[rustfmt::skip]
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting::of_run("network", "bind", Kind::Endpoint)
+        .flag("bind", "ENDPOINT",
+            "Where the primary is reached, tcp://HOST:PORT, of which PORT to PORT+5 are used, or \
+             ipc:///DIRECTORY; 0.0.0.0 is every address of this machine, port 0 takes free ones")
+        .unset("sockets in a folder of the run"),
+    Setting::of_run("network", "remote_secondaries", Kind::Whole(0, SECONDARIES_MAX as u64))
+        .flag("remote-secondaries", "N",
+            "Secondaries that join from other machines, besides those that are started here")
+        .only(Audience::Launcher),
+    Setting::personal("network", "heartbeat_interval_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
+        .flag("heartbeat-interval-ms", "MS", "Time between heartbeats"),
+    Setting::personal("network", "heartbeat_timeout_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
+        .flag("heartbeat-timeout-ms", "MS", "Silence after which a peer counts as lost"),
+    Setting::personal("network", "peer_timeout_s", Kind::Number(0.001, WAIT_MAX_S))
+        .flag("peer-timeout", "SECONDS", "How long to wait for peers at the start"),
+    Setting::personal("network", "step_timeout_s", Kind::Number(0.001, WAIT_MAX_S))
+        .flag("step-timeout", "SECONDS", "How long a step may go unacknowledged"),
+    Setting::personal("network", "warn_after_s", Kind::Number(0.001, WAIT_MAX_S))
+        .flag("warn-after", "SECONDS",
+            "A step that waits so long is reported, with the peers that block it"),
+    Setting::personal("network", "diagnose_after_s", Kind::Number(0.001, WAIT_MAX_S))
+        .flag("diagnose-after", "SECONDS",
+            "A step that waits so long has its blockers examined"),
+    Setting::personal("network", "wait_for_debugger", Kind::Flag)
+        .flag("wait-for-debugger", "BOOL",
+            "Wait for secondaries of this machine as long as a debugger or a signal has stopped \
+             them"),
+    Setting::personal("network", "spin_us", Kind::Whole(0, SPIN_US_MAX))
+        .flag("spin-us", "MICROSECONDS",
+            "How long processes look for messages before they sleep: faster where each has a core \
+             of its own, and much slower where it has not"),
+];
+
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            bind: None,
+            remote_secondaries: 0,
+            heartbeat_interval: Duration::from_millis(100),
+            heartbeat_timeout: Duration::from_secs(2),
+            peer_timeout: Duration::from_secs(30),
+            step_timeout: Duration::from_secs(30),
+            warn_after: Duration::from_secs(1),
+            diagnose_after: Duration::from_secs(5),
+            wait_for_debugger: false,
+            spin: Duration::ZERO,
+        }
+    }
+}
+
+impl Network {
+    /// Tells whether a silent peer has missed more than one heartbeat when it counts as lost.
+    pub fn has_time_for_heartbeats(&self) -> bool {
+        self.heartbeat_timeout >= 2 * self.heartbeat_interval
+    }
+
+    /// Tells whether other machines could reach the primary.
+    pub fn is_on_tcp(&self) -> bool {
+        let bind = self.bind.as_ref();
+        bind.is_some_and(|bind| bind.directory().is_none())
+    }
+}

@@ -1,0 +1,45 @@
+//! `[record]`: what is recorded of a run.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kind::Kind;
+use crate::setting::Setting;
+
+/// The most frames per second of simulated time.
+const RATE_MAX_HZ: f64 = 1e6;
+
+/// What is recorded of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// The MCAP file; `None` records nothing.
+    pub file: Option<PathBuf>,
+    /// Frames per second of simulated time; 0 is one per iteration \[Hz\].
+    pub rate_hz: f64,
+    /// True if the states of every iteration are recorded, too.
+    pub states: bool,
+}
+
+#[rustfmt::skip]
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting::of_run("record", "file", Kind::Path)
+        .flag("record", "FILE",
+            "Record the run in this MCAP file, for `phalanx replay` and other programs"),
+    Setting::personal("record", "rate_hz", Kind::Number(0.0, RATE_MAX_HZ))
+        .flag("record-rate", "HZ",
+            "Frames recorded per second of simulated time; 0 is one per iteration"),
+    Setting::personal("record", "states", Kind::Flag)
+        .flag("record-states", "BOOL", "Record the states of every iteration, too, bit for bit"),
+];
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            file: None,
+            rate_hz: 30.0,
+            states: false,
+        }
+    }
+}
