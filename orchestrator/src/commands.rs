@@ -80,9 +80,9 @@ impl From<anyhow::Error> for Failed {
 /// Fails if the command fails.
 pub fn dispatch(cli: Cli) -> CommandResult {
     match cli.command {
-        None => run::run(cli.run, &words_after(1)),
-        Some(CliCommand::Run(arguments)) => run::run(arguments, &words_after(2)),
-        Some(CliCommand::Keep(arguments)) => run::keep(arguments),
+        None => run::run(&cli.run, &words_after(1)),
+        Some(CliCommand::Run(arguments)) => run::run(&arguments, &words_after(2)),
+        Some(CliCommand::Keep(arguments)) => run::keep(&arguments),
         Some(CliCommand::Resume(arguments)) => resume::resume(&arguments, &words_after(2)),
         Some(CliCommand::KeepResumed(arguments)) => run::keep_resumed(&arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),

@@ -4,6 +4,7 @@
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
 pub mod death;
+mod environment;
 mod find_worker;
 mod guard;
 pub mod launched;
@@ -11,9 +12,8 @@ pub mod primary_watch;
 pub mod process;
 pub mod process_state;
 pub mod programs;
+mod restart_policy;
 pub mod supervisor;
-mod surroundings;
-mod upkeep;
 pub mod world_programs;
 
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl LaunchPlan {
         let secondaries = 1..=self.spec.run.secondaries;
         commands.extend(secondaries.map(|number| self.secondary_command(number)));
         for command in &mut commands {
-            surroundings::give(command, &self.spec);
+            environment::give(command, &self.spec);
         }
         commands
     }

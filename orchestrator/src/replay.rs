@@ -4,9 +4,9 @@
 //! nothing else is to be done, what happened before the place that is shown. Nothing here knows a
 //! clock or a thread: time comes in as durations.
 
-mod figures;
 mod loaded;
 mod player;
+mod stats;
 mod survey;
 
 pub use player::Player;

@@ -3,7 +3,7 @@
 //! It owns no state of the simulation. What it decides is in [`crate::app`], what it shows in
 //! [`crate::ui`]; here is only what waits and what talks to the terminal.
 
-mod aside;
+mod background_io;
 mod outbox;
 
 use std::io;
@@ -25,7 +25,7 @@ use crate::app::model::Model;
 use crate::app::update::update;
 use crate::config::{Colors, Config, REFRESH_HZ_MAX, ViewConfig};
 use crate::terminal::{Input, Screen};
-use aside::Aside;
+use background_io::BackgroundIo;
 use outbox::Outbox;
 
 /// Interval at which ages on the screen grow if nothing else happens.
@@ -84,7 +84,7 @@ pub async fn run(
     let refresh_hz = options.view.refresh_hz.clamp(1, REFRESH_HZ_MAX);
     let frame_time = Duration::from_secs(1) / refresh_hz;
     let mut model = options.model(|name| std::env::var(name).ok());
-    let aside = Aside::open(&mut model);
+    let aside = BackgroundIo::open(&mut model);
     let signals = Signals::new()?;
     let mut screen = Screen::enter()?;
     if model.has_mouse {
@@ -149,7 +149,7 @@ pub async fn run(
 /// The outer parts of the loop: screen, files, signals and the link to the run.
 struct Outside {
     screen: Screen,
-    aside: Aside,
+    aside: BackgroundIo,
     signals: Signals,
     outbox: Outbox,
 }

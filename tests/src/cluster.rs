@@ -4,9 +4,9 @@
 //! on one socket keep their order, as ZeroMQ keeps it; nothing else does. Checkers see every step.
 //! Faults are in [`fault`], a whole run drawn from one seed in [`scenario`].
 
-mod beating;
 mod delivery;
 pub mod fault;
+mod heartbeats;
 mod journaling;
 pub mod moves;
 mod network;

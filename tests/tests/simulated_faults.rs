@@ -125,7 +125,7 @@ fn the_same_seed_gives_the_same_trace() {
     for seed in 0..20 {
         let scenario = Scenario::draw(seed, Policies::Both.of(seed));
         let [first, second] = [(), ()].map(|()| {
-            let trace = Trace::Kept(Vec::new());
+            let trace = Trace::RollbackPoint(Vec::new());
             trial::run_with(&scenario, trace, |_| {})
         });
         assert!(first.1.len() > 3, "much happens in {scenario}");

@@ -4,25 +4,25 @@
 //! changes and steps, on as many threads as there are. Nothing here depends on which thread did
 //! what: answers are put together in the order of cells.
 
-mod acting;
 mod action_check;
+mod apply_actions;
 mod catching_up;
 mod cell_bytes;
 mod cell_work;
-mod crew;
-mod going_ahead;
 mod hand_off;
 mod hosted_cell;
+mod reported_states;
+mod rollback;
 mod scene;
 mod scene_bytes;
 mod step_error;
+mod system_set;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod told;
 mod traced;
 mod verification;
-mod world_crew;
+mod world_systems;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -46,11 +46,11 @@ pub use verification::{Difference, Divergence, Field};
 
 use cell_bytes::HostedCopy;
 use cell_work::CellWork;
-use going_ahead::Kept;
 use hosted_cell::CellAnswer;
+use rollback::RollbackPoint;
 use scene::Scene;
 use threads::Threads;
-use traced::Lap;
+use traced::Timing;
 
 use crate::systems::Outbox;
 
@@ -69,7 +69,7 @@ pub struct CellHost {
     cells: BTreeMap<CellId, Slot>,
     data: Option<DataBatch>,
     /// State to roll back to when speculative steps are not those that are granted.
-    kept: Option<Kept>,
+    kept: Option<RollbackPoint>,
     ahead_limit: Duration,
     /// The iterations of which it notes where the time went.
     trace: Option<TraceWindow>,
@@ -134,7 +134,7 @@ impl From<&Welcome> for HostSettings {
 }
 
 /// A cell that comes here.
-struct Coming<'a> {
+struct NewCell<'a> {
     id: CellId,
     origin: Origin<'a>,
     made: Option<Result<HostedCell, StepError>>,
@@ -156,11 +156,11 @@ struct Answers {
 }
 
 /// A cell's share of a step.
-struct Share<'a> {
+struct CellTask<'a> {
     slot: &'a mut Slot,
     work: CellWork<'a>,
     answer: Option<Result<CellAnswer, StepError>>,
-    lap: Option<Lap>,
+    timing: Option<Timing>,
 }
 
 impl CellHost {
@@ -312,7 +312,7 @@ impl CellHost {
                     Origin::Snapshot(&snapshot().ok_or(StepError::NoSnapshot(id))?.bytes)
                 }
             };
-            coming.push(Coming {
+            coming.push(NewCell {
                 id,
                 origin,
                 made: None,
@@ -322,7 +322,7 @@ impl CellHost {
         self.threads.for_each(coming.iter_mut(), |coming| {
             coming.made = Some(coming.make(scene));
         });
-        for Coming { id, made, .. } in coming {
+        for NewCell { id, made, .. } in coming {
             let cell = made.expect("every cell that comes is made")?;
             self.cells.insert(id, Slot::new(cell));
         }
@@ -360,18 +360,18 @@ impl CellHost {
             if work.is_none() && slot.cell.sleeps_through(step, scene) {
                 at_rest.push(*id);
             } else {
-                shares.push(Share {
+                shares.push(CellTask {
                     slot,
                     work: work.unwrap_or_default(),
                     answer: None,
-                    lap: None,
+                    timing: None,
                 });
             }
         }
-        let mut longest_first: Vec<&mut Share<'_>> = shares.iter_mut().collect();
+        let mut longest_first: Vec<&mut CellTask<'_>> = shares.iter_mut().collect();
         longest_first.sort_by_key(|share| Reverse(share.slot.cost_ns));
         let others = longest_first.iter().skip(1).map(|share| share.slot.cost_ns);
-        let work = |share: &mut Share<'_>| share.run(step, scene);
+        let work = |share: &mut CellTask<'_>| share.run(step, scene);
         if others.fold(0, u64::saturating_add) < THREADS_WORTH_NS {
             longest_first.into_iter().for_each(work);
         } else {
@@ -380,10 +380,10 @@ impl CellHost {
         let is_traced = self.trace.is_some_and(|window| window.has(step.iteration));
         self.traced = is_traced.then(|| TracedStep::new(step, begun));
         let mut of_others = Vec::with_capacity(shares.len());
-        for Share { answer, lap, .. } in shares {
+        for CellTask { answer, timing, .. } in shares {
             let answer = answer.expect("every cell's share of a step is done")?;
-            if let (Some(traced), Some(lap)) = (&mut self.traced, lap) {
-                traced.cells.push(TracedCell::new(&answer, lap));
+            if let (Some(traced), Some(timing)) = (&mut self.traced, timing) {
+                traced.cells.push(TracedCell::new(&answer, timing));
             }
             of_others.push(answer);
         }
@@ -403,7 +403,7 @@ fn leave_out_too_large(snapshots: &mut [CellSnapshot]) {
     }
 }
 
-impl Coming<'_> {
+impl NewCell<'_> {
     fn make(&self, scene: &Scene) -> Result<HostedCell, StepError> {
         let cell = self.id;
         match self.origin {
@@ -415,7 +415,7 @@ impl Coming<'_> {
     }
 }
 
-impl Share<'_> {
+impl CellTask<'_> {
     fn run(&mut self, step: &Step, scene: &Scene) {
         let begin = Instant::now();
         self.slot.copy = None;
@@ -429,6 +429,6 @@ impl Share<'_> {
         });
         let took = begin.elapsed();
         self.slot.cost_ns = took.as_nanos() as u64;
-        self.lap = (!stands_still).then(|| Lap::new(begin, took));
+        self.timing = (!stands_still).then(|| Timing::new(begin, took));
     }
 }

@@ -12,19 +12,19 @@ use protocol::action::Spawn;
 use protocol::primary_to_secondary::Step;
 use protocol::{Action, ModelId, ScheduledCommand, Sequence};
 
-use crate::beginning::JournalPlan;
 use crate::secondary::InputSender;
+use crate::startup::JournalPlan;
 
 /// State that the driver of a primary must save besides its rules.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DriverMemory {
+pub struct DriverState {
     /// The models that came and are there, in the order in which they came.
     pub spawned: Vec<Arc<Spawn>>,
     /// The models of the start that are gone.
     pub gone: BTreeSet<ModelId>,
 }
 
-impl DriverMemory {
+impl DriverState {
     /// Returns it as bytes.
     fn encode(&self) -> Vec<u8> {
         let spawned: Vec<&Spawn> = self.spawned.iter().map(|one| &**one).collect();
@@ -59,7 +59,7 @@ impl DriverMemory {
 struct Expected {
     sequence: Sequence,
     mark: Mark,
-    driver: DriverMemory,
+    driver: DriverState,
 }
 
 /// Largest number of checkpoints that may be on their way at once; of more, the oldest are not
@@ -80,7 +80,7 @@ pub struct Journaling {
     /// The step under way, if a checkpoint is made of it.
     asked: Option<Sequence>,
     expected: VecDeque<Expected>,
-    memory: DriverMemory,
+    memory: DriverState,
     /// Steps to be done until the commands put down so far are a part of one that is.
     unsettled: u8,
     /// Number of records that must be written before anyone is told that commands are done.
@@ -106,7 +106,7 @@ impl Journaling {
     }
 
     /// Begins where a journal ends; with `is_redoing`, what follows is there up to there.
-    pub fn new(keeper: Keeper, end: Mark, is_redoing: bool, memory: DriverMemory) -> Self {
+    pub fn new(keeper: Keeper, end: Mark, is_redoing: bool, memory: DriverState) -> Self {
         Self {
             keeper,
             mark: end,
@@ -124,7 +124,7 @@ impl Journaling {
     pub fn on_step(&mut self, step: &Step) {
         self.asked = step.checkpoint.then_some(step.sequence);
         if step.anew {
-            self.memory = DriverMemory::default();
+            self.memory = DriverState::default();
         }
         for stamped in &step.actions {
             match &stamped.action {

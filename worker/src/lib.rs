@@ -5,7 +5,6 @@
 //! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
 
 pub mod audit;
-pub mod beginning;
 pub mod cell_host;
 pub mod clock;
 pub mod commands_file;
@@ -34,6 +33,7 @@ pub mod secondary;
 pub mod seldom;
 pub mod sensors;
 pub mod standalone;
+pub mod startup;
 pub mod states_file;
 pub mod status;
 pub mod stop_request;

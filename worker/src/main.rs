@@ -25,7 +25,6 @@ use rustix::process::Resource;
 use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::audit::AuditLog;
-use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
@@ -40,6 +39,7 @@ use worker::recordings::{Recordings, RunToRecord};
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
+use worker::startup::{JournalPlan, Startup};
 use worker::states_file::StatesFile;
 use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
@@ -68,20 +68,9 @@ fn main() -> ProcessExitCode {
             return ExitCode::Failure.into();
         }
     };
-    let base = match cli.base() {
-        Ok(base) => base,
-        Err(error) => {
-            let text = format!("{error:#}");
-            eprintln!("error: {}", escaped(&text));
-            return ExitCode::Configuration.into();
-        }
-    };
-    let request = match cli.request(&base) {
+    let request = match request_of(cli) {
         Ok(request) => request,
-        Err(message) => {
-            eprintln!("error: {}", escaped(&message));
-            return ExitCode::Usage.into();
-        }
+        Err(code) => return code.into(),
     };
     let result = transport::zeromq::check_curve()
         .map_err(anyhow::Error::from)
@@ -122,6 +111,19 @@ fn main() -> ProcessExitCode {
             ExitCode::Configuration.into()
         }
     }
+}
+
+/// Checks the command line, and says what is wrong with it.
+fn request_of(cli: Cli) -> Result<Request, ExitCode> {
+    let base = cli.base().map_err(|error| {
+        let text = format!("{error:#}");
+        eprintln!("error: {}", escaped(&text));
+        ExitCode::Configuration
+    })?;
+    cli.request(&base).map_err(|message| {
+        eprintln!("error: {}", escaped(&message));
+        ExitCode::Usage
+    })
 }
 
 /// Lets the process have as many descriptors as the system lets it: each connection takes one.
@@ -269,17 +271,17 @@ struct Parts {
 }
 
 /// Returns what a run begins with: its worlds, or the journal of one that is taken up again.
-fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
+fn begin(run: &Run) -> anyhow::Result<(Startup, Option<RecordedRun>)> {
     if let Some(path) = &run.recording {
         let recorded = recording_file::read(path)?;
         let (worlds, schedule) = (recorded.worlds.clone(), recorded.schedule.clone());
         let files = std::slice::from_ref(path);
-        return Ok((Beginning::fresh(worlds, schedule, files), Some(recorded)));
+        return Ok((Startup::fresh(worlds, schedule, files), Some(recorded)));
     }
     if let Some(journal) = &run.resume {
         let losses = run.losses();
         return Ok((
-            Beginning::resumed(journal, reach(run, losses)?, losses)?,
+            Startup::resumed(journal, reach(run, losses)?, losses)?,
             None,
         ));
     }
@@ -290,7 +292,7 @@ fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
     let auto_levels = spec.levels.auto_levels.map(|count| count as usize);
     let auto_levels = auto_levels.and_then(NonZeroUsize::new);
     let loaded = world_file::load(worlds, spec.physics.solver, auto_levels)?;
-    Ok((Beginning::fresh(loaded, schedule, worlds), None))
+    Ok((Startup::fresh(loaded, schedule, worlds), None))
 }
 
 /// Returns the last iteration that the files of a resumed run have. Where losses are accepted, they

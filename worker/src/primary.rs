@@ -29,7 +29,6 @@ use transport::{Arrival, Destination, Link, Refusals};
 use answering::HeldReplies;
 
 use crate::audit::AuditLog;
-use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::diagnosis;
 use crate::history::RunHistory;
@@ -40,6 +39,7 @@ use crate::recordings::Recordings;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
 use crate::seldom::{Seldom, shortened};
+use crate::startup::JournalPlan;
 use crate::status::StatusThread;
 use crate::trace::Tracer;
 use figures_limit::FiguresLimit;

@@ -1,6 +1,6 @@
 //! Sensors: what `<sensor>` elements measure and publish, as systems of their models.
 //!
-//! One file per kind, each an [`instrument::Gauge`]: it measures after physics what is in the cell
+//! One file per kind, each an [`sensor_system::SensorModel`]: it measures after physics what is in the cell
 //! of its model, ghosts included, at its own rate of simulated time and while someone listens. What
 //! all have in common is in [`instrument`]. `docs/sensors.md` says what each honours and where it
 //! differs from Gazebo.
@@ -12,7 +12,6 @@ mod depth_camera;
 mod earth;
 mod force_torque;
 mod imu;
-mod instrument;
 mod lidar;
 mod logical_camera;
 mod magnetometer;
@@ -22,14 +21,15 @@ mod noise;
 mod parameters;
 mod point_cloud;
 mod schedule;
+mod sensor_system;
 #[cfg(test)]
 mod tests;
 mod vector;
 
 use sdf::{Model, Sensor, World};
 
-use self::instrument::{Instrument, Made};
 use self::mount::Mount;
+use self::sensor_system::{Made, SensorSystem};
 use crate::systems::ConfigureError;
 use crate::systems::registry::{Configured, Member};
 
@@ -107,9 +107,9 @@ pub(crate) fn add_members(
 
 fn assemble(made: Made, sensor: &Sensor, mount: Mount) -> Configured<dyn crate::systems::System> {
     Configured {
-        hears: Vec::new(),
-        tells: made.tells.clone(),
-        system: Box::new(Instrument::new(made, sensor.update_rate, mount)),
+        subscriptions: Vec::new(),
+        publications: made.publications.clone(),
+        system: Box::new(SensorSystem::new(made, sensor.update_rate, mount)),
     }
 }
 

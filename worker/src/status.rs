@@ -4,7 +4,7 @@
 //! It never holds a step back, except that none may be lost to the file of messages.
 
 mod backlog;
-mod beating;
+mod heartbeats;
 mod publishing;
 mod sources;
 mod watchers;
@@ -30,7 +30,7 @@ use crate::recorder::RecorderFeed;
 use crate::secondary::InputSender;
 use crate::trace::TraceFeed;
 use backlog::Backlog;
-use beating::Beating;
+use heartbeats::HeartbeatSender;
 use publishing::{Order, Publishing};
 
 pub use watchers::{Figures, Watched};
@@ -50,7 +50,7 @@ pub struct StatusThread {
     session: SessionId,
     heartbeat_interval: Duration,
     has_begun: Arc<AtomicBool>,
-    beating: Option<Beating>,
+    heartbeats: Option<HeartbeatSender>,
     thread: Option<JoinHandle<Result<(), String>>>,
 }
 
@@ -94,7 +94,7 @@ impl StatusThread {
             session,
             heartbeat_interval,
             has_begun,
-            beating: None,
+            heartbeats: None,
             thread: Some(thread),
         })
     }
@@ -105,8 +105,9 @@ impl StatusThread {
     /// Fails if the thread cannot be started.
     pub fn beat_by(&mut self, beats: Beats) -> std::io::Result<()> {
         let has_begun = Arc::clone(&self.has_begun);
-        let beating = Beating::start(beats, self.session, self.heartbeat_interval, has_begun)?;
-        self.beating = Some(beating);
+        let heartbeats =
+            HeartbeatSender::start(beats, self.session, self.heartbeat_interval, has_begun)?;
+        self.heartbeats = Some(heartbeats);
         Ok(())
     }
 
@@ -145,8 +146,10 @@ impl StatusThread {
 
     /// Hands a message over to be published; never waits.
     pub fn observe(&self, message: PrimaryToObservers) {
-        if let (Some(beating), PrimaryToObservers::Announce(announce)) = (&self.beating, &message) {
-            beating.announce(announce.clone());
+        if let (Some(heartbeats), PrimaryToObservers::Announce(announce)) =
+            (&self.heartbeats, &message)
+        {
+            heartbeats.announce(announce.clone());
         }
         if self.backlog.admit_status() {
             self.orders.give(Order::Observe(message));

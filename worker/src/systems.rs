@@ -6,7 +6,7 @@
 //! `<sensor>` ([`crate::sensors`]). `docs/systems.md` says how to write one.
 //!
 //! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
-//! that it does depends on anything but that, its cell, the time and what it hears.
+//! that it does depends on anything but that, its cell, the time and what it receives.
 
 mod ackermann_steering;
 mod angle;
@@ -135,8 +135,8 @@ pub trait WorldSystem: Send + Sync {
 ///
 /// # Panics
 /// Never: memories hold only what postcard can express.
-pub fn save<M: serde::Serialize>(memory: &M) -> Vec<u8> {
-    postcard::to_stdvec(memory).expect("memories hold only what postcard can express")
+pub fn save<M: serde::Serialize>(state: &M) -> Vec<u8> {
+    postcard::to_stdvec(state).expect("memories hold only what postcard can express")
 }
 
 /// Replaces a state by the one in bytes.
@@ -144,13 +144,13 @@ pub fn save<M: serde::Serialize>(memory: &M) -> Vec<u8> {
 /// # Errors
 /// Fails if the bytes are no such state, or longer than one; the state stays as it is then.
 pub fn load<M: serde::de::DeserializeOwned>(
-    memory: &mut M,
+    state: &mut M,
     bytes: &[u8],
 ) -> Result<(), postcard::Error> {
     let (loaded, rest) = postcard::take_from_bytes(bytes)?;
     if !rest.is_empty() {
         return Err(postcard::Error::DeserializeBadEncoding);
     }
-    *memory = loaded;
+    *state = loaded;
     Ok(())
 }

@@ -6,9 +6,9 @@
 //! that cannot be written ends the trace and never the run.
 
 mod clock;
+mod collector;
 mod events;
 mod file;
-mod gathering;
 mod peer_clock;
 mod round;
 mod step_tracer;

@@ -106,6 +106,7 @@ pub(crate) mod text {
 
     use super::{Deserialize, Deserializer, Display, Error, Serializer};
 
+    #[expect(clippy::ref_option, reason = "serde hands the field over as it is")]
     pub(crate) fn serialize<T: Display, S: Serializer>(
         value: &Option<T>,
         to: S,

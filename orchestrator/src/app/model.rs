@@ -13,7 +13,6 @@ use super::detail::{self, Detail, Subject};
 use super::drive::Drive;
 use super::ended::RunEnded;
 use super::event::{FileList, LogLine};
-use super::hearing::Hearing;
 use super::keymap::Keymap;
 use super::latency::LatencyHistory;
 use super::level_loads::LevelLoads;
@@ -27,6 +26,7 @@ use super::recorded::RecordingPlace;
 use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
 use super::start_up::Starting;
+use super::topic_subscription::TopicSubscription;
 use super::trails::Trails;
 use super::verdict::SteadyVerdict;
 
@@ -136,7 +136,7 @@ pub struct Model {
     /// The details, while they are shown.
     pub detail: Option<Detail>,
     /// The topic that is listened to.
-    pub hearing: Option<Hearing>,
+    pub hearing: Option<TopicSubscription>,
     /// Time when topics were asked for last.
     pub topics_asked: Option<SessionTime>,
     /// The filter that is typed.

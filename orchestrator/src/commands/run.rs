@@ -4,17 +4,17 @@
 //! with `--headless`, else a [`keeper`] that outlives the view ([`viewed`]). [`headless`] follows a
 //! living run to its end, [`conclusion`] makes outcome and exit code of that.
 
-mod conclusion;
+mod attached;
 mod console;
 mod event_file;
+mod exit_report;
 mod headless;
 mod keeper;
-mod live;
+mod process_events;
 mod progress;
+mod running;
 pub(super) mod settings;
 mod summary_text;
-mod upkeep;
-mod viewed;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -31,7 +31,7 @@ use crate::launch::launched::Launched;
 use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
 use console::Console;
 use event_file::{EventFile, is_stdout};
-use live::{LiveRun, Signals};
+use running::{LiveRun, Signals};
 use settings::Settings;
 
 pub(super) use keeper::{keep, keep_resumed};
@@ -44,7 +44,7 @@ const KEEP_RESUMED: &str = "keep-resumed";
 
 /// Runs a world: in this process without a view, else in a keeper that is started with the same
 /// words.
-pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult {
+pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult {
     let format = arguments.format;
     if arguments.headless && arguments.detach {
         return Err(usage(
@@ -63,12 +63,12 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult 
     let is_detached = arguments.detach;
     let settings = Settings::resolve(arguments)?;
     if is_detached {
-        return viewed::start_detached(KEEP, words, format);
+        return attached::start_detached(KEEP, words, format);
     }
     require_terminal(
         "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
     )?;
-    viewed::run(KEEP, words, &settings.config)
+    attached::run(KEEP, words, &settings.config)
 }
 
 /// Goes on with a run: in this process without a view, else in a keeper.
@@ -80,13 +80,13 @@ pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> Command
         });
     }
     if arguments.detach {
-        return viewed::start_detached(KEEP_RESUMED, words, arguments.format);
+        return attached::start_detached(KEEP_RESUMED, words, arguments.format);
     }
     require_terminal(
         "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
     )?;
     let config = super::config::settings_of_view(&arguments.view)?;
-    viewed::run(KEEP_RESUMED, words, &config)
+    attached::run(KEEP_RESUMED, words, &config)
 }
 
 fn usage(text: &'static str) -> Failed {

@@ -1,9 +1,9 @@
 //! `phalanx show`: one panel as text, CSV or JSON, without a terminal.
 
 mod events;
-mod figures;
 mod logs;
 mod screen;
+mod stats;
 mod tables;
 
 use anyhow::Context;
@@ -112,8 +112,8 @@ impl Ask<'_> {
         let model = screen::model(self.target, snapshot.clone(), history);
         match self.arguments.format {
             TableFormat::Text => self.draw(model, Panel::Overview),
-            TableFormat::Csv => output::print(&figures::overview_table(&model).csv()),
-            TableFormat::Json => output::print_json(&figures::overview(&model, &snapshot)),
+            TableFormat::Csv => output::print(&stats::overview_table(&model).csv()),
+            TableFormat::Json => output::print_json(&stats::overview(&model, &snapshot)),
         }
     }
 
@@ -124,8 +124,8 @@ impl Ask<'_> {
                 let model = screen::model(self.target, snapshot, history);
                 self.draw(model, Panel::Latency)
             }
-            TableFormat::Csv => output::print(&figures::latency_table(&history).csv()),
-            TableFormat::Json => output::print_json(&figures::latency(&snapshot, &history)),
+            TableFormat::Csv => output::print(&stats::latency_table(&history).csv()),
+            TableFormat::Json => output::print_json(&stats::latency(&snapshot, &history)),
         }
     }
 
@@ -138,7 +138,7 @@ impl Ask<'_> {
                 self.draw(model, Panel::Map)
             }
             TableFormat::Csv => {
-                output::print(&figures::map_table(&layout, &snapshot.performers).csv())
+                output::print(&stats::map_table(&layout, &snapshot.performers).csv())
             }
             TableFormat::Json => output::print_json(&serde_json::json!({
                 "layout": layout,

@@ -63,6 +63,10 @@ impl Layers {
     ///
     /// # Errors
     /// Fails if something in one is wrong.
+    ///
+    /// # Panics
+    /// Panics if the table of settings takes a value that is none of its section, which a test
+    /// rules out.
     pub fn parse(texts: &[(&str, &Path, FileKind)]) -> Result<Self, ConfigError> {
         let (mut documents, mut problems) = (Vec::new(), Vec::new());
         for (text, path, kind) in texts {

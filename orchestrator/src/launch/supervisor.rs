@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use super::WorkerCommand;
 use super::death::{Death, last_words};
 use super::process::{Process, SpawnError};
-use super::upkeep::{REPLACE_GRACE, Upkeep};
+use super::restart_policy::{REPLACE_GRACE, RestartPolicy};
 use crate::app::event::LogLine;
 use crate::run_directory::WorkerRecord;
 
@@ -36,7 +36,7 @@ pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
 pub struct Supervisor {
     processes: Vec<Process>,
     /// Restart state of each of them.
-    upkeep: Vec<Upkeep>,
+    upkeep: Vec<RestartPolicy>,
     commands: Vec<WorkerCommand>,
     program: PathBuf,
     logs: PathBuf,
@@ -107,7 +107,7 @@ impl Supervisor {
             .map(|command| Process::spawn(program, command, logs, lines))
             .collect::<Result<_, _>>()?;
         Ok(Self {
-            upkeep: processes.iter().map(|_| Upkeep::default()).collect(),
+            upkeep: processes.iter().map(|_| RestartPolicy::default()).collect(),
             processes,
             commands: commands.to_vec(),
             program: program.to_owned(),
@@ -295,7 +295,7 @@ impl Supervisor {
             return self.failure.take().map(|(_, exit)| Change::Over(exit));
         }
         let holds = self.holds_restarts;
-        let is_due = |upkeep: &Upkeep| upkeep.next(holds).is_some_and(|at| at <= now);
+        let is_due = |upkeep: &RestartPolicy| upkeep.next(holds).is_some_and(|at| at <= now);
         let index = self.upkeep.iter().position(is_due)?;
         let upkeep = &mut self.upkeep[index];
         if upkeep.replace_at.take().is_some() {

@@ -7,8 +7,8 @@ use protocol::SimTime;
 use recording::content::Figures;
 use recording::{Channel, ReadError, Recording};
 
-use super::figures;
 use super::loaded::{FrameAt, Loaded, parse};
+use super::stats;
 use super::survey::{Place, Survey};
 use crate::app::event::{Feed, Heard};
 use crate::app::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
@@ -227,7 +227,7 @@ impl<R: Read + Seek> Player<R> {
         let frame = self.loaded.poses(self.frame)?;
         let at = &self.loaded.frames[self.frame];
         let figures = self.figures.as_ref();
-        let shown = figures::snapshot(&self.world, at, frame, figures, self.place());
+        let shown = stats::snapshot(&self.world, at, frame, figures, self.place());
         feeds.push(Feed::Snapshot(Box::new(shown)));
         let extent = self.survey.extent(place);
         if self.told.extent != Some(extent) {

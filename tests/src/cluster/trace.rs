@@ -9,7 +9,7 @@ pub enum Trace {
     #[default]
     Off,
     /// Lines are kept.
-    Kept(Vec<String>),
+    RollbackPoint(Vec<String>),
     /// Lines go to standard error as they come.
     Printed,
 }
@@ -20,7 +20,7 @@ impl Trace {
         let line = || format!("{:>12.3} ms  {}", now.0 as f64 / 1e6, text());
         match self {
             Self::Off => {}
-            Self::Kept(lines) => lines.push(line()),
+            Self::RollbackPoint(lines) => lines.push(line()),
             Self::Printed => eprintln!("{}", line()),
         }
     }
@@ -28,7 +28,7 @@ impl Trace {
     /// Returns the lines that were kept.
     pub fn lines(&self) -> &[String] {
         match self {
-            Self::Kept(lines) => lines,
+            Self::RollbackPoint(lines) => lines,
             Self::Off | Self::Printed => &[],
         }
     }

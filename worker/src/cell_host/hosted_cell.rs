@@ -14,10 +14,10 @@ use protocol::trace::CELL_PARTS;
 use protocol::{CellId, LevelId, LinkPoses, PerformerId, SimTime};
 
 use super::cell_work::CellWork;
-use super::crew::{Crew, Part, Shift};
+use super::reported_states::Told;
 use super::scene::Scene;
 use super::step_error::StepError;
-use super::told::Told;
+use super::system_set::{Part, StepContext, SystemSet};
 use crate::physics::{Cell, ModelRef, Readings};
 use crate::systems::Outbox;
 
@@ -37,7 +37,7 @@ pub struct HostedCell {
     pub(super) performers: BTreeSet<PerformerId>,
     pub(super) ghosts: BTreeSet<PerformerId>,
     pub(super) is_suspended: bool,
-    pub(super) crew: Crew,
+    pub(super) crew: SystemSet,
     /// The states of its performers after its last step.
     pub(super) readings: Readings,
     pub(super) told: Told,
@@ -133,7 +133,7 @@ impl HostedCell {
             performers: physics.performers().collect(),
             ghosts: physics.ghosts().collect(),
             is_suspended: false,
-            crew: Crew::default(),
+            crew: SystemSet::default(),
             readings: Readings::default(),
             told: Told::default(),
             is_read: false,
@@ -247,7 +247,7 @@ impl HostedCell {
         if self.crew.is_empty() {
             return [Duration::ZERO; 2];
         }
-        let mut shift = Shift {
+        let mut shift = StepContext {
             time: scene.time_of(step),
             cell: &mut self.physics,
             audience: &scene.audience,
@@ -274,7 +274,7 @@ impl HostedCell {
     ) -> Duration {
         let begin = Instant::now();
         let time = scene.time_of(step);
-        let mut shift = Shift {
+        let mut shift = StepContext {
             time,
             cell: &mut self.physics,
             audience: &scene.audience,

@@ -11,7 +11,7 @@ use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
 use sdf::{ModelParcel, World};
 
 use super::HostSettings;
-use super::world_crew::WorldCrew;
+use super::world_systems::WorldSystems;
 use crate::systems::registry::members_of_model;
 use crate::systems::{Audience, GoneModel, Outbox, StepTime};
 
@@ -30,7 +30,7 @@ pub(super) struct Scene {
     pub(super) audience: Audience,
     /// True if everything is published, with or without subscribers.
     publishes_all: bool,
-    pub(super) world_crews: Vec<WorldCrew>,
+    pub(super) world_crews: Vec<WorldSystems>,
     /// Differences from the start.
     changes: Changes,
     /// The performers that models are.
@@ -103,7 +103,7 @@ impl Scene {
         let has_siblings = self.worlds.len() > 1;
         let numbered = self.worlds.iter().enumerate();
         self.world_crews = numbered
-            .map(|(index, world)| WorldCrew::new(index, world, has_siblings))
+            .map(|(index, world)| WorldSystems::new(index, world, has_siblings))
             .collect();
         let performers = self.plan.performers.iter().zip(0..);
         self.performers = performers
@@ -121,7 +121,7 @@ impl Scene {
         self.changes.gone.clear();
         self.changes.came.clear();
         self.listeners.clear();
-        let of_worlds = self.world_crews.iter().flat_map(WorldCrew::heard);
+        let of_worlds = self.world_crews.iter().flat_map(WorldSystems::heard);
         for topic in of_worlds {
             *self.listeners.entry(topic.to_owned()).or_default() += 1;
         }
@@ -286,7 +286,10 @@ impl Scene {
     fn listen(&mut self, world: usize, model: usize, begins: bool) {
         let has_siblings = self.worlds.len() > 1;
         let members = members_of_model(&self.worlds[world], has_siblings, model, &mut Vec::new());
-        for spec in members.into_iter().flat_map(|one| one.configured.hears) {
+        for spec in members
+            .into_iter()
+            .flat_map(|one| one.configured.subscriptions)
+        {
             let count = self.listeners.entry(spec.topic.clone()).or_default();
             if begins {
                 *count += 1;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::action_check;
 use super::scene::Scene;
 use super::step_error::StepError;
-use super::world_crew::WorldCrew;
+use super::world_systems::WorldSystems;
 
 /// Bytes that are no snapshot of the scene.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +65,10 @@ impl Scene {
 
     /// Returns what the systems of each world remember.
     pub(super) fn memories(&self) -> Vec<Vec<Vec<u8>>> {
-        self.world_crews.iter().map(WorldCrew::memories).collect()
+        self.world_crews
+            .iter()
+            .map(WorldSystems::memories)
+            .collect()
     }
 
     /// Goes on from a snapshot; the scene must be as at the start.

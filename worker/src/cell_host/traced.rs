@@ -40,13 +40,13 @@ pub struct TracedCell {
 
 /// Time and thread of a cell's step.
 #[derive(Clone, Copy)]
-pub(super) struct Lap {
+pub(super) struct Timing {
     begun: Instant,
     took: Duration,
     thread: u32,
 }
 
-impl Lap {
+impl Timing {
     /// Notes what this thread has just done.
     pub(super) fn new(begun: Instant, took: Duration) -> Self {
         let thread = rayon::current_thread_index().map_or(0, |index| index as u32 + 1);
@@ -71,12 +71,12 @@ impl TracedStep {
 }
 
 impl TracedCell {
-    pub(super) fn new(answer: &CellAnswer, lap: Lap) -> Self {
+    pub(super) fn new(answer: &CellAnswer, timing: Timing) -> Self {
         Self {
             cell: answer.ack.cell,
-            thread: lap.thread,
-            begun: lap.begun,
-            whole: lap.took,
+            thread: timing.thread,
+            begun: timing.begun,
+            whole: timing.took,
             parts: answer.parts,
         }
     }

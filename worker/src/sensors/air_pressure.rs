@@ -8,10 +8,10 @@ use messages::sensor::FluidPressure;
 use sdf::Atmosphere;
 
 use super::Topology;
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::{Noise, NoiseBank};
 use super::parameters;
+use super::sensor_system::{Made, SensorModel};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
 
@@ -41,7 +41,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let content = &plan.sensor.content;
     let noise = Noise::read(content, "air_pressure/pressure")?;
     Ok(Made {
-        tells: vec![TopicSpec::of::<FluidPressure>(&topic)],
+        publications: vec![TopicSpec::of::<FluidPressure>(&topic)],
         gauge: Box::new(AirPressure {
             topic,
             reference: parameters::finite(content, "air_pressure/reference_altitude", 0.0)?,
@@ -51,7 +51,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     })
 }
 
-impl Gauge for AirPressure {
+impl SensorModel for AirPressure {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let height = self.reference + mount.pose(context).position[2];
         let pressure = pressure_at(&context.world().atmosphere, height);

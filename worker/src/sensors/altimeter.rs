@@ -4,9 +4,9 @@ use messages::Header;
 use messages::sensor::Altimeter as Message;
 
 use super::Topology;
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
+use super::sensor_system::{Made, SensorModel};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
 
@@ -19,7 +19,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/altimeter");
     let paths = ["altimeter/vertical_position", "altimeter/vertical_velocity"];
     Ok(Made {
-        tells: vec![TopicSpec::of::<Message>(&topic)],
+        publications: vec![TopicSpec::of::<Message>(&topic)],
         gauge: Box::new(Altimeter {
             noise: NoiseBank::read(&plan.sensor.content, &paths)?,
             topic,
@@ -27,7 +27,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     })
 }
 
-impl Gauge for Altimeter {
+impl SensorModel for Altimeter {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let reference = mount.start.position[2];
         let height = mount.pose(context).position[2];

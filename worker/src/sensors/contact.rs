@@ -6,8 +6,8 @@ use messages::motion::Wrench;
 use messages::sensor::{Contact as Message, Contacts, Entity, JointWrench};
 use sdf::World;
 
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
+use super::sensor_system::{Made, SensorModel};
 use super::{Topology, parameters};
 use crate::physics::{CollisionRef, Contact, ContactPoint};
 use crate::systems::registry::TopicSpec;
@@ -32,7 +32,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let written = within.unwrap_or_else(|| plan.sensor.topic.clone());
     let topic = plan.topic_or(&written, "/contact");
     Ok(Made {
-        tells: vec![TopicSpec::of::<Contacts>(&topic)],
+        publications: vec![TopicSpec::of::<Contacts>(&topic)],
         gauge: Box::new(ContactSensor {
             topic,
             collisions: collisions(plan, content)?,
@@ -61,7 +61,7 @@ fn collisions(plan: &Topology<'_>, content: &sdf::Content) -> Result<Vec<usize>,
     Ok(found)
 }
 
-impl Gauge for ContactSensor {
+impl SensorModel for ContactSensor {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let found = context
             .cell

@@ -8,11 +8,11 @@ use messages::Header;
 use messages::sensor::{CameraInfo, CameraIntrinsics, CameraProjection, Image, PointCloudPacked};
 use sdf::{Content, Pose};
 
-use super::instrument::{Gauge, Made};
 use super::lidar::RAYS_MAX;
 use super::mount::Mount;
 use super::noise::{Noise, NoiseBank};
 use super::point_cloud::Cloud;
+use super::sensor_system::{Made, SensorModel};
 use super::vector::scale;
 use super::{Topology, parameters};
 use crate::physics::{Echo, Scan};
@@ -75,7 +75,7 @@ fn make(plan: &Topology<'_>, [image, info, points]: [String; 3]) -> Result<Made,
     let lens = Lens::read(camera)?;
     let clip = clip(camera)?;
     Ok(Made {
-        tells: vec![
+        publications: vec![
             TopicSpec::of::<Image>(&image_topic),
             TopicSpec::of::<CameraInfo>(&info_topic),
             TopicSpec::of::<PointCloudPacked>(&points_topic),
@@ -231,7 +231,7 @@ impl DepthCamera {
     }
 }
 
-impl Gauge for DepthCamera {
+impl SensorModel for DepthCamera {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let optical = match &self.optical_frame {
             Some(frame) => {

@@ -5,9 +5,9 @@ use messages::Header;
 use messages::motion::Wrench;
 use sdf::JointParent;
 
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
+use super::sensor_system::{Made, SensorModel};
 use super::vector::into_frame;
 use super::{Topology, parameters};
 use crate::physics::{Branch, Momenta};
@@ -72,7 +72,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let paths = paths.map(|path| format!("force_torque/{path}"));
     let topic = plan.topic("/forcetorque");
     Ok(Made {
-        tells: vec![TopicSpec::of::<Wrench>(&topic)],
+        publications: vec![TopicSpec::of::<Wrench>(&topic)],
         gauge: Box::new(ForceTorque {
             topic,
             branch: branch.ok_or_else(looped)?,
@@ -84,7 +84,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     })
 }
 
-impl Gauge for ForceTorque {
+impl SensorModel for ForceTorque {
     fn before_step(&mut self, _: &Mount, context: &Context<'_>) {
         self.before = Some(context.cell.momenta(context.model, &self.branch));
     }

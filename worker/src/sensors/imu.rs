@@ -10,9 +10,9 @@ use messages::{Header, Quaternion};
 use sdf::Pose;
 use serde::{Deserialize, Serialize};
 
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
+use super::sensor_system::{Made, SensorModel};
 use super::vector::{halfway, into_frame, scale, sub, turn, turn_by};
 use super::{Topology, parameters};
 use crate::systems::registry::TopicSpec;
@@ -48,7 +48,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     ];
     let is_oriented = parameters::flag(content, "imu/enable_orientation", true);
     Ok(Made {
-        tells: vec![TopicSpec::of::<Message>(&topic)],
+        publications: vec![TopicSpec::of::<Message>(&topic)],
         gauge: Box::new(Imu {
             topic,
             reference: if is_oriented {
@@ -133,7 +133,7 @@ fn motion(mount: &Mount, context: &Context<'_>) -> Motion {
     }
 }
 
-impl Gauge for Imu {
+impl SensorModel for Imu {
     fn before_step(&mut self, mount: &Mount, context: &Context<'_>) {
         let last = self.last.take();
         self.before = Some(last.unwrap_or_else(|| motion(mount, context)));
@@ -174,10 +174,10 @@ impl Gauge for Imu {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        let mut memory: (Option<Motion>, Vec<u8>) = (None, Vec::new());
-        load(&mut memory, bytes)?;
-        self.noise.load(&memory.1)?;
-        self.last = memory.0;
+        let mut state: (Option<Motion>, Vec<u8>) = (None, Vec::new());
+        load(&mut state, bytes)?;
+        self.noise.load(&state.1)?;
+        self.last = state.0;
         Ok(())
     }
 }

@@ -8,10 +8,10 @@ use messages::Header;
 use messages::sensor::{LaserScan, PointCloudPacked};
 use sdf::{Content, Pose};
 
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::{Noise, NoiseBank};
 use super::point_cloud::Cloud;
+use super::sensor_system::{Made, SensorModel};
 use super::vector::{pose_message, scale};
 use super::{Topology, parameters};
 use crate::physics::{Echo, Scan};
@@ -57,7 +57,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     }
     let [columns, rows] = fans(lidar)?;
     Ok(Made {
-        tells: vec![
+        publications: vec![
             TopicSpec::of::<LaserScan>(&topic),
             TopicSpec::of::<PointCloudPacked>(&points_topic),
         ],
@@ -210,7 +210,7 @@ impl Lidar {
     }
 }
 
-impl Gauge for Lidar {
+impl SensorModel for Lidar {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let frame = mount.pose(context);
         let found = self.cast(mount, &frame, context);

@@ -4,8 +4,8 @@
 use messages::Header;
 use messages::sensor::{LogicalCameraImage, LogicalCameraModel};
 
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
+use super::sensor_system::{Made, SensorModel};
 use super::vector::pose_message;
 use super::{Topology, parameters};
 use crate::systems::registry::TopicSpec;
@@ -44,7 +44,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
         return Err(ConfigureError(reason.to_owned()));
     }
     Ok(Made {
-        tells: vec![TopicSpec::of::<LogicalCameraImage>(&topic)],
+        publications: vec![TopicSpec::of::<LogicalCameraImage>(&topic)],
         gauge: Box::new(LogicalCamera { topic, frustum }),
     })
 }
@@ -58,7 +58,7 @@ impl Frustum {
     }
 }
 
-impl Gauge for LogicalCamera {
+impl SensorModel for LogicalCamera {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let pose = mount.pose(context);
         let view = pose.inverse();

@@ -5,9 +5,9 @@ use messages::Header;
 use messages::sensor::Magnetometer as Message;
 
 use super::Topology;
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
+use super::sensor_system::{Made, SensorModel};
 use super::vector::into_frame;
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
@@ -21,7 +21,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/magnetometer");
     let paths = ["magnetometer/x", "magnetometer/y", "magnetometer/z"];
     Ok(Made {
-        tells: vec![TopicSpec::of::<Message>(&topic)],
+        publications: vec![TopicSpec::of::<Message>(&topic)],
         gauge: Box::new(Magnetometer {
             noise: NoiseBank::read(&plan.sensor.content, &paths)?,
             topic,
@@ -29,7 +29,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     })
 }
 
-impl Gauge for Magnetometer {
+impl SensorModel for Magnetometer {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let field = into_frame(&mount.pose(context), context.world().magnetic_field);
         let message = Message {

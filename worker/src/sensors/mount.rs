@@ -20,7 +20,7 @@ pub(super) struct Mount {
     pub(super) name: String,
     /// The frame of what it measures, as headers name it.
     pub(super) frame_id: String,
-    /// Beginning of its topics unless the file names them: `/world/W/model/M/link/L/sensor/S`.
+    /// Startup of its topics unless the file names them: `/world/W/model/M/link/L/sensor/S`.
     pub(super) topic: String,
 }
 

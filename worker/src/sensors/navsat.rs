@@ -6,10 +6,10 @@ use messages::sensor::NavSat as Message;
 
 use super::Topology;
 use super::earth::Earth;
-use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
 use super::parameters;
+use super::sensor_system::{Made, SensorModel};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
 
@@ -38,7 +38,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     ];
     let paths = channels.map(|channel| format!("{outer}/{channel}"));
     Ok(Made {
-        tells: vec![TopicSpec::of::<Message>(&topic)],
+        publications: vec![TopicSpec::of::<Message>(&topic)],
         gauge: Box::new(NavSat {
             topic,
             earth: Earth::new(coordinates),
@@ -47,7 +47,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     })
 }
 
-impl Gauge for NavSat {
+impl SensorModel for NavSat {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let place = self.earth.place(mount.pose(context).position);
         let [velocity, _] = mount.velocity(context);

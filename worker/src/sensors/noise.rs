@@ -86,12 +86,12 @@ impl Noise {
 #[derive(Default)]
 pub(super) struct NoiseBank {
     channels: Vec<Option<Noise>>,
-    memory: Memory,
+    state: State,
 }
 
 /// Saved state: the wandering biases; empty before the first measurement.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     biases: Vec<f64>,
     measured_ns: u64,
 }
@@ -108,7 +108,7 @@ impl NoiseBank {
     pub(super) fn new(channels: Vec<Option<Noise>>) -> Self {
         Self {
             channels,
-            memory: Memory::default(),
+            state: State::default(),
         }
     }
 
@@ -146,18 +146,18 @@ impl NoiseBank {
         };
         let mut biases: Vec<f64> = each().map(|noise| noise.first_bias(&mut once)).collect();
         if each().any(Noise::wanders) {
-            let interval_s = elapsed_ns.saturating_sub(self.memory.measured_ns) as f64 / 1e9;
-            let is_first = self.memory.biases.len() != channels.len();
+            let interval_s = elapsed_ns.saturating_sub(self.state.measured_ns) as f64 / 1e9;
+            let is_first = self.state.biases.len() != channels.len();
             for (index, noise) in each().enumerate().filter(|(_, noise)| noise.wanders()) {
                 let before = if is_first {
                     biases[index]
                 } else {
-                    self.memory.biases[index]
+                    self.state.biases[index]
                 };
                 biases[index] = noise.next_bias(before, interval_s, &mut draw);
             }
-            self.memory.biases.clone_from(&biases);
-            self.memory.measured_ns = elapsed_ns;
+            self.state.biases.clone_from(&biases);
+            self.state.measured_ns = elapsed_ns;
         }
         Noisy {
             channels,
@@ -168,12 +168,12 @@ impl NoiseBank {
 
     /// Returns what it remembers.
     pub(super) fn save(&self) -> Vec<u8> {
-        save(&self.memory)
+        save(&self.state)
     }
 
     /// Goes on from what one like it remembered.
     pub(super) fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        load(&mut self.memory, bytes)
+        load(&mut self.state, bytes)
     }
 }
 

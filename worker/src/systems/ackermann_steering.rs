@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drive_base::{Asked, DriveBase, Reckoning, joints, length};
 use super::joint_command::{JointCommand, Quantity};
-use super::pid::{Pid, PidMemory};
+use super::pid::{Pid, PidState};
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
 
 /// The turn below which a car goes straight \[rad/s\].
@@ -33,7 +33,7 @@ struct AckermannSteering {
     angle: Option<JointCommand>,
     sizes: Sizes,
     pid: Pid,
-    memory: Memory,
+    state: State,
 }
 
 struct Sizes {
@@ -50,14 +50,14 @@ struct Sizes {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     asked: Asked,
     /// \[rad\]
     angle: f64,
     reckoning: Reckoning,
     /// Angle by which the first wheel on either side had turned \[rad\].
     turned: Option<[f64; 2]>,
-    pids: [PidMemory; 2],
+    pids: [PidState; 2],
 }
 
 /// Makes the system of a model.
@@ -68,10 +68,10 @@ pub(super) fn configure(
     let only_steers = configuration.flag("steering_only", false)? || uses_actuators;
     let path = configuration.model_path();
     let base = DriveBase::read(configuration, !only_steers)?;
-    let (angle, wheels, hears) = if only_steers {
+    let (angle, wheels, subscriptions) = if only_steers {
         let angle = JointCommand::read(configuration, "steer_angle", Quantity::Position)?;
-        let hears = vec![angle.spec.clone()];
-        (Some(angle), None, hears)
+        let subscriptions = vec![angle.spec.clone()];
+        (Some(angle), None, subscriptions)
     } else {
         let of_model = |part: &str| format!("/model/{path}/{part}");
         let sub_topic = configuration.text("sub_topic").map(|part| of_model(&part));
@@ -81,10 +81,10 @@ pub(super) fn configure(
             joints(configuration, "left_joint")?,
             joints(configuration, "right_joint")?,
         ];
-        let hears = vec![TopicSpec::of::<Twist>(configuration.topic(&topic))];
-        (None, Some(wheels), hears)
+        let subscriptions = vec![TopicSpec::of::<Twist>(configuration.topic(&topic))];
+        (None, Some(wheels), subscriptions)
     };
-    let tells = base.tells();
+    let publications = base.publications();
     let system = AckermannSteering {
         base,
         steering: [
@@ -95,12 +95,12 @@ pub(super) fn configure(
         angle,
         sizes: Sizes::read(configuration)?,
         pid: Pid::read(configuration, "steer_", PID)?,
-        memory: Memory::default(),
+        state: State::default(),
     };
     Ok(Configured {
         system: Box::new(system),
-        hears,
-        tells,
+        subscriptions,
+        publications,
     })
 }
 
@@ -147,9 +147,9 @@ impl AckermannSteering {
         for (side, angle) in angles.into_iter().enumerate() {
             let joints = &self.steering[side];
             let now = context.cell.joint_position(context.model, joints[0], 0);
-            let memory = &mut self.memory.pids[side];
+            let state = &mut self.state.pids[side];
             let step_size_s = context.time.step_size_s;
-            let rate = self.pid.update(memory, now - angle, step_size_s);
+            let rate = self.pid.update(state, now - angle, step_size_s);
             for joint in joints {
                 context.cell.drive_joint(context.model, *joint, 0, rate);
             }
@@ -162,23 +162,23 @@ impl System for AckermannSteering {
         if let Some(angle) = &self.angle {
             if let Some(angle) = angle.number(message) {
                 let limit = self.sizes.steering_limit;
-                self.memory.angle = angle.clamp(-limit, limit);
+                self.state.angle = angle.clamp(-limit, limit);
             }
         } else if let Ok(twist) = messages::decode::<Twist>(&message.body) {
-            self.memory.asked.take(&twist);
+            self.state.asked.take(&twist);
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let Some(wheels) = &self.wheels else {
-            let curvature = libm::tan(self.memory.angle) / self.sizes.wheel_base;
+            let curvature = libm::tan(self.state.angle) / self.sizes.wheel_base;
             let width = self.sizes.wheel_separation;
             let angles = self.sizes.angles(curvature, width);
             self.steer(angles, context);
             return;
         };
         let step_size_s = context.time.step_size_s;
-        let [ahead, _, turning] = self.base.limit(&mut self.memory.asked, step_size_s);
+        let [ahead, _, turning] = self.base.limit(&mut self.state.asked, step_size_s);
         let curvature = self.sizes.curvature(ahead, turning);
         let swing = 0.5 * self.sizes.wheel_separation * curvature;
         for (joints, share) in wheels.iter().zip([1.0 - swing, 1.0 + swing]) {
@@ -198,20 +198,20 @@ impl System for AckermannSteering {
         let first = |joints: &Vec<usize>| context.cell.joint_position(context.model, joints[0], 0);
         let turned = wheels.each_ref().map(first);
         let [left, right] = self.steering.each_ref().map(first);
-        let before = self.memory.turned.replace(turned).unwrap_or(turned);
+        let before = self.state.turned.replace(turned).unwrap_or(turned);
         let ways = [0, 1].map(|side| (turned[side] - before[side]) * self.sizes.wheel_radius);
         let way = 0.5 * (ways[0] + ways[1]);
         let turn = way * libm::tan(0.5 * (left + right)) / self.sizes.wheel_base;
-        let reckoning = &mut self.memory.reckoning;
+        let reckoning = &mut self.state.reckoning;
         reckoning.advance([way, 0.0, turn], context.time.step_size_s);
         self.base.publish(reckoning, context);
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn configure(
             joint: joint(configuration, &name)?,
             force: 0.0,
         }),
-        hears: vec![TopicSpec::of::<Double>(configuration.topic(&topic))],
-        tells: Vec::new(),
+        subscriptions: vec![TopicSpec::of::<Double>(configuration.topic(&topic))],
+        publications: Vec::new(),
     })
 }
 

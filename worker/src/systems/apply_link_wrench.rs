@@ -21,13 +21,13 @@ use crate::physics::{Cell, ModelRef};
 const WRENCHES_MAX: usize = 65_536;
 
 struct ApplyLinkWrench {
-    memory: Memory,
+    state: State,
     /// Wrenches on links in this step, by the index of the model.
     acting: BTreeMap<usize, Vec<(usize, Wrench)>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Wrenches in every step.
     persistent: Vec<(String, Wrench)>,
     /// Wrenches in the next step alone.
@@ -51,7 +51,7 @@ pub(super) fn configure(
         let topic = topic.unwrap_or_else(|| format!("/world/{world}/{default}"));
         configuration.topic(&topic)
     };
-    let mut memory = Memory::default();
+    let mut state = State::default();
     for element in configuration.elements("persistent") {
         let (Some(name), Some(kind)) = (
             text_of(element, "entity_name"),
@@ -69,19 +69,19 @@ pub(super) fn configure(
             torque: vector_of(element, "torque")?.unwrap_or_default(),
             offset: [0.0; 3],
         };
-        memory.persistent.push((name, wrench));
+        state.persistent.push((name, wrench));
     }
     Ok(Configured {
         system: Box::new(ApplyLinkWrench {
-            memory,
+            state,
             acting: BTreeMap::new(),
         }),
-        hears: vec![
+        subscriptions: vec![
             TopicSpec::of::<EntityWrench>(topic("topic", "wrench")),
             TopicSpec::of::<EntityWrench>(topic("topic_persistent", "wrench/persistent")),
             TopicSpec::of::<Entity>(topic("topic_clear", "wrench/clear")),
         ],
-        tells: Vec::new(),
+        publications: Vec::new(),
     })
 }
 
@@ -89,7 +89,7 @@ impl WorldSystem for ApplyLinkWrench {
     fn on_message(&mut self, input: usize, message: &TopicMessage, _: &mut WorldContext<'_>) {
         if input == 2 {
             if let Ok(entity) = messages::decode::<Entity>(&message.body) {
-                self.memory
+                self.state
                     .persistent
                     .retain(|(name, _)| *name != entity.name);
             }
@@ -99,8 +99,8 @@ impl WorldSystem for ApplyLinkWrench {
             return;
         };
         let list = match input {
-            0 => &mut self.memory.next,
-            _ => &mut self.memory.persistent,
+            0 => &mut self.state.next,
+            _ => &mut self.state.persistent,
         };
         let wrench = Wrench {
             force: (&asked.wrench.force).into(),
@@ -114,8 +114,8 @@ impl WorldSystem for ApplyLinkWrench {
 
     fn before_step(&mut self, context: &mut WorldContext<'_>) {
         self.acting.clear();
-        let next = std::mem::take(&mut self.memory.next);
-        for (name, wrench) in next.iter().chain(&self.memory.persistent) {
+        let next = std::mem::take(&mut self.state.next);
+        for (name, wrench) in next.iter().chain(&self.state.persistent) {
             if let Some((model, link)) = find(context.world, name) {
                 self.acting.entry(model).or_default().push((link, *wrench));
             }
@@ -143,11 +143,11 @@ impl WorldSystem for ApplyLinkWrench {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

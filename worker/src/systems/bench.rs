@@ -154,7 +154,7 @@ impl Bench {
                 audience: &self.audience,
                 outbox: &mut outbox,
             };
-            for (message, input) in inputs(&heard, &member.hears) {
+            for (message, input) in inputs(&heard, &member.subscriptions) {
                 member.system.on_message(input, message, &mut context);
             }
             member.system.before_step(&mut context);
@@ -179,7 +179,7 @@ impl Bench {
                         member.system.after_step(&mut context);
                         continue;
                     }
-                    for (message, input) in inputs(&heard, &member.hears) {
+                    for (message, input) in inputs(&heard, &member.subscriptions) {
                         member.system.on_message(input, message, &mut context);
                     }
                     member.system.before_step(&mut context);

@@ -45,11 +45,11 @@ struct Breadcrumbs {
     /// Edge lengths of the box with which copies keep levels active \[m\].
     volume: Option<[f64; 3]>,
     remaining_topic: String,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Number of copies.
     deployed: u32,
     /// Number of copies that were asked for and are yet to come.
@@ -111,18 +111,18 @@ pub(super) fn configure(
         volume: volume(configuration)?,
         name,
         remaining_topic: remaining_topic.clone(),
-        memory: Memory::default(),
+        state: State::default(),
     };
-    let (mut hears, mut tells) = (Vec::new(), Vec::new());
+    let (mut subscriptions, mut publications) = (Vec::new(), Vec::new());
     // With no copies to leave, it is switched off.
     if system.most != Some(0) {
-        hears.push(TopicSpec::of::<Empty>(topic));
-        tells.push(TopicSpec::of::<Int32>(remaining_topic));
+        subscriptions.push(TopicSpec::of::<Empty>(topic));
+        publications.push(TopicSpec::of::<Int32>(remaining_topic));
     }
     Ok(Configured {
         system: Box::new(system),
-        hears,
-        tells,
+        subscriptions,
+        publications,
     })
 }
 
@@ -145,33 +145,33 @@ fn volume(configuration: &Configuration<'_>) -> Result<Option<[f64; 3]>, Configu
 
 impl System for Breadcrumbs {
     fn on_message(&mut self, _: usize, _: &TopicMessage, _: &mut Context<'_>) {
-        self.memory.pending = self.memory.pending.saturating_add(1);
+        self.state.pending = self.state.pending.saturating_add(1);
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        for _ in 0..self.memory.pending.min(DEPLOYMENTS_PER_STEP) {
-            self.memory.pending -= 1;
+        for _ in 0..self.state.pending.min(DEPLOYMENTS_PER_STEP) {
+            self.state.pending -= 1;
             self.deploy(context);
         }
-        let crumbs = std::mem::take(&mut self.memory.crumbs);
+        let crumbs = std::mem::take(&mut self.state.crumbs);
         let rest = crumbs
             .into_iter()
             .filter_map(|crumb| self.attend(crumb, context));
-        self.memory.crumbs = rest.collect();
+        self.state.crumbs = rest.collect();
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 
 impl Breadcrumbs {
     fn deploy(&mut self, context: &mut Context<'_>) {
-        let deployed = self.memory.deployed;
+        let deployed = self.state.deployed;
         if self.most.is_none_or(|most| deployed < most) {
             let Some(name) = self.free_name(context.world()) else {
                 tracing::warn!(
@@ -184,7 +184,7 @@ impl Breadcrumbs {
             let frame = context.cell.scope_pose(context.model, &self.scope);
             let pose = packed(&frame.then(&self.offset));
             context.request(self.spawn(&self.sdf, name.clone(), pose, None));
-            self.memory.deployed += 1;
+            self.state.deployed += 1;
             let crumb = Crumb {
                 name,
                 since: context.time.elapsed.0,
@@ -192,11 +192,11 @@ impl Breadcrumbs {
                 is_to_stop: self.physics_ns.is_some(),
             };
             if crumb.is_attended() {
-                self.memory.crumbs.push(crumb);
+                self.state.crumbs.push(crumb);
             }
         }
         let most = self.most.map_or(-1, i64::from);
-        let remaining = most - i64::from(self.memory.deployed);
+        let remaining = most - i64::from(self.state.deployed);
         let message = Int32 {
             header: context.header(),
             data: i32::try_from(remaining).unwrap_or(i32::MIN),
@@ -219,10 +219,10 @@ impl Breadcrumbs {
     /// Returns the name of the next copy; `None` when it is taken and there may be no other.
     fn free_name(&self, world: &World) -> Option<String> {
         let is_free = |name: &String| {
-            let is_waiting = self.memory.crumbs.iter().any(|crumb| crumb.name == *name);
+            let is_waiting = self.state.crumbs.iter().any(|crumb| crumb.name == *name);
             !is_there(world, name) && !is_waiting
         };
-        let wanted = format!("{}_{}", self.name, self.memory.deployed);
+        let wanted = format!("{}_{}", self.name, self.state.deployed);
         if is_free(&wanted) {
             return Some(wanted);
         }

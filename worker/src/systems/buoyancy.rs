@@ -65,8 +65,8 @@ pub(super) fn configure(
             seen: 0,
             gone: BTreeSet::new(),
         }),
-        hears: Vec::new(),
-        tells: Vec::new(),
+        subscriptions: Vec::new(),
+        publications: Vec::new(),
     })
 }
 

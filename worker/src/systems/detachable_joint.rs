@@ -26,7 +26,7 @@ struct DetachableJoint {
     child_link: String,
     state_topic: String,
     warns: bool,
-    memory: Memory,
+    saved: SavedState,
 }
 
 #[expect(
@@ -34,7 +34,7 @@ struct DetachableJoint {
     reason = "each is a fact of its own, and not a state of one machine"
 )]
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct SavedState {
     state: State,
     is_attach_wanted: bool,
     is_detach_wanted: bool,
@@ -103,40 +103,40 @@ pub(super) fn configure(
             child_link,
             state_topic: state.clone(),
             warns: !configuration.flag("suppress_child_warning", false)?,
-            memory: Memory {
+            saved: SavedState {
                 is_attach_wanted: configuration.flag("initial_attach", true)?,
-                ..Memory::default()
+                ..SavedState::default()
             },
         }),
-        hears: vec![
+        subscriptions: vec![
             TopicSpec::of::<Empty>(detach),
             TopicSpec::of::<Empty>(attach),
         ],
-        tells: vec![TopicSpec::of::<StringMsg>(state)],
+        publications: vec![TopicSpec::of::<StringMsg>(state)],
     })
 }
 
 impl System for DetachableJoint {
     fn on_message(&mut self, input: usize, _: &TopicMessage, _: &mut Context<'_>) {
-        match (input, self.memory.state) {
-            (0, State::Held(_)) => self.memory.is_detach_wanted = true,
-            (1, State::Free) => self.memory.is_attach_wanted = true,
+        match (input, self.saved.state) {
+            (0, State::Held(_)) => self.saved.is_detach_wanted = true,
+            (1, State::Free) => self.saved.is_attach_wanted = true,
             _ => {}
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let now = context.time.elapsed.0;
-        let is_child_gone = std::mem::take(&mut self.memory.is_child_gone);
-        match self.memory.state {
+        let is_child_gone = std::mem::take(&mut self.saved.is_child_gone);
+        match self.saved.state {
             State::Free => self.take(context),
             State::Held(_) | State::LettingGo(..) if is_child_gone => self.let_go(context),
             State::Taking(child, since) => {
                 if self.holds(child, context) {
-                    self.memory.state = State::Held(child);
+                    self.saved.state = State::Held(child);
                     self.tell("attached", context);
                 } else if now.saturating_sub(since) > PATIENCE_NS {
-                    self.memory.state = State::Free;
+                    self.saved.state = State::Free;
                     tracing::warn!(
                         parent = context.description().name,
                         child = self.child_model,
@@ -146,13 +146,13 @@ impl System for DetachableJoint {
             }
             State::LettingGo(child, since) if self.holds(child, context) => {
                 if now.saturating_sub(since) > PATIENCE_NS {
-                    self.memory.state = State::Held(child);
+                    self.saved.state = State::Held(child);
                 }
             }
             State::Held(child) if self.holds(child, context) => {
-                if std::mem::take(&mut self.memory.is_detach_wanted) {
+                if std::mem::take(&mut self.saved.is_detach_wanted) {
                     let [parent, child_name] = self.names(child, context);
-                    self.memory.state = State::LettingGo(child, now);
+                    self.saved.state = State::LettingGo(child, now);
                     context.request(Command::Detach {
                         parent,
                         child: child_name,
@@ -165,38 +165,38 @@ impl System for DetachableJoint {
     }
 
     fn forget(&mut self, gone: &GoneModel<'_>) {
-        let held = match self.memory.state {
+        let held = match self.saved.state {
             State::Held([model, _]) | State::LettingGo([model, _], _) => Some(model),
             State::Free | State::Taking(..) => None,
         };
-        self.memory.is_child_gone |= held == Some(gone.model);
+        self.saved.is_child_gone |= held == Some(gone.model);
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.saved)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.saved, bytes)
     }
 }
 
 impl DetachableJoint {
     fn let_go(&mut self, context: &mut Context<'_>) {
-        self.memory.state = State::Free;
-        self.memory.is_detach_wanted = false;
+        self.saved.state = State::Free;
+        self.saved.is_detach_wanted = false;
         self.tell("detached", context);
     }
 
     fn take(&mut self, context: &mut Context<'_>) {
-        if !self.memory.is_attach_wanted {
+        if !self.saved.is_attach_wanted {
             return;
         }
         let Some(child) = self.find_child(context.world()) else {
             return self.warn();
         };
-        self.memory.is_attach_wanted = false;
-        self.memory.state = State::Taking(child, context.time.elapsed.0);
+        self.saved.is_attach_wanted = false;
+        self.saved.state = State::Taking(child, context.time.elapsed.0);
         let [parent, child] = self.names(child, context);
         context.request(Command::Attach { parent, child });
     }
@@ -233,8 +233,8 @@ impl DetachableJoint {
     }
 
     fn warn(&mut self) {
-        if self.warns && !self.memory.has_warned {
-            self.memory.has_warned = true;
+        if self.warns && !self.saved.has_warned {
+            self.saved.has_warned = true;
             tracing::warn!(
                 model = self.child_model,
                 link = self.child_link,

@@ -18,11 +18,11 @@ struct DiffDrive {
     wheel_separation: f64,
     /// \[m\]
     wheel_radius: f64,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     is_enabled: bool,
     asked: Asked,
     reckoning: Reckoning,
@@ -45,11 +45,11 @@ pub(super) fn configure(
         configuration.topic(&text)
     };
     let base = DriveBase::read(configuration, true)?;
-    let hears = vec![
+    let subscriptions = vec![
         TopicSpec::of::<Twist>(topic("cmd_vel")),
         TopicSpec::of::<Boolean>(topic("enable")),
     ];
-    let tells = base.tells();
+    let publications = base.publications();
     let system = DiffDrive {
         base,
         joints: [
@@ -58,7 +58,7 @@ pub(super) fn configure(
         ],
         wheel_separation: length(configuration, "wheel_separation", 1.0)?,
         wheel_radius: length(configuration, "wheel_radius", 0.2)?,
-        memory: Memory {
+        state: State {
             is_enabled: true,
             asked: Asked::default(),
             reckoning: Reckoning::default(),
@@ -67,30 +67,30 @@ pub(super) fn configure(
     };
     Ok(Configured {
         system: Box::new(system),
-        hears,
-        tells,
+        subscriptions,
+        publications,
     })
 }
 
 impl System for DiffDrive {
     fn on_message(&mut self, input: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if input == 0 {
-            if self.memory.is_enabled
+            if self.state.is_enabled
                 && let Ok(twist) = messages::decode::<Twist>(&message.body)
             {
-                self.memory.asked.take(&twist);
+                self.state.asked.take(&twist);
             }
         } else if let Ok(enable) = messages::decode::<Boolean>(&message.body) {
-            self.memory.is_enabled = enable.data;
+            self.state.is_enabled = enable.data;
             if !enable.data {
-                self.memory.asked.stop();
+                self.state.asked.stop();
             }
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let step_size_s = context.time.step_size_s;
-        let [ahead, _, turning] = self.base.limit(&mut self.memory.asked, step_size_s);
+        let [ahead, _, turning] = self.base.limit(&mut self.state.asked, step_size_s);
         let swing = 0.5 * turning * self.wheel_separation;
         for (joints, speed) in self.joints.iter().zip([ahead - swing, ahead + swing]) {
             for joint in joints {
@@ -105,23 +105,23 @@ impl System for DiffDrive {
             .joints
             .each_ref()
             .map(|joints| context.cell.joint_position(context.model, joints[0], 0));
-        let before = self.memory.turned.replace(turned).unwrap_or(turned);
+        let before = self.state.turned.replace(turned).unwrap_or(turned);
         let [left, right] = [0, 1].map(|side| (turned[side] - before[side]) * self.wheel_radius);
         let way = [
             0.5 * (left + right),
             0.0,
             (right - left) / self.wheel_separation,
         ];
-        let reckoning = &mut self.memory.reckoning;
+        let reckoning = &mut self.state.reckoning;
         reckoning.advance(way, context.time.step_size_s);
         self.base.publish(reckoning, context);
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }

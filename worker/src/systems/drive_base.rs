@@ -84,7 +84,7 @@ impl DriveBase {
     }
 
     /// Returns what it publishes.
-    pub(super) fn tells(&self) -> Vec<TopicSpec> {
+    pub(super) fn publications(&self) -> Vec<TopicSpec> {
         let topics = self.odometry.iter();
         let specs = topics.flat_map(|topics| {
             [

@@ -22,11 +22,11 @@ struct DriveToPoseController {
     angular_deviation: f64,
     velocity_topic: String,
     reached_topic: String,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Pose of the robot, as last received.
     current: Option<sdf::Pose>,
     target: Option<sdf::Pose>,
@@ -46,13 +46,13 @@ pub(super) fn configure(
             angular_deviation: configuration.number("angular_deviation", 0.05)?,
             velocity_topic: topic("cmd_vel"),
             reached_topic: topic("reached_pose"),
-            memory: Memory::default(),
+            state: State::default(),
         }),
-        hears: vec![
+        subscriptions: vec![
             TopicSpec::of::<PoseV>(topic("pose")),
             TopicSpec::of::<PoseV>(topic("cmd_pose")),
         ],
-        tells: vec![
+        publications: vec![
             TopicSpec::of::<Twist>(topic("cmd_vel")),
             TopicSpec::of::<Pose>(topic("reached_pose")),
         ],
@@ -68,14 +68,14 @@ impl System for DriveToPoseController {
             return;
         };
         if input == 0 {
-            self.memory.current = Some(pose);
+            self.state.current = Some(pose);
         } else {
-            self.memory.target = Some(pose);
+            self.state.target = Some(pose);
         }
     }
 
     fn after_step(&mut self, context: &mut Context<'_>) {
-        let (Some(current), Some(target)) = (self.memory.current, self.memory.target) else {
+        let (Some(current), Some(target)) = (self.state.current, self.state.target) else {
             return;
         };
         let [linear, angular] = self.errors(&current, &target);
@@ -86,7 +86,7 @@ impl System for DriveToPoseController {
         };
         context.publish(&self.velocity_topic, &velocity);
         if linear == 0.0 && angular == 0.0 {
-            self.memory.target = None;
+            self.state.target = None;
             let reached = Pose {
                 header: context.header(),
                 position: current.position.into(),
@@ -98,11 +98,11 @@ impl System for DriveToPoseController {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

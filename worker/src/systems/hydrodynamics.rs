@@ -28,7 +28,7 @@ struct Hydrodynamics {
     added_mass: Matrix6<f64>,
     has_added_mass: bool,
     has_coriolis: bool,
-    memory: Memory,
+    state: State,
 }
 
 /// A force by the product of two velocities.
@@ -41,7 +41,7 @@ struct Quadratic {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// World frame \[m/s\].
     current: [f64; 3],
     added_mass: AddedMass,
@@ -72,8 +72,8 @@ pub(super) fn configure(
         None => "/ocean_current".to_owned(),
     };
     Ok(Configured {
-        hears: vec![TopicSpec::of::<Vector3d>(configuration.topic(&topic))],
-        tells: Vec::new(),
+        subscriptions: vec![TopicSpec::of::<Vector3d>(configuration.topic(&topic))],
+        publications: Vec::new(),
         system: Box::new(Hydrodynamics {
             link: configuration.link(&configuration.required("link_name")?)?,
             linear: matrix("")?,
@@ -81,7 +81,7 @@ pub(super) fn configure(
             added_mass: matrix("Dot")?,
             has_added_mass: !configuration.flag("disable_added_mass", false)?,
             has_coriolis: !configuration.flag("disable_coriolis", false)?,
-            memory: Memory {
+            state: State {
                 current: configuration.vector("default_current", [0.0; 3])?,
                 added_mass: AddedMass::default(),
             },
@@ -151,8 +151,8 @@ impl System for Hydrodynamics {
         if let Ok(current) = messages::decode::<Vector3d>(&message.body) {
             let current: [f64; 3] = (&current).into();
             if current.iter().all(|speed| speed.is_finite()) {
-                self.memory.current = current;
-                self.memory.added_mass.forget_velocity();
+                self.state.current = current;
+                self.state.added_mass.forget_velocity();
             }
         }
     }
@@ -162,7 +162,7 @@ impl System for Hydrodynamics {
         let pose = cell.link_pose(model, link);
         let into_link = pose.inverse();
         let [linear, angular] = cell.link_velocity(model, link);
-        let current = self.memory.current;
+        let current = self.state.current;
         let linear = std::array::from_fn(|axis| linear[axis] - current[axis]);
         let [linear, angular] = [linear, angular].map(|part| into_link.rotate(part).into());
         let velocity = joined(linear, angular);
@@ -173,8 +173,8 @@ impl System for Hydrodynamics {
         if self.has_added_mass && self.added_mass != Matrix6::zeros() {
             let mass = added_mass::of_link(cell, model, link);
             let step_size_s = context.time.step_size_s;
-            let memory = &mut self.memory.added_mass;
-            forces += memory.forces(&self.added_mass, &mass, &velocity, step_size_s);
+            let state = &mut self.state.added_mass;
+            forces += state.forces(&self.added_mass, &mass, &velocity, step_size_s);
         }
         let [force, torque] = [0, 3].map(|at| {
             let part = [forces[at], forces[at + 1], forces[at + 2]];
@@ -185,11 +185,11 @@ impl System for Hydrodynamics {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

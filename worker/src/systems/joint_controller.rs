@@ -6,7 +6,7 @@ use protocol::TopicMessage;
 use serde::{Deserialize, Serialize};
 
 use super::joint_command::{JointCommand, Quantity, controlled_joints};
-use super::pid::{Pid, PidMemory};
+use super::pid::{Pid, PidState};
 use super::{Configuration, ConfigureError, Configured, Context, System};
 
 /// Gazebo's defaults of gains and limits.
@@ -22,14 +22,14 @@ struct JointController {
     command: JointCommand,
     /// The controller, where forces are used.
     pid: Option<Pid>,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// \[rad/s or m/s\]
     target: f64,
-    pids: Vec<PidMemory>,
+    pids: Vec<PidState>,
 }
 
 /// Makes the system of a model.
@@ -44,39 +44,39 @@ pub(super) fn configure(
     } else {
         None
     };
-    let memory = Memory {
+    let state = State {
         target: configuration.number("initial_velocity", 0.0)?,
-        pids: vec![PidMemory::default(); joints.len()],
+        pids: vec![PidState::default(); joints.len()],
     };
-    let hears = vec![command.spec.clone()];
+    let subscriptions = vec![command.spec.clone()];
     Ok(Configured {
         system: Box::new(JointController {
             joints,
             command,
             pid,
-            memory,
+            state,
         }),
-        hears,
-        tells: Vec::new(),
+        subscriptions,
+        publications: Vec::new(),
     })
 }
 
 impl System for JointController {
     fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if let Some(target) = self.command.number(message) {
-            self.memory.target = target;
+            self.state.target = target;
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let (cell, model) = (&mut *context.cell, context.model);
-        let target = self.memory.target;
-        for ((joint, axis), memory) in self.joints.iter().zip(&mut self.memory.pids) {
+        let target = self.state.target;
+        for ((joint, axis), state) in self.joints.iter().zip(&mut self.state.pids) {
             match &self.pid {
                 None => cell.drive_joint(model, *joint, *axis, target),
                 Some(pid) => {
                     let error = cell.joint_velocity(model, *joint, *axis) - target;
-                    let force = pid.update(memory, error, context.time.step_size_s);
+                    let force = pid.update(state, error, context.time.step_size_s);
                     cell.push_joint(model, *joint, *axis, force);
                 }
             }
@@ -84,13 +84,13 @@ impl System for JointController {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
+        super::load(&mut self.state, bytes)?;
         let count = self.joints.len();
-        self.memory.pids.resize(count, PidMemory::default());
+        self.state.pids.resize(count, PidState::default());
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use protocol::TopicMessage;
 use serde::{Deserialize, Serialize};
 
 use super::joint_command::{JointCommand, Quantity, controlled_joints};
-use super::pid::{Pid, PidMemory};
+use super::pid::{Pid, PidState};
 use super::{Configuration, ConfigureError, Configured, Context, System};
 
 /// Gazebo's defaults of gains and limits.
@@ -23,14 +23,14 @@ struct JointPositionController {
     pid: Pid,
     /// True if joints are driven, no faster than the limits of the command, instead of pushed.
     uses_velocity: bool,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// \[rad or m\]
     target: f64,
-    pids: Vec<PidMemory>,
+    pids: Vec<PidState>,
 }
 
 /// Makes the system of a model.
@@ -41,56 +41,56 @@ pub(super) fn configure(
     let axis = joints[0].1;
     let part = format!("joint/{name}/{axis}/cmd_pos");
     let command = JointCommand::read(configuration, &part, Quantity::Position)?;
-    let memory = Memory {
+    let state = State {
         target: configuration.number("initial_position", 0.0)?,
-        pids: vec![PidMemory::default(); joints.len()],
+        pids: vec![PidState::default(); joints.len()],
     };
-    let hears = vec![command.spec.clone()];
+    let subscriptions = vec![command.spec.clone()];
     let system = JointPositionController {
         joints,
         command,
         pid: Pid::read(configuration, "", PID)?,
         uses_velocity: configuration.flag("use_velocity_commands", false)?,
-        memory,
+        state,
     };
     Ok(Configured {
         system: Box::new(system),
-        hears,
-        tells: Vec::new(),
+        subscriptions,
+        publications: Vec::new(),
     })
 }
 
 impl System for JointPositionController {
     fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if let Some(target) = self.command.number(message) {
-            self.memory.target = target;
+            self.state.target = target;
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let (cell, model) = (&mut *context.cell, context.model);
         let step_size_s = context.time.step_size_s;
-        for ((joint, axis), memory) in self.joints.iter().zip(&mut self.memory.pids) {
-            let error = cell.joint_position(model, *joint, *axis) - self.memory.target;
+        for ((joint, axis), state) in self.joints.iter().zip(&mut self.state.pids) {
+            let error = cell.joint_position(model, *joint, *axis) - self.state.target;
             if self.uses_velocity {
                 let most = self.pid.command[1].abs();
                 let velocity = (-error / step_size_s).clamp(-most, most);
                 cell.drive_joint(model, *joint, *axis, velocity);
             } else {
-                let force = self.pid.update(memory, error, step_size_s);
+                let force = self.pid.update(state, error, step_size_s);
                 cell.push_joint(model, *joint, *axis, force);
             }
         }
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
+        super::load(&mut self.state, bytes)?;
         let count = self.joints.len();
-        self.memory.pids.resize(count, PidMemory::default());
+        self.state.pids.resize(count, PidState::default());
         Ok(())
     }
 }

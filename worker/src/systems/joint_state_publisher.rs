@@ -45,11 +45,11 @@ pub(super) fn configure(
         )
     });
     let topic = configuration.topic(&topic);
-    let tells = vec![TopicSpec::of::<Model>(topic.as_str())];
+    let publications = vec![TopicSpec::of::<Model>(topic.as_str())];
     Ok(Configured {
         system: Box::new(JointStatePublisher { joints, topic }),
-        hears: Vec::new(),
-        tells,
+        subscriptions: Vec::new(),
+        publications,
     })
 }
 

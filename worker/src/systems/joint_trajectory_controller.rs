@@ -10,7 +10,7 @@ use protocol::TopicMessage;
 use serde::{Deserialize, Serialize};
 
 use super::drive_base::joint;
-use super::pid::{Pid, PidMemory};
+use super::pid::{Pid, PidState};
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
 
 /// The most points of a trajectory, and the most joints that it may be for.
@@ -29,7 +29,7 @@ struct JointTrajectoryController {
     joints: Vec<Follower>,
     progress: String,
     uses_header_time: bool,
-    memory: Memory,
+    state: State,
 }
 
 struct Follower {
@@ -40,7 +40,7 @@ struct Follower {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     goals: Vec<Goal>,
     trajectory: Option<Trajectory>,
 }
@@ -51,7 +51,7 @@ struct Goal {
     position: f64,
     velocity: f64,
     effort: f64,
-    pids: [PidMemory; 2],
+    pids: [PidState; 2],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -121,15 +121,15 @@ pub(super) fn configure(
         progress: progress.clone(),
         uses_header_time: attribute.is_some_and(|text| matches!(text, "1" | "true"))
             || configuration.flag("use_header_start_time", false)?,
-        memory: Memory {
+        state: State {
             goals,
             trajectory: None,
         },
     };
     Ok(Configured {
         system: Box::new(system),
-        hears: vec![TopicSpec::of::<JointTrajectory>(topic)],
-        tells: vec![TopicSpec::of::<Float>(progress)],
+        subscriptions: vec![TopicSpec::of::<JointTrajectory>(topic)],
+        publications: vec![TopicSpec::of::<Float>(progress)],
     })
 }
 
@@ -251,15 +251,15 @@ impl System for JointTrajectoryController {
             return;
         };
         if let Some(trajectory) = self.trajectory(&message) {
-            for goal in &mut self.memory.goals {
-                goal.pids = [PidMemory::default(); 2];
+            for goal in &mut self.state.goals {
+                goal.pids = [PidState::default(); 2];
             }
-            self.memory.trajectory = Some(trajectory);
+            self.state.trajectory = Some(trajectory);
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        let Memory { goals, trajectory } = &mut self.memory;
+        let State { goals, trajectory } = &mut self.state;
         if let Some(following) = trajectory {
             // A start by the header is in simulated time, which is what the header has.
             let now_ns = if self.uses_header_time {
@@ -296,15 +296,15 @@ impl System for JointTrajectoryController {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
+        super::load(&mut self.state, bytes)?;
         let is_whole =
             |trajectory: &Trajectory| (trajectory.current as usize) < trajectory.points.len();
-        let fits = self.memory.trajectory.as_ref().is_none_or(is_whole);
-        if fits && self.memory.goals.len() == self.joints.len() {
+        let fits = self.state.trajectory.as_ref().is_none_or(is_whole);
+        if fits && self.state.goals.len() == self.joints.len() {
             Ok(())
         } else {
             Err(postcard::Error::DeserializeBadEncoding)

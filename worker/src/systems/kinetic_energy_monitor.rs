@@ -14,11 +14,11 @@ struct KineticEnergyMonitor {
     link: usize,
     threshold: f64,
     topic: String,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// \[J\]
     energy: f64,
 }
@@ -33,13 +33,13 @@ pub(super) fn configure(
         topic.unwrap_or_else(|| format!("/model/{}/kinetic_energy", configuration.model_path()));
     let topic = configuration.topic(&topic);
     Ok(Configured {
-        hears: Vec::new(),
-        tells: vec![TopicSpec::of::<Double>(topic.as_str())],
+        subscriptions: Vec::new(),
+        publications: vec![TopicSpec::of::<Double>(topic.as_str())],
         system: Box::new(KineticEnergyMonitor {
             link: configuration.link(&name)?,
             threshold: configuration.number("kinetic_energy_threshold", THRESHOLD)?,
             topic,
-            memory: Memory::default(),
+            state: State::default(),
         }),
     })
 }
@@ -47,8 +47,8 @@ pub(super) fn configure(
 impl System for KineticEnergyMonitor {
     fn after_step(&mut self, context: &mut Context<'_>) {
         let energy = context.cell.kinetic_energy(context.model, self.link);
-        let lost = self.memory.energy - energy;
-        self.memory.energy = energy;
+        let lost = self.state.energy - energy;
+        self.state.energy = energy;
         if lost > self.threshold {
             let message = Double {
                 header: context.header(),
@@ -59,11 +59,11 @@ impl System for KineticEnergyMonitor {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

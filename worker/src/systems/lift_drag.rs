@@ -79,8 +79,8 @@ pub(super) fn configure(
             center_of_pressure: configuration.vector("cp", [0.0; 3])?.into(),
             joint_lift: number("control_joint_rad_to_cl", 4.0)?,
         }),
-        hears: Vec::new(),
-        tells: Vec::new(),
+        subscriptions: Vec::new(),
+        publications: Vec::new(),
     })
 }
 

@@ -39,7 +39,7 @@ struct LinearBattery {
     percent: f64,
     state_topic: String,
     empty_topic: String,
-    memory: Memory,
+    state: State,
 }
 
 /// Parameters of the voltage.
@@ -61,7 +61,7 @@ enum Switch {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// \[A h\]
     charge: f64,
     /// \[V\]
@@ -96,15 +96,15 @@ pub(super) fn configure(
     } else {
         None
     };
-    let (hears, switches) = topics(configuration, &name, charging_time.is_some());
+    let (subscriptions, switches) = topics(configuration, &name, charging_time.is_some());
     let path = configuration.model_path();
     let topic = configuration.topic(&format!("/model/{path}/battery/{name}/state"));
     let empty_topic = empty_topic(configuration, &name);
     let sign = configuration.flag("invert_current_sign", false)?;
     let percent = configuration.flag("fix_issue_225", false)?;
     Ok(Configured {
-        hears,
-        tells: vec![
+        subscriptions,
+        publications: vec![
             TopicSpec::of::<BatteryState>(topic.as_str()),
             TopicSpec::of::<Boolean>(empty_topic.as_str()),
         ],
@@ -126,7 +126,7 @@ pub(super) fn configure(
             percent: if percent { 100.0 } else { 1.0 },
             state_topic: topic,
             empty_topic,
-            memory: Memory {
+            state: State {
                 charge: charge.clamp(0.0, capacity),
                 voltage,
                 current: 0.0,
@@ -144,13 +144,13 @@ fn topics(
     name: &str,
     can_charge: bool,
 ) -> (Vec<TopicSpec>, Vec<Switch>) {
-    let mut hears = Vec::new();
+    let mut subscriptions = Vec::new();
     let mut switches = Vec::new();
     if can_charge {
         for (word, is_on) in [("start", true), ("stop", false)] {
             let path = configuration.model_path();
             let topic = format!("/model/{path}/battery/{name}/recharge/{word}");
-            hears.push(TopicSpec::of::<Boolean>(configuration.topic(&topic)));
+            subscriptions.push(TopicSpec::of::<Boolean>(configuration.topic(&topic)));
             switches.push(Switch::Charge(is_on));
         }
     }
@@ -159,11 +159,11 @@ fn topics(
         ("stop_power_draining_topic", false),
     ] {
         for topic in configuration.texts(parameter) {
-            hears.push(TopicSpec::of::<StringMsg>(configuration.topic(&topic)));
+            subscriptions.push(TopicSpec::of::<StringMsg>(configuration.topic(&topic)));
             switches.push(Switch::Drain(is_on));
         }
     }
-    (hears, switches)
+    (subscriptions, switches)
 }
 
 /// Returns the power that other systems of the model say they take from a battery \[W\].
@@ -205,15 +205,15 @@ fn empty_topic(configuration: &Configuration<'_>, name: &str) -> String {
 
 impl LinearBattery {
     fn state_of_charge(&self) -> f64 {
-        self.memory.charge / self.cell.capacity
+        self.state.charge / self.cell.capacity
     }
 
     fn update(&mut self, step_size_s: f64) {
         let charge_part = self.state_of_charge();
-        let memory = &mut self.memory;
-        if !memory.is_charging {
-            if memory.voltage.abs() < VOLTAGE_MIN {
-                memory.voltage = 0.0;
+        let state = &mut self.state;
+        if !state.is_charging {
+            if state.voltage.abs() < VOLTAGE_MIN {
+                state.voltage = 0.0;
                 return;
             }
             if charge_part < 0.0 {
@@ -221,27 +221,27 @@ impl LinearBattery {
             }
         }
         let mut current = 0.0;
-        if memory.is_draining && memory.voltage.abs() >= VOLTAGE_MIN {
-            current = self.load / memory.voltage;
+        if state.is_draining && state.voltage.abs() >= VOLTAGE_MIN {
+            current = self.load / state.voltage;
         }
-        if let Some(time) = self.charging_time.filter(|_| memory.is_charging)
+        if let Some(time) = self.charging_time.filter(|_| state.is_charging)
             && charge_part < FULL
         {
             current -= self.cell.capacity / time;
         }
         let share = (step_size_s / self.cell.smoothing_s).min(1.0);
-        memory.current += share * (current - memory.current);
-        memory.charge -= step_size_s * memory.current / 3600.0;
+        state.current += share * (current - state.current);
+        state.charge -= step_size_s * state.current / 3600.0;
         let [full, change] = self.cell.open_circuit;
-        let used = 1.0 - memory.charge / self.cell.capacity;
-        memory.voltage = full + change * used - self.cell.resistance * memory.current;
+        let used = 1.0 - state.charge / self.cell.capacity;
+        state.voltage = full + change * used - self.cell.resistance * state.current;
     }
 
     fn state(&self) -> BatteryState {
-        let memory = &self.memory;
-        let status = if memory.is_charging {
+        let state = &self.state;
+        let status = if state.is_charging {
             "CHARGING"
-        } else if memory.is_draining {
+        } else if state.is_draining {
             "DISCHARGING"
         } else if self.state_of_charge() > FULL {
             "FULL"
@@ -249,9 +249,9 @@ impl LinearBattery {
             "NOT_CHARGING"
         };
         BatteryState {
-            voltage: memory.voltage,
-            current: memory.current * self.current_sign,
-            charge: memory.charge,
+            voltage: state.voltage,
+            current: state.current * self.current_sign,
+            charge: state.charge,
             capacity: self.cell.capacity,
             percentage: self.state_of_charge() * self.percent,
             power_supply_status: status.to_owned(),
@@ -263,26 +263,26 @@ impl LinearBattery {
 impl System for LinearBattery {
     fn on_message(&mut self, input: usize, _: &TopicMessage, _: &mut Context<'_>) {
         match self.switches[input] {
-            Switch::Drain(is_on) => self.memory.is_draining = is_on,
-            Switch::Charge(is_on) => self.memory.is_charging = is_on,
+            Switch::Drain(is_on) => self.state.is_draining = is_on,
+            Switch::Charge(is_on) => self.state.is_charging = is_on,
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        if !self.memory.is_draining {
+        if !self.state.is_draining {
             let (cell, model) = (&*context.cell, context.model);
             let moves = |joint| cell.joint_velocity(model, joint, 0).abs() > JOINT_SPEED_MIN;
-            self.memory.is_draining = (0..self.joints).any(moves);
+            self.state.is_draining = (0..self.joints).any(moves);
         }
-        if self.memory.is_draining || self.memory.is_charging {
+        if self.state.is_draining || self.state.is_charging {
             self.update(context.time.step_size_s);
         }
     }
 
     fn after_step(&mut self, context: &mut Context<'_>) {
-        let is_empty = self.memory.charge <= 0.0;
-        if is_empty != self.memory.is_empty {
-            self.memory.is_empty = is_empty;
+        let is_empty = self.state.charge <= 0.0;
+        if is_empty != self.state.is_empty {
+            self.state.is_empty = is_empty;
             let message = Boolean {
                 header: context.header(),
                 data: is_empty,
@@ -298,11 +298,11 @@ impl System for LinearBattery {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

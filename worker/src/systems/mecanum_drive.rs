@@ -22,11 +22,11 @@ struct MecanumDrive {
     reach: f64,
     /// \[m\]
     wheel_radius: f64,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     asked: Asked,
     reckoning: Reckoning,
     /// Angle by which the first wheel of each place had turned \[rad\].
@@ -41,7 +41,7 @@ pub(super) fn configure(
     let topic = configuration.text("topic");
     let topic = topic.unwrap_or_else(|| format!("/model/{path}/cmd_vel"));
     let base = DriveBase::read(configuration, true)?;
-    let tells = base.tells();
+    let publications = base.publications();
     let across = length(configuration, "wheel_separation", 1.0)?;
     let along = length(configuration, "wheelbase", 1.0)?;
     let system = MecanumDrive {
@@ -54,25 +54,25 @@ pub(super) fn configure(
         ],
         reach: 0.5 * (across + along),
         wheel_radius: length(configuration, "wheel_radius", 0.2)?,
-        memory: Memory::default(),
+        state: State::default(),
     };
     Ok(Configured {
         system: Box::new(system),
-        hears: vec![TopicSpec::of::<Twist>(configuration.topic(&topic))],
-        tells,
+        subscriptions: vec![TopicSpec::of::<Twist>(configuration.topic(&topic))],
+        publications,
     })
 }
 
 impl System for MecanumDrive {
     fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if let Ok(twist) = messages::decode::<Twist>(&message.body) {
-            self.memory.asked.take(&twist);
+            self.state.asked.take(&twist);
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let step_size_s = context.time.step_size_s;
-        let [ahead, left, turning] = self.base.limit(&mut self.memory.asked, step_size_s);
+        let [ahead, left, turning] = self.base.limit(&mut self.state.asked, step_size_s);
         for (joints, [sideways, swing]) in self.joints.iter().zip(SIGNS) {
             let speed = ahead + sideways * left + swing * turning * self.reach;
             for joint in joints {
@@ -87,7 +87,7 @@ impl System for MecanumDrive {
             .joints
             .each_ref()
             .map(|joints| context.cell.joint_position(context.model, joints[0], 0));
-        let before = self.memory.turned.replace(turned).unwrap_or(turned);
+        let before = self.state.turned.replace(turned).unwrap_or(turned);
         let mut way = [0.0; 3];
         for (wheel, [sideways, swing]) in SIGNS.into_iter().enumerate() {
             let share = 0.25 * (turned[wheel] - before[wheel]) * self.wheel_radius;
@@ -95,16 +95,16 @@ impl System for MecanumDrive {
             way[1] += sideways * share;
             way[2] += swing * share / self.reach;
         }
-        let reckoning = &mut self.memory.reckoning;
+        let reckoning = &mut self.state.reckoning;
         reckoning.advance(way, context.time.step_size_s);
         self.base.publish(reckoning, context);
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }

@@ -34,11 +34,11 @@ struct MulticopterMotorModel {
     /// Time constants of getting faster and slower \[s\].
     constants_s: [f64; 2],
     slowdown: f64,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Commanded speed \[rad/s\].
     asked: f64,
     /// Speed of the motor \[rad/s\].
@@ -93,11 +93,11 @@ pub(super) fn configure(
     let namespace = namespace.unwrap_or_else(|| configuration.model_path());
     let topic = configuration.text("commandSubTopic").unwrap_or_default();
     Ok(Configured {
-        hears: vec![
+        subscriptions: vec![
             TopicSpec::of::<Actuators>(configuration.topic(&format!("{namespace}/{topic}"))),
             TopicSpec::of::<Actuators>(controller_topic(configuration)),
         ],
-        tells: Vec::new(),
+        publications: Vec::new(),
         system: Box::new(MulticopterMotorModel {
             joint,
             link,
@@ -117,7 +117,7 @@ pub(super) fn configure(
             ],
             constants_s,
             slowdown,
-            memory: Memory::default(),
+            state: State::default(),
         }),
     })
 }
@@ -150,9 +150,9 @@ impl MulticopterMotorModel {
     }
 
     fn spin_up(&mut self, step_size_s: f64) {
-        let memory = &mut self.memory;
+        let state = &mut self.state;
         let [up, down] = self.constants_s;
-        let constant = if memory.asked > memory.reached {
+        let constant = if state.asked > state.reached {
             up
         } else {
             down
@@ -162,26 +162,26 @@ impl MulticopterMotorModel {
         } else {
             0.0
         };
-        memory.reached = kept * memory.reached + (1.0 - kept) * memory.asked;
+        state.reached = kept * state.reached + (1.0 - kept) * state.asked;
     }
 }
 
 impl System for MulticopterMotorModel {
     fn on_message(&mut self, input: usize, message: &TopicMessage, _: &mut Context<'_>) {
         let is_controller = input == 1;
-        if self.memory.is_controlled && !is_controller {
+        if self.state.is_controlled && !is_controller {
             return;
         }
         let Ok(command) = messages::decode::<Actuators>(&message.body) else {
             return;
         };
-        self.memory.is_controlled = is_controller;
+        self.state.is_controlled = is_controller;
         if let Some(asked) = command
             .velocity
             .get(self.number)
             .filter(|one| one.is_finite())
         {
-            self.memory.asked = asked.min(self.turning_max).max(-self.turning_max);
+            self.state.asked = asked.min(self.turning_max).max(-self.turning_max);
         }
     }
 
@@ -191,7 +191,7 @@ impl System for MulticopterMotorModel {
             self.push(context, turning);
         }
         self.spin_up(context.time.step_size_s);
-        let asked = self.direction * self.memory.reached / self.slowdown;
+        let asked = self.direction * self.state.reached / self.slowdown;
         if asked != 0.0 || turning != 0.0 {
             context
                 .cell
@@ -200,11 +200,11 @@ impl System for MulticopterMotorModel {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

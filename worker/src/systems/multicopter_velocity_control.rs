@@ -27,11 +27,11 @@ struct MulticopterVelocityControl {
     /// Mean and deviation of the noise of each velocity.
     noise: [[[f64; 3]; 2]; 2],
     topic: String,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// \[m/s, rad/s\]
     asked: Option<[[f64; 3]; 2]>,
     is_enabled: bool,
@@ -81,11 +81,11 @@ pub(super) fn configure(
     };
     let told = controller_topic(configuration);
     Ok(Configured {
-        hears: vec![
+        subscriptions: vec![
             TopicSpec::of::<Twist>(topic("commandSubTopic", "cmd_vel")),
             TopicSpec::of::<Boolean>(topic("enableSubTopic", "enable")),
         ],
-        tells: vec![TopicSpec::of::<Actuators>(told.as_str())],
+        publications: vec![TopicSpec::of::<Actuators>(told.as_str())],
         system: Box::new(MulticopterVelocityControl {
             link,
             controller,
@@ -104,7 +104,7 @@ pub(super) fn configure(
                 ],
             ],
             topic: told,
-            memory: Memory {
+            state: State {
                 asked: None,
                 is_enabled: true,
                 turns: false,
@@ -217,25 +217,25 @@ impl System for MulticopterVelocityControl {
     fn on_message(&mut self, input: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if input == 1 {
             if let Ok(enable) = messages::decode::<Boolean>(&message.body) {
-                self.memory.is_enabled = enable.data;
+                self.state.is_enabled = enable.data;
             }
         } else if let Ok(twist) = messages::decode::<Twist>(&message.body) {
             let asked: [[f64; 3]; 2] = [(&twist.linear).into(), (&twist.angular).into()];
             if asked.as_flattened().iter().all(|speed| speed.is_finite()) {
-                self.memory.asked = Some(asked);
+                self.state.asked = Some(asked);
             }
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        if !self.memory.is_enabled {
-            self.memory.asked = None;
-            if std::mem::take(&mut self.memory.turns) {
+        if !self.state.is_enabled {
+            self.state.asked = None;
+            if std::mem::take(&mut self.state.turns) {
                 self.tell(context, vec![0.0; self.controller.rotors()]);
             }
             return;
         }
-        let Some(mut asked) = self.memory.asked else {
+        let Some(mut asked) = self.state.asked else {
             return;
         };
         for (velocity, limits) in asked.iter_mut().zip(&self.limits) {
@@ -245,16 +245,16 @@ impl System for MulticopterVelocityControl {
         }
         let motion = self.motion(context);
         let turnings = self.controller.turnings(&motion, asked);
-        self.memory.turns = true;
+        self.state.turns = true;
         self.tell(context, turnings);
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

@@ -28,11 +28,11 @@ struct OdometryPublisher {
     covariance: String,
     tf: String,
     schedule: Schedule,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Position and orientation after the last step.
     last: Option<([f64; 3], [f64; 4])>,
     /// The last velocities, base frame \[m/s\].
@@ -81,17 +81,17 @@ pub(super) fn configure(
         covariance: topic("odom_covariance_topic", "odometry_with_covariance"),
         tf: topic("tf_topic", "pose"),
         schedule: Schedule::read(configuration, "odom_publish_frequency", 50.0)?,
-        memory: Memory::default(),
+        state: State::default(),
     };
-    let tells = vec![
+    let publications = vec![
         TopicSpec::of::<Odometry>(system.odometry.as_str()),
         TopicSpec::of::<OdometryWithCovariance>(system.covariance.as_str()),
         TopicSpec::of::<PoseV>(system.tf.as_str()),
     ];
     Ok(Configured {
         system: Box::new(system),
-        hears: Vec::new(),
-        tells,
+        subscriptions: Vec::new(),
+        publications,
     })
 }
 
@@ -100,7 +100,7 @@ impl OdometryPublisher {
     /// frame \[m/s, rad/s\].
     fn observe(&mut self, base: &sdf::Pose, step_size_s: f64) -> Option<[[f64; 3]; 2]> {
         let now = (base.position, base.orientation_xyzw);
-        let (position, orientation_xyzw) = self.memory.last.replace(now)?;
+        let (position, orientation_xyzw) = self.state.last.replace(now)?;
         let last = sdf::Pose {
             position,
             orientation_xyzw,
@@ -114,12 +114,12 @@ impl OdometryPublisher {
             },
         };
         let way = [0, 1, 2].map(|axis| (base.position[axis] - position[axis]) / step_size_s);
-        self.memory.velocities.push(heading.inverse().rotate(way));
-        if self.memory.velocities.len() > WINDOW {
-            self.memory.velocities.remove(0);
+        self.state.velocities.push(heading.inverse().rotate(way));
+        if self.state.velocities.len() > WINDOW {
+            self.state.velocities.remove(0);
         }
-        let count = self.memory.velocities.len() as f64;
-        let recent = &self.memory.velocities;
+        let count = self.state.velocities.len() as f64;
+        let recent = &self.state.velocities;
         let mean = |axis: usize| recent.iter().map(|one| one[axis]).sum::<f64>() / count;
         let mut linear = [0, 1, 2].map(mean);
         let turn = last.inverse().then(base).orientation_xyzw;
@@ -222,11 +222,11 @@ impl System for OdometryPublisher {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

@@ -30,12 +30,12 @@ struct PerformerDetector {
     /// Half the edge lengths of the performers' boxes \[m\], as far as they were asked for; it
     /// follows from the world.
     volumes: BTreeMap<usize, Option<[f64; 3]>>,
-    memory: Memory,
+    state: State,
 }
 
 /// Performers inside, with the pose that was published or seen last, in the frame of the model.
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     inside: BTreeMap<u32, (u32, Pose)>,
     /// Performers that were inside and are gone from the world, which is yet to be told, by number.
     gone: BTreeMap<u32, (String, Pose)>,
@@ -88,10 +88,10 @@ pub(super) fn configure(
                 .collect(),
             topic: topic.clone(),
             volumes: BTreeMap::new(),
-            memory: Memory::default(),
+            state: State::default(),
         }),
-        hears: Vec::new(),
-        tells: vec![TopicSpec::of::<messages::Pose>(topic)],
+        subscriptions: Vec::new(),
+        publications: vec![TopicSpec::of::<messages::Pose>(topic)],
     })
 }
 
@@ -106,7 +106,7 @@ impl System for PerformerDetector {
         let offset = frame.rotate(self.center);
         let center: [f64; 3] = std::array::from_fn(|axis| frame.position[axis] + offset[axis]);
         let to_frame = frame.inverse();
-        let mut gone = self.memory.inside.clone();
+        let mut gone = self.state.inside.clone();
         for present in context.cell.movers() {
             let Some(half) = self.volume(context.world(), present.model) else {
                 continue;
@@ -120,7 +120,7 @@ impl System for PerformerDetector {
             let entry = (present.model as u32, pose);
             let id = present.performer.0;
             if meets {
-                let was_inside = self.memory.inside.insert(id, entry).is_some();
+                let was_inside = self.state.inside.insert(id, entry).is_some();
                 if !was_inside {
                     self.tell(
                         context,
@@ -130,7 +130,7 @@ impl System for PerformerDetector {
                         true,
                     );
                 }
-            } else if self.memory.inside.remove(&id).is_some() {
+            } else if self.state.inside.remove(&id).is_some() {
                 self.tell(
                     context,
                     present.performer,
@@ -142,10 +142,10 @@ impl System for PerformerDetector {
         }
         // Those that are out of the cell's sight are out of the region as well.
         for (id, (model, pose)) in gone {
-            self.memory.inside.remove(&id);
-            self.memory.gone.insert(id, (name_of(context, model), pose));
+            self.state.inside.remove(&id);
+            self.state.gone.insert(id, (name_of(context, model), pose));
         }
-        while let Some((id, (name, pose))) = self.memory.gone.pop_first() {
+        while let Some((id, (name, pose))) = self.state.gone.pop_first() {
             self.tell(context, PerformerId(id), &name, pose, false);
         }
     }
@@ -153,19 +153,19 @@ impl System for PerformerDetector {
     fn forget(&mut self, gone: &GoneModel<'_>) {
         self.volumes.remove(&gone.model);
         if let Some(PerformerId(id)) = gone.performer
-            && let Some((_, pose)) = self.memory.inside.remove(&id)
+            && let Some((_, pose)) = self.state.inside.remove(&id)
         {
             let name = gone.name.to_owned();
-            self.memory.gone.insert(id, (name, pose));
+            self.state.gone.insert(id, (name, pose));
         }
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 
@@ -192,7 +192,7 @@ impl PerformerDetector {
         pose: Pose,
         is_inside: bool,
     ) {
-        let count = (self.memory.inside.len() + self.memory.gone.len()).to_string();
+        let count = (self.state.inside.len() + self.state.gone.len()).to_string();
         let mut header = context
             .header()
             .with("frame_id", &self.name)

@@ -23,7 +23,7 @@ pub(super) struct Pid {
 
 /// State of a controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct PidMemory {
+pub(super) struct PidState {
     /// The integral term.
     integral: f64,
     /// The last error.
@@ -59,16 +59,16 @@ impl Pid {
     }
 
     /// Returns the command for an error that lasts for a time \[s\].
-    pub(super) fn update(&self, memory: &mut PidMemory, error: f64, step_size_s: f64) -> f64 {
+    pub(super) fn update(&self, saved: &mut PidState, error: f64, step_size_s: f64) -> f64 {
         if !error.is_finite() || step_size_s <= 0.0 {
             return 0.0;
         }
         let [p, i, d] = self.gains;
-        let integral = memory.integral + i * error * step_size_s;
-        memory.integral = within(integral, self.integral);
-        let rate = (error - memory.error) / step_size_s;
-        memory.error = error;
-        let command = self.offset - p * error - memory.integral - d * rate;
+        let integral = saved.integral + i * error * step_size_s;
+        saved.integral = within(integral, self.integral);
+        let rate = (error - saved.error) / step_size_s;
+        saved.error = error;
+        let command = self.offset - p * error - saved.integral - d * rate;
         within(command, self.command)
     }
 }
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn a_command_is_the_sum_of_its_terms() {
-        let mut memory = PidMemory::default();
-        let first = PLAIN.update(&mut memory, 1.0, 0.1);
+        let mut saved = PidState::default();
+        let first = PLAIN.update(&mut saved, 1.0, 0.1);
         assert!((first - (0.25 - 2.0 - 0.05 - 1.0)).abs() < 1e-12, "{first}");
-        let second = PLAIN.update(&mut memory, 0.5, 0.1);
+        let second = PLAIN.update(&mut saved, 0.5, 0.1);
         assert!(
             (second - (0.25 - 1.0 - 0.075 + 0.5)).abs() < 1e-12,
             "{second}"
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn terms_keep_within_their_limits_unless_those_are_turned_around() {
         let run = |pid: Pid| {
-            let mut memory = PidMemory::default();
-            (0..1000).map(|_| pid.update(&mut memory, 1.0, 0.1)).last()
+            let mut saved = PidState::default();
+            (0..1000).map(|_| pid.update(&mut saved, 1.0, 0.1)).last()
         };
         let limited = run(PLAIN).unwrap();
         assert!((limited - (0.25 - 2.0 - 1.0)).abs() < 1e-12, "{limited}");

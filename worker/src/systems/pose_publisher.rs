@@ -75,10 +75,10 @@ pub(super) fn configure(
         }
     };
     let topics = [Some(&topic), apart.as_ref().map(|(topic, _)| topic)];
-    let tells = topics.into_iter().flatten().map(|topic| spec(topic));
+    let publications = topics.into_iter().flatten().map(|topic| spec(topic));
     Ok(Configured {
-        hears: Vec::new(),
-        tells: tells.collect(),
+        subscriptions: Vec::new(),
+        publications: publications.collect(),
         system: Box::new(PosePublisher {
             entries: entries(configuration)?,
             as_vector,

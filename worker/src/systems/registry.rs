@@ -20,9 +20,9 @@ pub struct Configured<S: ?Sized> {
     /// The system.
     pub system: Box<S>,
     /// Topics that it subscribes to; messages come with their place in this list.
-    pub hears: Vec<TopicSpec>,
+    pub subscriptions: Vec<TopicSpec>,
     /// Topics that it publishes on.
-    pub tells: Vec<TopicSpec>,
+    pub publications: Vec<TopicSpec>,
 }
 
 /// A topic with the kind of its messages.
@@ -263,7 +263,7 @@ pub fn survey(worlds: &[World]) -> Survey {
     for world in worlds {
         for (name, member) in members_of_world(world, has_siblings, &mut survey.problems) {
             let who = format!("{}: {name}", world.name);
-            survey.note(&who, &member.hears, &member.tells);
+            survey.note(&who, &member.subscriptions, &member.publications);
         }
         for index in 0..world.models.len() {
             survey.add_model(world, has_siblings, index);
@@ -281,7 +281,11 @@ impl Survey {
     pub fn add_model(&mut self, world: &World, has_siblings: bool, index: usize) {
         for member in members_of_model(world, has_siblings, index, &mut self.problems) {
             let who = format!("{}: {}", world.models[index].name, member.name);
-            self.note(&who, &member.configured.hears, &member.configured.tells);
+            self.note(
+                &who,
+                &member.configured.subscriptions,
+                &member.configured.publications,
+            );
         }
     }
 
@@ -290,8 +294,11 @@ impl Survey {
     pub fn remove_model(&mut self, world: &World, has_siblings: bool, index: usize) {
         for member in members_of_model(world, has_siblings, index, &mut Vec::new()) {
             let who = format!("{}: {}", world.models[index].name, member.name);
-            let (hears, tells) = (&member.configured.hears, &member.configured.tells);
-            for (specs, is_publisher) in [(hears, false), (tells, true)] {
+            let (subscriptions, publications) = (
+                &member.configured.subscriptions,
+                &member.configured.publications,
+            );
+            for (specs, is_publisher) in [(subscriptions, false), (publications, true)] {
                 for spec in specs {
                     let entry = self.entry(spec);
                     let names = if is_publisher {
@@ -309,8 +316,8 @@ impl Survey {
             .retain(|one| !one.publishers.is_empty() || !one.subscribers.is_empty());
     }
 
-    fn note(&mut self, who: &str, hears: &[TopicSpec], tells: &[TopicSpec]) {
-        for (list, is_publisher) in [(hears, false), (tells, true)] {
+    fn note(&mut self, who: &str, subscriptions: &[TopicSpec], publications: &[TopicSpec]) {
+        for (list, is_publisher) in [(subscriptions, false), (publications, true)] {
             for spec in list {
                 let entry = self.entry(spec);
                 let names = if is_publisher {

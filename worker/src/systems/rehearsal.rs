@@ -244,7 +244,7 @@ impl Rehearsal {
         let is_paused = self.is_paused;
         self.each(time, &mut outbox, |member, context| {
             for message in &heard {
-                let specs = member.configured.hears.iter();
+                let specs = member.configured.subscriptions.iter();
                 let inputs = specs
                     .enumerate()
                     .filter(|(_, spec)| spec.topic == message.topic && spec.kind == message.kind);
@@ -288,7 +288,7 @@ impl Rehearsal {
                 outbox,
             };
             for message in heard {
-                let specs = member.hears.iter().enumerate();
+                let specs = member.subscriptions.iter().enumerate();
                 for (input, spec) in specs {
                     if spec.topic == message.topic && spec.kind == message.kind {
                         member.system.on_message(input, message, &mut context);

@@ -109,7 +109,7 @@ impl Stage {
         let heard = std::mem::take(&mut self.heard);
         self.each(|member, context| {
             for message in &heard {
-                for (input, spec) in member.configured.hears.iter().enumerate() {
+                for (input, spec) in member.configured.subscriptions.iter().enumerate() {
                     if spec.topic == message.topic {
                         assert_eq!(spec.kind, message.kind, "{}", spec.topic);
                         member.configured.system.on_message(input, message, context);
@@ -150,9 +150,9 @@ impl Stage {
         for (model, members) in &mut self.models {
             let anew = members_of_model(&world, false, model.index, &mut Vec::new());
             for (member, mut other) in members.iter_mut().zip(anew) {
-                let memory = member.configured.system.save();
+                let state = member.configured.system.save();
                 let system = &mut other.configured.system;
-                system.load(&memory).expect("a system loads what it saved");
+                system.load(&state).expect("a system loads what it saved");
                 *member = other;
             }
         }

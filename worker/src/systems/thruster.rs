@@ -10,7 +10,7 @@ use rapier3d_f64::math::Vector;
 use serde::{Deserialize, Serialize};
 
 use super::linear_battery;
-use super::pid::{Pid, PidMemory};
+use super::pid::{Pid, PidState};
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
 
 /// The greatest command both ways, unless the file gives others.
@@ -39,7 +39,7 @@ struct Thruster {
     told: String,
     /// Number of batteries that the model has.
     batteries: usize,
-    memory: Memory,
+    state: State,
 }
 
 struct Propeller {
@@ -52,7 +52,7 @@ struct Propeller {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// \[N\]
     thrust: f64,
     /// \[rad/s\]
@@ -60,7 +60,7 @@ struct Memory {
     coefficient: f64,
     /// Of the link \[m/s\].
     speed: f64,
-    controller: PidMemory,
+    controller: PidState,
     has_deadband: bool,
     /// Of each battery.
     is_empty: Vec<bool>,
@@ -104,11 +104,11 @@ pub(super) fn configure(
     };
     let deadband = configuration.optional_number("deadband")?;
     let batteries = linear_battery::empty_topics(configuration);
-    let (mut hears, told) = topics(configuration, commands_turning)?;
-    hears.extend(batteries.iter().map(TopicSpec::of::<Boolean>));
+    let (mut subscriptions, told) = topics(configuration, commands_turning)?;
+    subscriptions.extend(batteries.iter().map(TopicSpec::of::<Boolean>));
     Ok(Configured {
-        hears,
-        tells: vec![TopicSpec::of::<Double>(told.as_str())],
+        subscriptions,
+        publications: vec![TopicSpec::of::<Double>(told.as_str())],
         system: Box::new(Thruster {
             joint,
             link: description.child,
@@ -120,12 +120,12 @@ pub(super) fn configure(
             deadband: deadband.unwrap_or(0.0),
             told,
             batteries: batteries.len(),
-            memory: Memory {
+            state: State {
                 thrust: 0.0,
                 turning: 0.0,
                 coefficient,
                 speed: 0.0,
-                controller: PidMemory::default(),
+                controller: PidState::default(),
                 has_deadband: deadband.is_some(),
                 is_empty: vec![false; batteries.len()],
             },
@@ -171,11 +171,11 @@ fn topics(
     let word = if commands_turning { "force" } else { "ang_vel" };
     let told = configuration.topic(&format!("{base}/{word}"));
     let deadband = configuration.topic(&format!("{base}/enable_deadband"));
-    let hears = vec![
+    let subscriptions = vec![
         TopicSpec::of::<Double>(configuration.topic(&command)),
         TopicSpec::of::<Boolean>(deadband),
     ];
-    Ok((hears, told))
+    Ok((subscriptions, told))
 }
 
 impl Propeller {
@@ -202,9 +202,9 @@ impl Thruster {
         }
         let [least, greatest] = self.limits;
         let command = command.clamp(least, greatest);
-        self.memory.thrust = if self.commands_turning {
-            self.memory.turning = command;
-            self.propeller.thrust(command, self.memory.coefficient)
+        self.state.thrust = if self.commands_turning {
+            self.state.turning = command;
+            self.propeller.thrust(command, self.state.coefficient)
         } else {
             command
         };
@@ -212,17 +212,17 @@ impl Thruster {
     }
 
     fn find_turning(&mut self) {
-        let memory = &mut self.memory;
+        let state = &mut self.state;
         if let Some([alone, change]) = self.propeller.alphas
-            && memory.turning.abs() > f64::EPSILON
+            && state.turning.abs() > f64::EPSILON
         {
-            let advance = (1.0 - self.propeller.wake_fraction) * memory.speed;
-            let coefficient = alone + change * advance / (memory.turning * self.propeller.diameter);
+            let advance = (1.0 - self.propeller.wake_fraction) * state.speed;
+            let coefficient = alone + change * advance / (state.turning * self.propeller.diameter);
             if coefficient.is_finite() && coefficient != 0.0 {
-                memory.coefficient = coefficient;
+                state.coefficient = coefficient;
             }
         }
-        memory.turning = self.propeller.turning(memory.thrust, memory.coefficient);
+        state.turning = self.propeller.turning(state.thrust, state.coefficient);
     }
 }
 
@@ -236,37 +236,37 @@ impl System for Thruster {
             }
             DEADBAND => {
                 if let Ok(enable) = messages::decode::<Boolean>(&message.body) {
-                    self.memory.has_deadband = enable.data;
+                    self.state.has_deadband = enable.data;
                 }
             }
             _ => {
                 if let Ok(is_empty) = messages::decode::<Boolean>(&message.body) {
-                    self.memory.is_empty[input - BATTERY] = is_empty.data;
+                    self.state.is_empty[input - BATTERY] = is_empty.data;
                 }
             }
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        if self.memory.is_empty.contains(&true) {
+        if self.state.is_empty.contains(&true) {
             return;
         }
         self.find_turning();
-        let (mut thrust, mut turning) = (self.memory.thrust, self.memory.turning);
-        if self.memory.has_deadband && thrust.abs() < self.deadband {
+        let (mut thrust, mut turning) = (self.state.thrust, self.state.turning);
+        if self.state.has_deadband && thrust.abs() < self.deadband {
             (thrust, turning) = (0.0, 0.0);
         }
         let (cell, model) = (&mut *context.cell, context.model);
         let pose = cell.link_pose(model, self.link);
         let axis = Vector::from(pose.rotate(self.axis.into()));
         let [linear, angular] = cell.link_velocity(model, self.link).map(Vector::from);
-        self.memory.speed = linear.length();
+        self.state.speed = linear.length();
         let turns = if let Some(controller) = &self.controller {
             let turns = angular.dot(axis);
             let error = turns - turning;
             if error.abs() > ERROR_MIN {
-                let memory = &mut self.memory.controller;
-                let torque = controller.update(memory, error, context.time.step_size_s);
+                let state = &mut self.state.controller;
+                let torque = controller.update(state, error, context.time.step_size_s);
                 cell.add_load(model, self.link, [0.0; 3], (axis * torque).into());
             }
             turns
@@ -283,12 +283,12 @@ impl System for Thruster {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
-        self.memory.is_empty.resize(self.batteries, false);
+        super::load(&mut self.state, bytes)?;
+        self.state.is_empty.resize(self.batteries, false);
         Ok(())
     }
 }

@@ -19,11 +19,11 @@ struct TouchPlugin {
     topic: String,
     /// Links and collisions that contact sensors name.
     sensitive: Vec<(usize, usize)>,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     is_enabled: bool,
     /// Since when it touches, in elapsed time \[ns\].
     since: Option<u64>,
@@ -56,20 +56,20 @@ pub(super) fn configure(
             duration_ns: (time.max(0.0) * 1e9) as u64,
             topic: topic.clone(),
             sensitive,
-            memory: Memory {
+            state: State {
                 is_enabled: configuration.flag("enabled", false)?,
                 since: None,
             },
         }),
-        hears: vec![TopicSpec::of::<Boolean>(enable)],
-        tells: vec![TopicSpec::of::<Boolean>(topic)],
+        subscriptions: vec![TopicSpec::of::<Boolean>(enable)],
+        publications: vec![TopicSpec::of::<Boolean>(topic)],
     })
 }
 
 impl System for TouchPlugin {
     fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if let Ok(enable) = messages::decode::<Boolean>(&message.body) {
-            self.memory = Memory {
+            self.state = State {
                 is_enabled: enable.data,
                 since: None,
             };
@@ -77,29 +77,29 @@ impl System for TouchPlugin {
     }
 
     fn after_step(&mut self, context: &mut Context<'_>) {
-        if !self.memory.is_enabled {
+        if !self.state.is_enabled {
             return;
         }
         let now = context.time.elapsed.0;
         if !self.touches(context) {
-            self.memory.since = None;
+            self.state.since = None;
             return;
         }
-        let since = *self.memory.since.get_or_insert(now);
+        let since = *self.state.since.get_or_insert(now);
         if now.saturating_sub(since) > self.duration_ns {
             let header = context.header();
             let touched = Boolean { header, data: true };
             context.publish(&self.topic, &touched);
-            self.memory = Memory::default();
+            self.state = State::default();
         }
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

@@ -18,11 +18,11 @@ struct TrackController {
     /// Time for which a command holds \[ns\]; for ever without.
     command_age_max_ns: Option<u64>,
     limiter: SpeedLimiter,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     speed: LimitedSpeed,
     /// Time when the last command came \[ns\].
     told_ns: u64,
@@ -42,7 +42,7 @@ pub(super) fn configure(
         let text = text.unwrap_or_else(|| format!("/model/{path}/link/{name}/{last}"));
         configuration.topic(&text)
     };
-    let hears = vec![
+    let subscriptions = vec![
         TopicSpec::of::<Double>(topic("velocity_topic", "track_cmd_vel")),
         TopicSpec::of::<Vector3d>(topic(
             "center_of_rotation_topic",
@@ -55,12 +55,12 @@ pub(super) fn configure(
         orientation: orientation(configuration)?,
         command_age_max_ns: age.map(|age| (age * 1e9) as u64),
         limiter: SpeedLimiter::read(configuration, "")?,
-        memory: Memory::default(),
+        state: State::default(),
     };
     Ok(Configured {
         system: Box::new(system),
-        hears,
-        tells: Vec::new(),
+        subscriptions,
+        publications: Vec::new(),
     })
 }
 
@@ -76,36 +76,36 @@ impl System for TrackController {
             if let Ok(speed) = messages::decode::<Double>(&message.body)
                 && speed.data.is_finite()
             {
-                self.memory.speed.target = speed.data;
-                self.memory.told_ns = context.time.elapsed.0;
+                self.state.speed.target = speed.data;
+                self.state.told_ns = context.time.elapsed.0;
             }
         } else if let Ok(center) = messages::decode::<Vector3d>(&message.body) {
             let center: [f64; 3] = (&center).into();
             let is_finite = center.iter().all(|number| number.is_finite());
-            self.memory.center = is_finite.then_some(center);
+            self.state.center = is_finite.then_some(center);
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        let age = context.time.elapsed.0.saturating_sub(self.memory.told_ns);
+        let age = context.time.elapsed.0.saturating_sub(self.state.told_ns);
         if self.command_age_max_ns.is_some_and(|most| age > most) {
-            self.memory.speed.target = 0.0;
+            self.state.speed.target = 0.0;
         }
         let step_size_s = context.time.step_size_s;
-        let speed = self.limiter.limit(&mut self.memory.speed, step_size_s);
+        let speed = self.limiter.limit(&mut self.state.speed, step_size_s);
         let pose = context.cell.link_pose(context.model, self.link);
         let axis = pose.then(&self.orientation).rotate([0.0, 1.0, 0.0]);
-        let (link, center) = (self.link, self.memory.center);
+        let (link, center) = (self.link, self.state.center);
         context
             .cell
             .move_surface(context.model, link, axis, speed, center);
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }

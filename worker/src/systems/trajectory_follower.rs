@@ -35,7 +35,7 @@ struct TrajectoryFollower {
     /// Within which the link looks at the waypoint \[degrees\].
     bearing_tolerance_deg: f64,
     stops_turning: bool,
-    memory: Memory,
+    state: State,
 }
 
 /// The route; relative to the link's pose at the start, unless it is a list of waypoints.
@@ -48,7 +48,7 @@ enum Route {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     is_paused: bool,
     /// Pose of the link when it set out.
     start: Option<Pose>,
@@ -78,10 +78,10 @@ pub(super) fn configure(
             range_tolerance: configuration.number("range_tolerance", 0.5)?,
             bearing_tolerance_deg: configuration.number("bearing_tolerance", 2.0)?,
             stops_turning: configuration.flag("zero_vel_on_bearing_reached", false)?,
-            memory: Memory::default(),
+            state: State::default(),
         }),
-        hears: vec![TopicSpec::of::<Boolean>(configuration.topic(&topic))],
-        tells: Vec::new(),
+        subscriptions: vec![TopicSpec::of::<Boolean>(configuration.topic(&topic))],
+        publications: Vec::new(),
     })
 }
 
@@ -155,17 +155,17 @@ impl Route {
 impl System for TrajectoryFollower {
     fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if let Ok(pause) = messages::decode::<Boolean>(&message.body) {
-            self.memory.is_paused = pause.data;
+            self.state.is_paused = pause.data;
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        if self.memory.is_paused {
+        if self.state.is_paused {
             return;
         }
         let pose = context.cell.link_pose(context.model, self.link);
-        let start = *self.memory.start.get_or_insert(pose);
-        let goal = self.route.point(self.memory.next as usize, &start);
+        let start = *self.state.start.get_or_insert(pose);
+        let goal = self.route.point(self.state.next as usize, &start);
         let way = [goal[0] - pose.position[0], goal[1] - pose.position[1], 0.0];
         let turn = Pose {
             position: [0.0; 3],
@@ -182,13 +182,13 @@ impl System for TrajectoryFollower {
         let axes = context.description().links[self.link].inertial.pose;
         if bearing_deg.abs() <= self.bearing_tolerance_deg {
             force = pose.then(&axes).rotate([self.force, 0.0, 0.0]);
-            self.memory.is_still |= self.stops_turning && bearing_deg.abs() <= STILL_BEARING_DEG;
+            self.state.is_still |= self.stops_turning && bearing_deg.abs() <= STILL_BEARING_DEG;
         } else {
-            self.memory.is_still = false;
+            self.state.is_still = false;
             let about_z = self.torque.copysign(self.torque * bearing_deg);
             torque = pose.then(&axes).rotate([0.0, 0.0, about_z]);
         }
-        if self.memory.is_still {
+        if self.state.is_still {
             stop_turning(context, self.link, &pose);
         }
         context
@@ -197,12 +197,12 @@ impl System for TrajectoryFollower {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
-        if self.memory.next as usize >= self.route.len() {
+        super::load(&mut self.state, bytes)?;
+        if self.state.next as usize >= self.route.len() {
             return Err(postcard::Error::DeserializeBadEncoding);
         }
         Ok(())
@@ -212,11 +212,11 @@ impl System for TrajectoryFollower {
 impl TrajectoryFollower {
     /// Goes on to the next waypoint; the last one stays, unless the route is a loop.
     fn reach(&mut self) {
-        let next = self.memory.next as usize + 1;
+        let next = self.state.next as usize + 1;
         if next < self.route.len() {
-            self.memory.next += 1;
+            self.state.next += 1;
         } else if self.loops {
-            self.memory.next = 0;
+            self.state.next = 0;
         }
     }
 }

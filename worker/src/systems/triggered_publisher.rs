@@ -33,7 +33,7 @@ struct TriggeredPublisher {
     outputs: Vec<Output>,
     services: Vec<Service>,
     delay_ns: u64,
-    memory: Memory,
+    state: State,
 }
 
 struct Output {
@@ -49,7 +49,7 @@ struct Service {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Time when something is to be said, in elapsed time \[ns\], ascending.
     due: Vec<u64>,
     /// Number of times that it was triggered since time last passed.
@@ -70,11 +70,11 @@ trait Voice {
 pub(super) fn configure(
     configuration: &Configuration<'_>,
 ) -> Result<Configured<dyn System>, ConfigureError> {
-    let (publisher, hears, tells) = read(configuration)?;
+    let (publisher, subscriptions, publications) = read(configuration)?;
     Ok(Configured {
         system: Box::new(publisher),
-        hears,
-        tells,
+        subscriptions,
+        publications,
     })
 }
 
@@ -82,11 +82,11 @@ pub(super) fn configure(
 pub(super) fn configure_for_world(
     configuration: &Configuration<'_>,
 ) -> Result<Configured<dyn WorldSystem>, ConfigureError> {
-    let (publisher, hears, tells) = read(configuration)?;
+    let (publisher, subscriptions, publications) = read(configuration)?;
     Ok(Configured {
         system: Box::new(publisher),
-        hears,
-        tells,
+        subscriptions,
+        publications,
     })
 }
 
@@ -107,24 +107,24 @@ fn read(
         let what = "it has neither an <output> nor a <service>";
         return Err(ConfigureError(what.to_owned()));
     }
-    let hears = vec![TopicSpec {
+    let subscriptions = vec![TopicSpec {
         topic,
         kind: kind.name,
     }];
-    let tells = outputs.iter().map(|output| TopicSpec {
+    let publications = outputs.iter().map(|output| TopicSpec {
         topic: output.topic.clone(),
         kind: output.kind,
     });
-    let tells = tells.collect();
+    let publications = publications.collect();
     let publisher = TriggeredPublisher {
         input: kind,
         matchers: matchers(input, kind)?,
         outputs,
         services,
         delay_ns: (configuration.number("delay_ms", 0.0)?.max(0.0) * 1e6) as u64,
-        memory: Memory::default(),
+        state: State::default(),
     };
-    Ok((publisher, hears, tells))
+    Ok((publisher, subscriptions, publications))
 }
 
 fn matchers(input: &Content, kind: &'static Kind) -> Result<Vec<Matcher>, ConfigureError> {
@@ -203,7 +203,7 @@ impl System for TriggeredPublisher {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
@@ -221,7 +221,7 @@ impl WorldSystem for TriggeredPublisher {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
@@ -240,12 +240,12 @@ impl TriggeredPublisher {
             }
         }
         let time = voice.time();
-        if self.memory.iteration != time.iteration.0 {
-            self.memory.iteration = time.iteration.0;
-            self.memory.triggers = 0;
+        if self.state.iteration != time.iteration.0 {
+            self.state.iteration = time.iteration.0;
+            self.state.triggers = 0;
         }
-        self.memory.triggers += 1;
-        if self.memory.triggers > TRIGGERS_MAX || self.waiting() >= WAITING_MAX {
+        self.state.triggers += 1;
+        if self.state.triggers > TRIGGERS_MAX || self.waiting() >= WAITING_MAX {
             tracing::warn!(
                 topic = message.topic,
                 "a triggered publisher is triggered too often; the rest is lost"
@@ -253,21 +253,21 @@ impl TriggeredPublisher {
         } else if self.delay_ns == 0 {
             self.speak(voice);
         } else {
-            self.memory.fresh += 1;
+            self.state.fresh += 1;
         }
     }
 
     fn recall(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
+        super::load(&mut self.state, bytes)?;
         if self.waiting() > WAITING_MAX {
-            self.memory = Memory::default();
+            self.state = State::default();
             return Err(postcard::Error::DeserializeBadEncoding);
         }
         Ok(())
     }
 
     fn waiting(&self) -> usize {
-        self.memory.due.len() + self.memory.fresh as usize
+        self.state.due.len() + self.state.fresh as usize
     }
 
     fn say_due(&mut self, voice: &mut dyn Voice) {
@@ -277,11 +277,11 @@ impl TriggeredPublisher {
         // lets time pass.
         let step_ns = (time.step_size_s * 1e9).round() as u64;
         let due = now.saturating_sub(step_ns).saturating_add(self.delay_ns);
-        for _ in 0..std::mem::take(&mut self.memory.fresh) {
-            self.memory.due.push(due);
+        for _ in 0..std::mem::take(&mut self.state.fresh) {
+            self.state.due.push(due);
         }
-        let count = self.memory.due.partition_point(|due| *due <= now);
-        self.memory.due.drain(..count);
+        let count = self.state.due.partition_point(|due| *due <= now);
+        self.state.due.drain(..count);
         for _ in 0..count {
             self.speak(voice);
         }

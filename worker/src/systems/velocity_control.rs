@@ -16,11 +16,11 @@ type Velocity = [[f64; 3]; 2];
 struct VelocityControl {
     /// The links that are driven by themselves, in the order of their topics.
     links: Vec<usize>,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Memory {
+struct State {
     model: Option<Velocity>,
     links: Vec<Option<Velocity>>,
 }
@@ -32,26 +32,26 @@ pub(super) fn configure(
     let path = configuration.model_path();
     let topic = configuration.text("topic");
     let topic = topic.unwrap_or_else(|| format!("/model/{path}/cmd_vel"));
-    let mut hears = vec![TopicSpec::of::<Twist>(configuration.topic(&topic))];
+    let mut subscriptions = vec![TopicSpec::of::<Twist>(configuration.topic(&topic))];
     let mut links = Vec::new();
     for name in configuration.texts("link_name") {
         links.push(configuration.link(&name)?);
         let topic = format!("/model/{path}/link/{name}/cmd_vel");
-        hears.push(TopicSpec::of::<Twist>(configuration.topic(&topic)));
+        subscriptions.push(TopicSpec::of::<Twist>(configuration.topic(&topic)));
     }
     let linear = configuration.vector("initial_linear", [0.0; 3])?;
     let angular = configuration.vector("initial_angular", [0.0; 3])?;
     let model = [linear, angular];
     Ok(Configured {
         system: Box::new(VelocityControl {
-            memory: Memory {
+            state: State {
                 model: (model != [[0.0; 3]; 2]).then_some(model),
                 links: vec![None; links.len()],
             },
             links,
         }),
-        hears,
-        tells: Vec::new(),
+        subscriptions,
+        publications: Vec::new(),
     })
 }
 
@@ -70,14 +70,14 @@ impl System for VelocityControl {
         }
         let velocity = Some(velocity);
         match input.checked_sub(1) {
-            None => self.memory.model = velocity,
-            Some(link) => self.memory.links[link] = velocity,
+            None => self.state.model = velocity,
+            Some(link) => self.state.links[link] = velocity,
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let model = context.model;
-        if let Some(velocity) = self.memory.model {
+        if let Some(velocity) = self.state.model {
             let frame = context.cell.model_pose(model);
             let [linear, angular] = turned(&frame, velocity);
             for link in 0..context.description().links.len() {
@@ -90,7 +90,7 @@ impl System for VelocityControl {
                     .set_link_velocity(model, link, [linear, angular]);
             }
         }
-        for (link, velocity) in self.links.iter().zip(&self.memory.links) {
+        for (link, velocity) in self.links.iter().zip(&self.state.links) {
             if let Some(velocity) = velocity {
                 let frame = context.cell.link_pose(model, *link);
                 let velocity = turned(&frame, *velocity);
@@ -100,12 +100,12 @@ impl System for VelocityControl {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)?;
-        self.memory.links.resize(self.links.len(), None);
+        super::load(&mut self.state, bytes)?;
+        self.state.links.resize(self.links.len(), None);
         Ok(())
     }
 }

@@ -30,11 +30,11 @@ struct WindEffects {
     vertical: Gust,
     scaling: f64,
     topic: String,
-    memory: Memory,
+    state: State,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Mean wind that the wind tends to, world frame \[m/s\].
     aim: [f64; 3],
     is_enabled: bool,
@@ -68,15 +68,15 @@ pub(super) fn configure(
     let topic = configuration.topic(&format!("/world/{name}/wind_info"));
     let heard = configuration.topic(&format!("/world/{name}/wind"));
     Ok(Configured {
-        hears: vec![TopicSpec::of::<Wind>(heard)],
-        tells: vec![TopicSpec::of::<Wind>(topic.as_str())],
+        subscriptions: vec![TopicSpec::of::<Wind>(heard)],
+        publications: vec![TopicSpec::of::<Wind>(topic.as_str())],
         system: Box::new(WindEffects {
             horizontal: Gust::read(within("magnitude"), "amplitude_percent")?,
             direction: Gust::read(within("direction"), "amplitude")?,
             vertical: Gust::read(content.child("vertical"), "amplitude")?,
             scaling,
             topic,
-            memory: Memory {
+            state: State {
                 aim: configuration.world.wind,
                 is_enabled: true,
                 means: [0.0; 3],
@@ -89,20 +89,20 @@ pub(super) fn configure(
 
 impl WindEffects {
     fn blow(&mut self, time: StepTime) {
-        let memory = &mut self.memory;
-        let [x, y, z] = memory.aim;
+        let state = &mut self.state;
+        let [x, y, z] = state.aim;
         let heading = libm::atan2(y, x).to_degrees();
-        if !memory.has_direction {
-            memory.means[1] = heading;
-            memory.has_direction = true;
+        if !state.has_direction {
+            state.means[1] = heading;
+            state.has_direction = true;
         }
         let aims = [libm::sqrt(x * x + y * y), heading, z];
         let gusts = [&self.horizontal, &self.direction, &self.vertical];
-        for ((mean, gust), aim) in memory.means.iter_mut().zip(gusts).zip(aims) {
+        for ((mean, gust), aim) in state.means.iter_mut().zip(gusts).zip(aims) {
             *mean += gust.share(time.step_size_s) * (aim - *mean);
         }
         let mut draw = Draw::new(time.seed, u64::MAX, PART, time.elapsed.0);
-        let [speed, direction, vertical] = memory.means;
+        let [speed, direction, vertical] = state.means;
         let now = time.elapsed.seconds();
         let wave = speed * self.horizontal.wave(now);
         let speed = self.horizontal.noise(speed + wave, time.seed, &mut draw);
@@ -113,7 +113,7 @@ impl WindEffects {
             .to_radians();
         let vertical = self.vertical.noise(vertical, time.seed, &mut draw);
         let (sine, cosine) = libm::sincos(direction);
-        memory.wind = [speed * cosine, speed * sine, vertical];
+        state.wind = [speed * cosine, speed * sine, vertical];
     }
 }
 
@@ -122,22 +122,22 @@ impl WorldSystem for WindEffects {
         if let Ok(wind) = messages::decode::<Wind>(&message.body) {
             let aim: [f64; 3] = (&wind.linear_velocity).into();
             if aim.iter().all(|speed| speed.is_finite()) {
-                self.memory.aim = aim;
-                self.memory.is_enabled = wind.enable_wind;
+                self.state.aim = aim;
+                self.state.is_enabled = wind.enable_wind;
             }
         }
     }
 
     fn before_step(&mut self, context: &mut WorldContext<'_>) {
-        if self.memory.is_enabled {
+        if self.state.is_enabled {
             self.blow(context.time);
         }
         let step_ns = (context.time.step_size_s * 1e9).round() as u64;
         if context.time.elapsed.0 % INTERVAL_NS < step_ns {
             let mut message = Wind {
                 header: context.header(),
-                linear_velocity: self.memory.wind.into(),
-                enable_wind: self.memory.is_enabled,
+                linear_velocity: self.state.wind.into(),
+                enable_wind: self.state.is_enabled,
             };
             message.header.stamp = Time::from_ns(context.time.sim_time.0);
             context.publish(&self.topic, &message);
@@ -145,9 +145,9 @@ impl WorldSystem for WindEffects {
     }
 
     fn act(&self, _: StepTime, cell: &mut Cell) {
-        let wind = self.memory.wind;
+        let wind = self.state.wind;
         cell.set_wind(wind);
-        if !self.memory.is_enabled || self.scaling == 0.0 {
+        if !self.state.is_enabled || self.scaling == 0.0 {
             return;
         }
         let mut windy = Vec::new();
@@ -169,11 +169,11 @@ impl WorldSystem for WindEffects {
     }
 
     fn save(&self) -> Vec<u8> {
-        super::save(&self.memory)
+        super::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        super::load(&mut self.state, bytes)
     }
 }
 

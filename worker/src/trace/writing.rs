@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use protocol::{Iteration, PeerName, StepTrace};
 
 use super::TraceSettings;
+use super::collector::TraceCollector;
 use super::events::Events;
 use super::file::{FILE_BYTES_MAX, TraceFile};
-use super::gathering::Gathering;
 use super::round::Round;
 
 /// Time-out of traces of the last steps from secondaries when the run is over.
@@ -36,7 +36,7 @@ pub(super) struct Writing {
     /// `None` once it is full or cannot be written.
     file: Option<TraceFile>,
     events: Events,
-    gathering: Gathering,
+    gathering: TraceCollector,
     waiting: Arc<AtomicUsize>,
     last: Iteration,
 }
@@ -46,7 +46,7 @@ impl Writing {
         Self {
             file: Some(file),
             events: Events::new(settings.role, settings.cells),
-            gathering: Gathering::default(),
+            gathering: TraceCollector::default(),
             waiting,
             last: Iteration(0),
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::event::{Feed, Heard};
 use crate::app::fixture;
-use crate::app::hearing::Hearing;
+use crate::app::topic_subscription::TopicSubscription;
 
 fn check(subject: &Subject, parts: &[&str]) {
     let model = fixture::model();
@@ -78,7 +78,7 @@ fn what_is_gone_says_so() {
 fn a_topic_that_is_listened_to_shows_its_last_message() {
     let mut model = fixture::model();
     let topic = "/model/rover_1/odometry".to_owned();
-    model.hearing = Some(Hearing::new(topic.clone()));
+    model.hearing = Some(TopicSubscription::new(topic.clone()));
     let subject = Subject::Topic(topic.clone());
     model.subject = Some(subject.clone());
     model.mode = Mode::Detail { scroll: 0 };

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::control::{self, ask, refuse, send};
-use super::{driving, looking, map, mouse, replay, typing};
+use super::{driving, map, mouse, navigation, replay, typing};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::Key;
 use crate::app::keymap::{self, Action};
@@ -54,10 +54,10 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::Complete => return typing::on_complete(model),
         Action::Previous => return typing::on_history(model, true),
         Action::Next => return typing::on_history(model, false),
-        Action::Back => looking::on_back(model),
-        Action::Detail => looking::on_detail(model),
-        Action::Copy => return looking::on_copy(model),
-        Action::CopyAll => return looking::on_copy_all(model),
+        Action::Back => navigation::on_back(model),
+        Action::Detail => navigation::on_detail(model),
+        Action::Copy => return navigation::on_copy(model),
+        Action::CopyAll => return navigation::on_copy_all(model),
         Action::Help => typing::open_help(model, ""),
         Action::Filter => typing::open_filter(model),
         Action::Palette => typing::open_palette(model, ""),
@@ -65,19 +65,19 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::Halt => return driving::on_halt(model),
         Action::ChangeStep(by) => driving::on_change_step(model, by),
         Action::NextTopic => return driving::on_next_topic(model),
-        Action::Focus(panel) => looking::focus(model, panel),
-        Action::FocusNext => looking::focus(model, model.focus.next()),
-        Action::FocusPrevious => looking::focus(model, model.focus.previous()),
+        Action::Focus(panel) => navigation::focus(model, panel),
+        Action::FocusNext => navigation::focus(model, model.focus.next()),
+        Action::FocusPrevious => navigation::focus(model, model.focus.previous()),
         Action::Zoom => model.is_zoomed = !model.is_zoomed,
-        Action::Move(by) => looking::on_move(model, by),
+        Action::Move(by) => navigation::on_move(model, by),
         Action::MovePages(pages) => {
-            looking::on_move(model, pages * model.page_rows.max(1).cast_signed());
+            navigation::on_move(model, pages * model.page_rows.max(1).cast_signed());
         }
-        Action::MoveColumns(by) => looking::on_text(model, Action::MoveColumns(by)),
-        Action::NextSource | Action::Wrap => looking::on_text(model, action),
+        Action::MoveColumns(by) => navigation::on_text(model, Action::MoveColumns(by)),
+        Action::NextSource | Action::Wrap => navigation::on_text(model, action),
         Action::SortNext => on_sort_next(model),
         Action::SortReverse => on_sort_reverse(model),
-        Action::Follow => looking::on_follow(model),
+        Action::Follow => navigation::on_follow(model),
         Action::Magnify(_)
         | Action::Fit
         | Action::Pan(..)

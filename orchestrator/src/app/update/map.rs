@@ -1,6 +1,6 @@
 //! Keys of the map that act on more than where it looks.
 
-use super::looking;
+use super::navigation;
 use crate::app::map_cursor;
 use crate::app::model::Model;
 use crate::app::projection::Projection;
@@ -38,7 +38,7 @@ pub(super) fn pick(model: &mut Model, cell: (u16, u16), can_show: bool) -> bool 
     };
     if model.performer_rows.selected() == Some(&name) {
         if can_show {
-            looking::on_detail(model);
+            navigation::on_detail(model);
         }
     } else {
         model.performer_rows.select(&name, &model.performers);

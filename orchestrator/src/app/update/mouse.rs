@@ -1,6 +1,6 @@
 //! The mouse, acted on by what is under it.
 
-use super::{looking, map};
+use super::{map, navigation};
 use crate::app::command::Effect;
 use crate::app::event::{Mouse, MouseAction};
 use crate::app::model::{Mode, Model};
@@ -50,8 +50,8 @@ pub(super) fn on_toggle(model: &mut Model) -> Effect {
 
 fn on_text(model: &mut Model, action: MouseAction) {
     match action {
-        MouseAction::ScrollUp => looking::on_move(model, -WHEEL_ROWS),
-        MouseAction::ScrollDown => looking::on_move(model, WHEEL_ROWS),
+        MouseAction::ScrollUp => navigation::on_move(model, -WHEEL_ROWS),
+        MouseAction::ScrollDown => navigation::on_move(model, WHEEL_ROWS),
         MouseAction::Press => model.mode = Mode::Browse,
         MouseAction::Drag => {}
     }
@@ -64,7 +64,7 @@ fn on_press(model: &mut Model, mouse: Mouse) {
     model.mode = Mode::Browse;
     let was_focused = model.focus == panel;
     if !was_focused {
-        looking::focus(model, panel);
+        navigation::focus(model, panel);
     }
     if panel == Panel::Map {
         if model.places.plot_at(mouse.x, mouse.y).is_some() {
@@ -79,7 +79,7 @@ fn on_press(model: &mut Model, mouse: Mouse) {
     let is_again = was_focused && table(model, panel).is_some_and(|rows| rows.cursor() == row);
     select_row(model, panel, row);
     if is_again {
-        looking::on_detail(model);
+        navigation::on_detail(model);
     }
 }
 
@@ -122,9 +122,9 @@ fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
         // Texts page by the rows of the focused panel, so they get the focus first.
         Panel::Events | Panel::Logs => {
             if model.focus != panel {
-                looking::focus(model, panel);
+                navigation::focus(model, panel);
             }
-            looking::on_move(model, by);
+            navigation::on_move(model, by);
         }
         Panel::Overview | Panel::Latency => {}
     }

@@ -14,7 +14,7 @@ use crate::app::panel::Panel;
 
 mod control;
 mod driving;
-mod looking;
+mod navigation;
 mod typing;
 
 fn press(model: &mut Model, key: Key) -> Option<Effect> {

@@ -6,9 +6,9 @@ use protocol::Command;
 
 use crate::app::command::Effect;
 use crate::app::detail::Subject;
-use crate::app::hearing::Hearing;
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::panel::Panel;
+use crate::app::topic_subscription::TopicSubscription;
 
 /// Interval between requests for topics while their panel has the keys.
 const ASK_TIME: Duration = Duration::from_secs(3);
@@ -28,7 +28,7 @@ fn listen(model: &mut Model) -> Option<Effect> {
         return None;
     }
     let wanted = wanted.cloned();
-    model.hearing = wanted.clone().map(Hearing::new);
+    model.hearing = wanted.clone().map(TopicSubscription::new);
     Some(Effect::Listen(wanted))
 }
 

@@ -3,7 +3,7 @@
 use protocol::Command;
 
 use super::control::{ask_to_stop, load, on_step, send};
-use super::{driving, keys, looking, replay};
+use super::{driving, keys, navigation, replay};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::{FileList, Key};
 use crate::app::filter::Filter;
@@ -51,7 +51,7 @@ pub(super) fn open_help(model: &mut Model, search: &str) {
 /// Clears what is typed; tells whether the mode is left, too.
 pub(super) fn cancel(model: &mut Model) -> bool {
     match model.mode {
-        Mode::Filter => looking::set_filter(model, Filter::default()),
+        Mode::Filter => navigation::set_filter(model, Filter::default()),
         Mode::Help { .. } if model.help.is_typed || !model.help.line.text().is_empty() => {
             model.help = HelpSearch::default();
             return false;
@@ -219,7 +219,7 @@ fn list_files(model: &mut Model) -> Option<Effect> {
 
 fn take_filter(model: &mut Model) {
     let filter = Filter::new(model.filter_line.text());
-    looking::set_filter(model, filter);
+    navigation::set_filter(model, filter);
 }
 
 /// Says where a key works that does nothing here.

@@ -7,9 +7,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::console::Console;
 use super::event_file::EventFile;
 use super::keeper::Word;
-use super::live::{Ending, LiveRun};
+use super::process_events;
 use super::progress::{Known, is_worth_showing};
-use super::upkeep;
+use super::running::{Ending, LiveRun};
 use crate::app::event::Feed;
 use crate::launch::primary_watch::WATCH_PERIOD;
 use crate::launch::supervisor::NOTICE_GRACE;
@@ -33,14 +33,14 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
     loop {
         tokio::select! {
             change = run.supervisor.change(NOTICE_GRACE) => {
-                if let Some(exit) = upkeep::on_change(run, change, console) {
+                if let Some(exit) = process_events::on_change(run, change, console) {
                     return Ending::Exit(exit);
                 }
             }
             () = run.signals.ends() => return Ending::Interrupted,
             feeds = run.observer.feed() => {
                 note(&mut run.known, &mut run.events, &feeds, console);
-                upkeep::on_feeds(run, &feeds, console);
+                process_events::on_feeds(run, &feeds, console);
                 if run.known.has_begun() {
                     run.programs.start();
                     run.tell_starter(&Word::Begun);
@@ -60,7 +60,7 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
                     console.repeat(&line.process, &line.text);
                 }
             }
-            _ = looks.tick() => upkeep::watch_primary(run, console),
+            _ = looks.tick() => process_events::watch_primary(run, console),
             _ = ticks.tick() => console.progress(&run.known, run.iterations),
         }
     }

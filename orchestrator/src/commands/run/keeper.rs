@@ -20,9 +20,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines, Take};
 use tokio::process::{Child, ChildStdout, Command};
 
 use super::super::{CommandResult, Failed, runtime};
-use super::conclusion::exit_code;
 use super::console::Console;
-use super::live::{LiveRun, Signals};
+use super::exit_report::exit_code;
+use super::running::{LiveRun, Signals};
 use super::settings::Settings;
 use super::{Owned, headless};
 use crate::cli::{ResumeArguments, RunArguments};
@@ -67,7 +67,7 @@ impl Starter {
 }
 
 /// Owns a run until it ends, away from any terminal.
-pub(in super::super) fn keep(arguments: RunArguments) -> CommandResult {
+pub(in super::super) fn keep(arguments: &RunArguments) -> CommandResult {
     keep_what(|| begin(arguments))
 }
 
@@ -114,7 +114,7 @@ fn keep_what(begin: impl FnOnce() -> Result<LiveRun, Failed>) -> CommandResult {
     })
 }
 
-fn begin(arguments: RunArguments) -> Result<LiveRun, Failed> {
+fn begin(arguments: &RunArguments) -> Result<LiveRun, Failed> {
     let signals = Signals::new(false)?;
     let settings = Settings::resolve(arguments)?;
     LiveRun::start(&settings, Owned::begin(&settings)?, signals)

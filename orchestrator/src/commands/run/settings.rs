@@ -39,9 +39,9 @@ impl Settings {
     ///
     /// # Errors
     /// Fails if a file is missing or wrong.
-    pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
+    pub(super) fn resolve(arguments: &RunArguments) -> Result<Self, Failed> {
         let config = load(&arguments.files)?;
-        let mut config = with_flags(config, &arguments)?;
+        let mut config = with_flags(config, arguments)?;
         let spec = &mut config.spec;
         check_commands(spec.run.commands.as_deref())?;
         let files = check_worlds(spec)?;

@@ -8,7 +8,7 @@ use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::{Coordinate, Twists};
-use super::memory::ActuatorMemory;
+use super::memory::ActuatorState;
 
 /// The part of the speed asked for from which on a joint counts as moving.
 const MOVING: f64 = 0.5;
@@ -147,8 +147,8 @@ impl Actuator {
     }
 
     /// Returns what it remembers from step to step.
-    pub(super) fn memory(&self) -> ActuatorMemory {
-        ActuatorMemory {
+    pub(super) fn memory(&self) -> ActuatorState {
+        ActuatorState {
             position: self.coordinate.position,
             done: self.done,
             impulses: self.impulses,
@@ -156,7 +156,7 @@ impl Actuator {
     }
 
     /// Goes on from what an actuator like it remembered; `None` when that holds what is no number.
-    pub(super) fn recall(&mut self, memory: &ActuatorMemory) -> Option<()> {
+    pub(super) fn recall(&mut self, memory: &ActuatorState) -> Option<()> {
         self.coordinate.position = memory.position;
         self.done = memory.done;
         self.impulses = memory.impulses;

@@ -4,7 +4,7 @@ use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::Coordinate;
-use super::memory::ControlMemory;
+use super::memory::ControlState;
 
 /// Bounds, springs and friction along one axis of a joint.
 #[derive(Clone, Serialize, Deserialize)]
@@ -86,15 +86,15 @@ impl AxisControl {
     }
 
     /// Returns what it remembers from step to step.
-    pub(super) fn memory(&self) -> ControlMemory {
-        ControlMemory {
+    pub(super) fn memory(&self) -> ControlState {
+        ControlState {
             position: self.coordinate.position,
             impulses: self.impulses,
         }
     }
 
     /// Goes on from what a control like it remembered; `None` when that holds what is no number.
-    pub(super) fn recall(&mut self, memory: &ControlMemory) -> Option<()> {
+    pub(super) fn recall(&mut self, memory: &ControlState) -> Option<()> {
         self.coordinate.position = memory.position;
         self.impulses = memory.impulses;
         let numbers = memory.impulses.iter().chain([&memory.position]);

@@ -4,7 +4,7 @@ use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::{Coordinate, Twists};
-use super::memory::CouplingMemory;
+use super::memory::CouplingState;
 
 /// A fixed ratio: the sum of positions, each times its factor, is `rest`.
 #[derive(Clone, Serialize, Deserialize)]
@@ -66,15 +66,15 @@ impl Coupling {
     }
 
     /// Returns what it remembers from step to step.
-    pub(super) fn memory(&self) -> CouplingMemory {
-        CouplingMemory {
+    pub(super) fn memory(&self) -> CouplingState {
+        CouplingState {
             positions: self.terms.iter().map(|(term, _)| term.position).collect(),
             impulses: self.impulses,
         }
     }
 
     /// Goes on from what a coupling like it remembered; `None` when that was not like it.
-    pub(super) fn recall(&mut self, memory: &CouplingMemory) -> Option<()> {
+    pub(super) fn recall(&mut self, memory: &CouplingState) -> Option<()> {
         if self.terms.len() != memory.positions.len() {
             return None;
         }

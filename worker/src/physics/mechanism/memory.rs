@@ -13,14 +13,14 @@ use super::coupling::Coupling;
 /// What a mechanism remembers from step to step.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Memory {
-    controls: Vec<ControlMemory>,
-    couplings: Vec<CouplingMemory>,
-    actuators: Vec<ActuatorMemory>,
+    controls: Vec<ControlState>,
+    couplings: Vec<CouplingState>,
+    actuators: Vec<ActuatorState>,
 }
 
 /// The saved state of a control.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ControlMemory {
+pub(super) struct ControlState {
     /// The position of its coordinate, turns counted \[m or rad\].
     pub(super) position: f64,
     /// \[N s or N m s\]
@@ -29,7 +29,7 @@ pub(super) struct ControlMemory {
 
 /// The saved state of a coupling.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct CouplingMemory {
+pub(super) struct CouplingState {
     /// The positions of all terms.
     pub(super) positions: Vec<f64>,
     /// \[N s or N m s\]
@@ -38,7 +38,7 @@ pub(super) struct CouplingMemory {
 
 /// The saved state of an actuator.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ActuatorMemory {
+pub(super) struct ActuatorState {
     pub(super) position: f64,
     pub(super) done: Done,
     /// \[N s or N m s\]

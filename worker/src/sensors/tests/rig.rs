@@ -126,16 +126,16 @@ impl Rig {
     /// Lets all sensors go on from what others remembered.
     pub(super) fn recall(&mut self, memories: &[Vec<u8>]) {
         let members = self.crews.iter_mut().flat_map(|(_, members)| members);
-        for (member, memory) in members.zip(memories) {
-            member.configured.system.load(memory).unwrap();
+        for (member, state) in members.zip(memories) {
+            member.configured.system.load(state).unwrap();
         }
     }
 
     /// Returns the topics that sensors publish on.
     pub(super) fn topics(&self) -> Vec<&str> {
         let members = self.crews.iter().flat_map(|(_, members)| members);
-        let tells = members.flat_map(|member| &member.configured.tells);
-        tells.map(|spec| spec.topic.as_str()).collect()
+        let publications = members.flat_map(|member| &member.configured.publications);
+        publications.map(|spec| spec.topic.as_str()).collect()
     }
 
     /// Takes what was said on a topic since the last time.

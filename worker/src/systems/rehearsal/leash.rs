@@ -8,12 +8,12 @@ use crate::systems::{self, Configuration, ConfigureError, Configured, Context, S
 
 struct Leash {
     link: usize,
-    memory: Memory,
+    state: State,
 }
 
 /// All that it remembers from step to step.
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct State {
     /// Where the link began, world frame [m].
     begin: Option<[f64; 3]>,
     /// How strongly it is pulled [N/m].
@@ -30,37 +30,37 @@ pub(super) fn configure(
     Ok(Configured {
         system: Box::new(Leash {
             link: configuration.link(&link)?,
-            memory: Memory {
+            state: State {
                 begin: None,
                 stiffness: configuration.number("stiffness", 10.0)?,
             },
         }),
-        hears: vec![TopicSpec::of::<Double>(configuration.topic(&topic))],
-        tells: Vec::new(),
+        subscriptions: vec![TopicSpec::of::<Double>(configuration.topic(&topic))],
+        publications: Vec::new(),
     })
 }
 
 impl System for Leash {
     fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
         if let Ok(stiffness) = messages::decode::<Double>(&message.body) {
-            self.memory.stiffness = stiffness.data;
+            self.state.stiffness = stiffness.data;
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let at = context.cell.link_pose(context.model, self.link).position;
-        let begin = *self.memory.begin.get_or_insert(at);
-        let force = std::array::from_fn(|axis| self.memory.stiffness * (begin[axis] - at[axis]));
+        let begin = *self.state.begin.get_or_insert(at);
+        let force = std::array::from_fn(|axis| self.state.stiffness * (begin[axis] - at[axis]));
         context
             .cell
             .add_load(context.model, self.link, force, [0.0; 3]);
     }
 
     fn save(&self) -> Vec<u8> {
-        systems::save(&self.memory)
+        systems::save(&self.state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        systems::load(&mut self.memory, bytes)
+        systems::load(&mut self.state, bytes)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Gathering`]: puts together what the primary and its secondaries say of each step.
+//! [`TraceCollector`]: puts together what the primary and its secondaries say of each step.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,7 +16,7 @@ pub(super) type Gathered = (Round, Vec<(PeerName, StepTrace)>);
 
 /// Steps and traces that are not complete yet.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct TraceCollector {
     rounds: VecDeque<Round>,
     traces: BTreeMap<(Sequence, PeerName), StepTrace>,
     /// Size of the traces \[cells, and as many steps\].
@@ -25,7 +25,7 @@ pub(super) struct Gathering {
     done: Option<Sequence>,
 }
 
-impl Gathering {
+impl TraceCollector {
     /// Takes a step that all have answered.
     pub(super) fn take_round(&mut self, round: Round) {
         self.rounds.push_back(round);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(gathering: &mut Gathering, is_due: bool, expected: Option<(u64, &[&str])>) {
+    fn check(gathering: &mut TraceCollector, is_due: bool, expected: Option<(u64, &[&str])>) {
         let found = gathering.next(is_due);
         let found = found.as_ref().map(|(round, traces)| {
             let names = traces.iter().map(|(name, _)| name.as_str());
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_step_waits_for_all_who_did_it() {
-        let mut gathering = Gathering::default();
+        let mut gathering = TraceCollector::default();
         gathering.take_trace(name("s2"), trace(2));
         gathering.take_round(round(1));
         gathering.take_round(round(2));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_never_comes_is_done_without() {
-        let mut gathering = Gathering::default();
+        let mut gathering = TraceCollector::default();
         for sequence in 1..=ROUNDS_MAX as u64 + 1 {
             gathering.take_round(round(sequence));
         }

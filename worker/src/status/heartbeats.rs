@@ -1,4 +1,4 @@
-//! [`Beating`]: the thread by which secondaries hear that the primary's process lives.
+//! [`HeartbeatSender`]: the thread by which secondaries hear that the primary's process lives.
 //!
 //! It does nothing else and shares no socket with observers, so that nothing they do keeps it up.
 
@@ -13,12 +13,12 @@ use protocol::{Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionI
 use transport::zeromq::Beats;
 
 /// The thread, which ends when this is dropped.
-pub(super) struct Beating {
+pub(super) struct HeartbeatSender {
     announcements: Option<Sender<Announce>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Beating {
+impl HeartbeatSender {
     /// Starts to beat every `interval`; `has_begun` tells whether the run has begun.
     pub(super) fn start(
         beats: Beats,
@@ -70,7 +70,7 @@ impl Beating {
     }
 }
 
-impl Drop for Beating {
+impl Drop for HeartbeatSender {
     fn drop(&mut self) {
         self.announcements = None;
         if let Some(thread) = self.thread.take()

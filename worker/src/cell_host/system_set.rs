@@ -1,4 +1,4 @@
-//! [`Crew`]: the systems and sensors of the models that a cell owns, in the order of models.
+//! [`SystemSet`]: the systems and sensors of the models that a cell owns, in the order of models.
 //!
 //! **Invariant:** what they do in a step is a function of what they remember, of the cell, of the
 //! step and of the order of models; it never matters when they joined.
@@ -14,8 +14,8 @@ use crate::systems::{Audience, Context, GoneModel, Outbox, StepTime};
 
 /// The systems of the models of a cell.
 #[derive(Default)]
-pub(super) struct Crew {
-    models: BTreeMap<usize, ModelCrew>,
+pub(super) struct SystemSet {
+    models: BTreeMap<usize, ModelSystems>,
     /// By topic, who listens: model, part, and place among the part's topics.
     listeners: BTreeMap<String, Vec<(usize, usize, usize)>>,
     /// Number of sensors.
@@ -31,21 +31,21 @@ pub(super) enum Part {
     Sensor,
 }
 
-struct ModelCrew {
+struct ModelSystems {
     id: ModelId,
     model: ModelRef,
     members: Vec<Member>,
 }
 
 /// Context in which a crew works in a step.
-pub(super) struct Shift<'a> {
+pub(super) struct StepContext<'a> {
     pub(super) time: StepTime,
     pub(super) cell: &'a mut Cell,
     pub(super) audience: &'a Audience,
     pub(super) outbox: &'a mut Outbox,
 }
 
-impl Crew {
+impl SystemSet {
     /// Tells whether no model has any.
     pub(super) fn is_empty(&self) -> bool {
         self.models.is_empty()
@@ -72,7 +72,7 @@ impl Crew {
             return;
         }
         for (part, member) in members.iter().enumerate() {
-            for (input, spec) in member.configured.hears.iter().enumerate() {
+            for (input, spec) in member.configured.subscriptions.iter().enumerate() {
                 let list = self.listeners.entry(spec.topic.clone()).or_default();
                 let listener = (index, part, input);
                 list.insert(list.partition_point(|other| *other < listener), listener);
@@ -83,7 +83,8 @@ impl Crew {
             world: world as u32,
             model: index as u32,
         };
-        self.models.insert(index, ModelCrew { id, model, members });
+        self.models
+            .insert(index, ModelSystems { id, model, members });
     }
 
     /// Drops the systems of a model.
@@ -135,7 +136,7 @@ impl Crew {
     }
 
     /// Lets systems hear messages, in their order.
-    pub(super) fn deliver(&mut self, messages: &[TopicMessage], shift: &mut Shift<'_>) {
+    pub(super) fn deliver(&mut self, messages: &[TopicMessage], shift: &mut StepContext<'_>) {
         for message in messages {
             let Some(listeners) = self.listeners.get(&message.topic) else {
                 continue;
@@ -145,7 +146,7 @@ impl Crew {
                 let crew = crew.expect("who listens is a member of a model's crew");
                 crew.with(*part, shift, |member, context| {
                     let system = &mut member.configured.system;
-                    if member.configured.hears[*input].kind == message.kind {
+                    if member.configured.subscriptions[*input].kind == message.kind {
                         system.on_message(*input, message, context);
                     }
                 });
@@ -154,14 +155,14 @@ impl Crew {
     }
 
     /// Lets all act before physics.
-    pub(super) fn before_step(&mut self, shift: &mut Shift<'_>) {
+    pub(super) fn before_step(&mut self, shift: &mut StepContext<'_>) {
         self.each(shift, |member, context| {
             member.configured.system.before_step(context);
         });
     }
 
     /// Lets all systems, or all sensors, look at what physics did.
-    pub(super) fn after_step(&mut self, shift: &mut Shift<'_>, part: Part) {
+    pub(super) fn after_step(&mut self, shift: &mut StepContext<'_>, part: Part) {
         self.each(shift, |member, context| {
             if member.is_sensor == (part == Part::Sensor) {
                 member.configured.system.after_step(context);
@@ -169,7 +170,7 @@ impl Crew {
         });
     }
 
-    fn each(&mut self, shift: &mut Shift<'_>, act: impl Fn(&mut Member, &mut Context<'_>)) {
+    fn each(&mut self, shift: &mut StepContext<'_>, act: impl Fn(&mut Member, &mut Context<'_>)) {
         for crew in self.models.values_mut() {
             for part in 0..crew.members.len() {
                 crew.with(part, shift, &act);
@@ -178,11 +179,11 @@ impl Crew {
     }
 }
 
-impl ModelCrew {
+impl ModelSystems {
     fn with(
         &mut self,
         part: usize,
-        shift: &mut Shift<'_>,
+        shift: &mut StepContext<'_>,
         act: impl FnOnce(&mut Member, &mut Context<'_>),
     ) {
         let mut context = Context {

@@ -1,4 +1,4 @@
-//! [`Conclusion`]: how a run ended, from its primary's summary and exit status, or from what is
+//! [`ExitReport`]: how a run ended, from its primary's summary and exit status, or from what is
 //! known when the primary could not say.
 
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use protocol::report::{EventCounts, Percentiles, RefusedCounts, SecondarySummary
 use protocol::{Digest, ExitCode, Outcome, Role, StopReason};
 
 use super::super::Failed;
-use super::live::Ending;
 use super::progress::Known;
+use super::running::Ending;
 use crate::app::ended::RunEnded;
 use crate::app::units::time;
 use crate::launch::process::describe;
@@ -28,7 +28,7 @@ const JUDGED_ITERATIONS: u64 = 1000;
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Conclusion {
+pub(super) struct ExitReport {
     /// The figures of the whole run.
     pub(super) summary: Summary,
     /// The summary as the primary wrote it; `None` when it did not, or not the whole truth.
@@ -45,7 +45,7 @@ pub(super) struct Conclusion {
     folder: PathBuf,
 }
 
-impl Conclusion {
+impl ExitReport {
     /// Returns how the run ended, as views tell it.
     pub(super) fn ended(&self) -> RunEnded {
         let reason = StopReason::new(self.summary.outcome, self.summary.cause.clone());
@@ -112,7 +112,7 @@ pub(super) fn conclude(
     written: Option<&str>,
     known: &Known,
     directory: &RunDirectory,
-) -> Conclusion {
+) -> ExitReport {
     let code = status.and_then(|status| status.code());
     let by_primary = code.map_or(ExitCode::PeerLost, exit_code);
     let exit_code = match ending {
@@ -154,7 +154,7 @@ pub(super) fn conclude(
         .stats
         .as_ref()
         .map(|stats| stats.real_time_factor_asked);
-    Conclusion {
+    ExitReport {
         asked_factor: asked_factor.filter(|asked| *asked > 0.0),
         summary,
         written,

@@ -1,4 +1,4 @@
-//! [`WorldCrew`]: the systems of one world, the same on every host.
+//! [`WorldSystems`]: the systems of one world, the same on every host.
 
 use protocol::Publisher;
 use protocol::primary_to_secondary::Step;
@@ -9,12 +9,12 @@ use crate::systems::registry::{Configured, members_of_world};
 use crate::systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
 
 /// The systems of one world.
-pub(super) struct WorldCrew {
+pub(super) struct WorldSystems {
     world: u32,
     members: Vec<Configured<dyn WorldSystem>>,
 }
 
-impl WorldCrew {
+impl WorldSystems {
     /// Makes the systems of a world by its index.
     pub(super) fn new(index: usize, world: &World, has_siblings: bool) -> Self {
         let mut told_at_load = Vec::new();
@@ -32,8 +32,8 @@ impl WorldCrew {
 
     /// Returns the topics that they listen to.
     pub(super) fn heard(&self) -> impl Iterator<Item = &str> {
-        let hears = self.members.iter().flat_map(|member| &member.hears);
-        hears.map(|spec| spec.topic.as_str())
+        let subscriptions = self.members.iter().flat_map(|member| &member.subscriptions);
+        subscriptions.map(|spec| spec.topic.as_str())
     }
 
     /// Lets them hear what a step says and, when time advances, do what is done once.
@@ -58,11 +58,11 @@ impl WorldCrew {
             };
             for message in &step.messages {
                 let heard = member
-                    .hears
+                    .subscriptions
                     .iter()
                     .position(|spec| spec.topic == message.topic);
                 if let Some(input) = heard
-                    && member.hears[input].kind == message.kind
+                    && member.subscriptions[input].kind == message.kind
                 {
                     member.system.on_message(input, message, &mut context);
                 }

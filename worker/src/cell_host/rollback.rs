@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 1 << 20;
 const CELL_BYTES: usize = 64;
 
 /// A host as it was after a step that quiet ones followed.
-pub(super) struct Kept {
+pub(super) struct RollbackPoint {
     step: Step,
     /// For each world, what its systems remembered.
     crews: Vec<Vec<Vec<u8>>>,
@@ -112,7 +112,7 @@ impl CellHost {
             let copy = copy.expect("every cell is copied");
             (id, copy, slot.cost_ns)
         });
-        self.kept = Some(Kept {
+        self.kept = Some(RollbackPoint {
             step: step.quiet_after(0),
             crews: self.scene.memories(),
             cells: cells.collect(),

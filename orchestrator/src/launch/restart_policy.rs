@@ -1,4 +1,4 @@
-//! [`Upkeep`]: when a process that has ended is started again, and when it is left.
+//! [`RestartPolicy`]: when a process that has ended is started again, and when it is left.
 
 use std::collections::VecDeque;
 use std::process::ExitStatus;
@@ -27,7 +27,7 @@ pub(super) const REPLACE_GRACE: Duration = Duration::from_secs(1);
 
 /// Restart state of one process.
 #[derive(Debug, Default)]
-pub(super) struct Upkeep {
+pub(super) struct RestartPolicy {
     /// True if its end was told.
     pub(super) is_ended: bool,
     /// Time when it is started again.
@@ -43,7 +43,7 @@ pub(super) struct Upkeep {
     refusals: u32,
 }
 
-impl Upkeep {
+impl RestartPolicy {
     /// Returns when something is to be done; nothing is started while restarts are held.
     pub(super) fn next(&self, holds_restarts: bool) -> Option<Instant> {
         let due = self.due.filter(|_| !holds_restarts);
@@ -104,7 +104,7 @@ mod tests {
     /// started again, and returns after how long it is started again each time \[ms\].
     fn delays(ends: &[(u64, i32)], limit: u32) -> Vec<Option<u128>> {
         let start = Instant::now();
-        let mut upkeep = Upkeep::default();
+        let mut upkeep = RestartPolicy::default();
         let delay = |(seconds, raw): &(u64, i32)| {
             let now = start + Duration::from_secs(*seconds);
             let status = ExitStatus::from_raw(*raw);

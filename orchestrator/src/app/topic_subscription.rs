@@ -1,4 +1,4 @@
-//! [`Hearing`]: what is said on the one topic that the view listens to.
+//! [`TopicSubscription`]: what is said on the one topic that the view listens to.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const COUNTS_MAX: usize = 128;
 
 /// The messages on a topic.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hearing {
+pub struct TopicSubscription {
     /// The topic.
     pub topic: String,
     /// Number of messages received.
@@ -25,7 +25,7 @@ pub struct Hearing {
     counts: VecDeque<(SessionTime, f64, u64)>,
 }
 
-impl Hearing {
+impl TopicSubscription {
     /// Begins to listen.
     pub fn new(topic: impl Into<String>) -> Self {
         Self {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn rates_are_messages_over_the_last_seconds() {
-        let mut hearing = Hearing::new("/odom");
+        let mut hearing = TopicSubscription::new("/odom");
         assert_eq!(hearing.rates(), (None, None));
         for index in 0..100_u64 {
             let now = SessionTime(index * 200_000_000);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_said_on_another_topic_is_not_counted() {
-        let mut hearing = Hearing::new("/odom");
+        let mut hearing = TopicSubscription::new("/odom");
         hearing.hear(heard("/scan", 0.0, 5), SessionTime(1));
         assert_eq!((hearing.count, hearing.last), (0, None));
     }

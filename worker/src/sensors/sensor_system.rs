@@ -1,4 +1,4 @@
-//! [`Instrument`]: what all sensors have in common: where they are, when they measure, and that
+//! [`SensorSystem`]: what all sensors have in common: where they are, when they measure, and that
 //! they do so only while someone listens.
 
 use messages::Header;
@@ -10,7 +10,7 @@ use crate::systems::registry::TopicSpec;
 use crate::systems::{Context, System, load, save};
 
 /// A kind of measurement.
-pub(super) trait Gauge: Send + Sync {
+pub(super) trait SensorModel: Send + Sync {
     /// Looks at every step that advances time, also while nobody listens, before physics.
     fn before_step(&mut self, mount: &Mount, context: &Context<'_>) {
         let _ = (mount, context);
@@ -46,41 +46,45 @@ pub(super) trait Gauge: Send + Sync {
 
 /// A gauge with what it publishes.
 pub(super) struct Made {
-    pub(super) gauge: Box<dyn Gauge>,
+    pub(super) gauge: Box<dyn SensorModel>,
     /// Topics that it publishes on; it measures while someone listens to any of them.
-    pub(super) tells: Vec<TopicSpec>,
+    pub(super) publications: Vec<TopicSpec>,
 }
 
 /// A sensor at work.
-pub(super) struct Instrument {
+pub(super) struct SensorSystem {
     mount: Mount,
     schedule: Schedule,
     topics: Vec<String>,
-    gauge: Box<dyn Gauge>,
+    gauge: Box<dyn SensorModel>,
     /// Number of times that it was due.
     sequence: u64,
 }
 
 #[derive(Serialize, Deserialize, Default)]
-struct Memory {
+struct State {
     sequence: u64,
     gauge: Vec<u8>,
 }
 
-impl Instrument {
+impl SensorSystem {
     /// Makes the sensor of a gauge that measures at a rate \[Hz\].
     pub(super) fn new(made: Made, update_rate: f64, mount: Mount) -> Self {
         Self {
             mount,
             schedule: Schedule::new(update_rate),
-            topics: made.tells.into_iter().map(|spec| spec.topic).collect(),
+            topics: made
+                .publications
+                .into_iter()
+                .map(|spec| spec.topic)
+                .collect(),
             gauge: made.gauge,
             sequence: 0,
         }
     }
 }
 
-impl System for Instrument {
+impl System for SensorSystem {
     fn before_step(&mut self, context: &mut Context<'_>) {
         self.gauge.before_step(&self.mount, context);
     }
@@ -104,17 +108,17 @@ impl System for Instrument {
     }
 
     fn save(&self) -> Vec<u8> {
-        save(&Memory {
+        save(&State {
             sequence: self.sequence,
             gauge: self.gauge.save(),
         })
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        let mut memory = Memory::default();
-        load(&mut memory, bytes)?;
-        self.gauge.load(&memory.gauge)?;
-        self.sequence = memory.sequence;
+        let mut state = State::default();
+        load(&mut state, bytes)?;
+        self.gauge.load(&state.gauge)?;
+        self.sequence = state.sequence;
         Ok(())
     }
 }

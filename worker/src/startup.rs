@@ -1,4 +1,4 @@
-//! [`Beginning`]: what a run begins with, from world files or from its journal.
+//! [`Startup`]: what a run begins with, from world files or from its journal.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,12 +12,12 @@ use lockstep::{Primary, Settings};
 use protocol::{Iteration, ScheduledCommand};
 
 use crate::identity;
-use crate::journaling::DriverMemory;
+use crate::journaling::DriverState;
 use crate::world_file::LoadedWorlds;
 
 /// State with which a run begins.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct Startup {
     /// The worlds of its start.
     pub loaded: LoadedWorlds,
     /// The commands that it was given from the start.
@@ -32,7 +32,7 @@ pub struct Beginning {
 struct Past {
     folder: Folder,
     recovered: Recovered,
-    driver: DriverMemory,
+    driver: DriverState,
 }
 
 /// A journal that is to be written.
@@ -45,12 +45,12 @@ pub struct JournalPlan {
     /// True if what follows is there already, up to that end.
     pub is_redoing: bool,
     /// State of the driver when the run goes on.
-    pub driver: DriverMemory,
+    pub driver: DriverState,
     /// Losses of what was written down, and damage that was passed over, for observers.
     pub warnings: Vec<String>,
 }
 
-impl Beginning {
+impl Startup {
     /// Begins with worlds.
     pub fn fresh(loaded: LoadedWorlds, schedule: Vec<ScheduledCommand>, files: &[PathBuf]) -> Self {
         let names = files.iter().map(|file| file.display().to_string());
@@ -95,9 +95,9 @@ impl Beginning {
             bail!("the journal in {} has no worlds", path.display());
         }
         let driver = match &recovered.saved {
-            Some(saved) => DriverMemory::decode(&saved.driver)
+            Some(saved) => DriverState::decode(&saved.driver)
                 .with_context(|| format!("cannot use the checkpoint in {}", path.display()))?,
-            None => DriverMemory::default(),
+            None => DriverState::default(),
         };
         let loaded = LoadedWorlds {
             step_size: manifest.settings.step_size,
@@ -202,7 +202,7 @@ impl Beginning {
             writer: Writer::create(disk, path, limit_bytes, &manifest)?,
             end: Mark::default(),
             is_redoing: false,
-            driver: DriverMemory::default(),
+            driver: DriverState::default(),
             warnings: Vec::new(),
         }))
     }

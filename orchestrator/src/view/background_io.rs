@@ -1,4 +1,4 @@
-//! [`Aside`]: files of this machine that the view looks at beside the run: the history of commands,
+//! [`BackgroundIo`]: files of this machine that the view looks at beside the run: the history of commands,
 //! folders whose files it offers, and files that commands name. None of them keeps a key waiting.
 
 use std::error::Error;
@@ -24,13 +24,13 @@ const OFFERED_MAX: usize = 500;
 const ENDINGS: [&str; 4] = ["sdf", "urdf", "world", "xml"];
 
 /// Files beside the run.
-pub(super) struct Aside {
+pub(super) struct BackgroundIo {
     history: Option<PathBuf>,
     sender: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
 }
 
-impl Aside {
+impl BackgroundIo {
     /// Finds the user's history, and reads it into a model.
     pub(super) fn open(model: &mut Model) -> Self {
         let history = history_path();

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::console::Console;
 use super::headless;
-use super::live::LiveRun;
+use super::running::LiveRun;
 use crate::app::event::Feed;
 use crate::launch::death::Death;
 use crate::launch::primary_watch::{Sign, Verdict};

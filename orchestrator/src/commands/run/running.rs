@@ -14,9 +14,9 @@ use transport::zeromq::with_free_ports;
 
 use super::super::Failed;
 use super::Owned;
-use super::conclusion::{Conclusion, conclude};
 use super::console::Console;
 use super::event_file::EventFile;
+use super::exit_report::{ExitReport, conclude};
 use super::headless;
 use super::keeper::{Starter, Word};
 use super::progress::{Known, is_worth_showing};
@@ -199,7 +199,7 @@ impl LiveRun {
         &mut self,
         ending: Ending,
         console: &mut Console,
-    ) -> Result<Conclusion, Failed> {
+    ) -> Result<ExitReport, Failed> {
         self.programs.stop().await;
         let interrupt = (Command::Interrupt, INTERRUPT_GRACE);
         match &ending {
