@@ -6,7 +6,7 @@
 //! shared. Exits with 1 when bodies end elsewhere in one engine than in another, or digests of
 //! Phalanx differ, and with 2 for arguments that mean nothing. Run it with `cargo bench -p tests
 //! --bench peers`, after `cargo build --release -p worker -p orchestrator`; what is compared and
-//! what is not is in `docs/performance-peers.md`.
+//! what is not is in `docs/performance.md`.
 
 // The root of a bench looks for modules beside itself, where Cargo would take them for benches.
 #[path = "peers/bare.rs"]

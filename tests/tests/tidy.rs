@@ -77,6 +77,34 @@ fn every_source_file_opens_with_what_it_is() {
 }
 
 #[test]
+fn doc_lines_begin_with_a_noun_or_a_verb() {
+    const RELATIVE: [&str; 10] = [
+        "What", "How", "Who", "Whom", "Whose", "Which", "Why", "Whether", "Where", "When",
+    ];
+    let (mut lines, mut relative) = (0, Vec::new());
+    for path in sources() {
+        for (number, line) in text(&path).lines().enumerate() {
+            let line = line.trim_start();
+            let doc = line.strip_prefix("/// ").or(line.strip_prefix("//! "));
+            let Some(doc) = doc else {
+                continue;
+            };
+            lines += 1;
+            let word = doc.split(' ').next().unwrap_or_default();
+            if RELATIVE.contains(&word) {
+                relative.push(format!("{}:{}", path.display(), number + 1));
+            }
+        }
+    }
+    // In a hundred lines one may: some sentences are best said so.
+    let count = relative.len();
+    assert!(
+        count * 100 <= lines,
+        "{count} of {lines} doc lines begin with a relative clause: {relative:#?}"
+    );
+}
+
+#[test]
 fn nothing_unfinished_or_switched_off_is_in_the_sources() {
     let words = [
         ["to", "do!("],

@@ -20,7 +20,7 @@ use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
-use run::RunSpec;
+use run::{Recovery, RunSpec};
 use rustix::process::Resource;
 use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
@@ -403,7 +403,15 @@ fn settings_of(
         record,
         ..
     } = &run.spec;
-    let recovery = &simulation.recovery;
+    // A run of one process has nobody to lose, and lets nobody join.
+    let alone = RunSpec::by_hand().run.recovery;
+    let recovery = match secondaries {
+        Some(_) => &simulation.recovery,
+        None => &Recovery {
+            checkpoint_every: simulation.recovery.checkpoint_every,
+            ..alone
+        },
+    };
     Settings {
         publish_all: outputs.messages.is_some() || record.file.is_some(),
         run_ahead_max: simulation.run_ahead_max,

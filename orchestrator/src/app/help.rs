@@ -64,7 +64,7 @@ const WORDS: [(&str, &str); 12] = [
     ),
     ("hand-off", "a performer changes cell, with its whole state"),
     ("migration", "a cell changes secondary"),
-    ("stand-by", "a level that no performer keeps active"),
+    ("inactive", "a level that no performer keeps active"),
     ("iteration", "one round: all step, all acknowledge"),
     (
         "digest",

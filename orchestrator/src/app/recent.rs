@@ -303,7 +303,7 @@ mod tests {
         recent.note_levels(&before, &after, NOW);
         check(&recent, "east", Some("s2 > s1"));
         check(&recent, "dock", Some("active"));
-        check(&recent, "yard", Some("stand-by"));
+        check(&recent, "yard", Some("inactive"));
         check(&recent, "west", None);
     }
 

@@ -250,7 +250,7 @@ pub fn state_of(level: &LevelReport) -> &'static str {
     match (level.suspended, level.active) {
         (true, _) => "suspended",
         (false, true) => "active",
-        (false, false) => "stand-by",
+        (false, false) => "inactive",
     }
 }
 

@@ -234,7 +234,7 @@ west   warehouse  active     s1     ball,box         rover_1  0          shelf_1
 121         8           0
 east   warehouse  active     s2     rover_1,rover_2  -        1          conveyor         \
 290         8           13
-dock   warehouse  stand-by   s1     -                -        0          -                \
+dock   warehouse  inactive   s1     -                -        0          -                \
 0           0           0
 yard   warehouse  suspended  s1     crate            -        0          -                \
 61          4           0
