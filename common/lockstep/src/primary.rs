@@ -9,6 +9,7 @@ mod context;
 mod io;
 mod peers;
 mod placement;
+mod purpose;
 mod queries;
 mod recovery;
 mod resume;
@@ -33,19 +34,16 @@ use crate::topology::Topology;
 
 pub use barrier::speculation::WINDOW_MAX;
 pub use io::{
-    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
-    Settings, StepReport,
+    Attempt, CHECKPOINT_EVERY, CellTiming, Forbidden, PeerLossPolicy, PeerTiming, PrimaryInput,
+    PrimaryOutput, ProcessReport, Settings, StepReport, StepTimeoutSettings,
 };
-pub use peers::liveness::{ProcessReport, StepTimeoutSettings, Watch};
 pub use resume::replay::{Replay, RunTarget};
 pub use resume::saved_state::ResumeError;
 
 use barrier::Barrier;
-use barrier::rounds::Round;
 use commands::{Commands, Until, Waiter};
 use context::Context;
 use peers::Peers;
-use peers::shutdown::Stopping;
 use placement::Placement;
 use recovery::Recovery;
 use resume::Resume;
@@ -85,21 +83,24 @@ struct Start {
     registry: EntityRegistry,
 }
 
-#[derive(Debug)]
+/// Phase of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Secondaries join, load and are synced.
-    Gathering {
-        since: Option<SessionTime>,
-        next_sync: SessionTime,
-    },
-    /// No step is under way.
-    Idle,
-    /// A step waits for its acks.
-    Stepping(Box<Round>),
+    Gathering,
+    /// Steps are made, one after the other.
+    Running,
     /// Everyone was told to stop.
-    Stopping(Stopping),
+    Stopping,
     /// It is over.
     Finished,
+}
+
+impl Phase {
+    /// Tells whether no step will be made any more.
+    fn is_over(self) -> bool {
+        matches!(self, Self::Stopping | Self::Finished)
+    }
 }
 
 impl Peers {
@@ -138,10 +139,7 @@ impl Primary {
                 Pace::new(settings.step_size, settings.real_time_factor),
             ),
             peers: Peers::default(),
-            phase: Phase::Gathering {
-                since: None,
-                next_sync: SessionTime(0),
-            },
+            phase: Phase::Gathering,
             barrier: Barrier::default(),
             commands: Commands::new(schedule),
             placement: Placement::new(&topology),
@@ -214,7 +212,7 @@ impl Primary {
                 self.on_deadline_passed(inbox_is_empty, cx);
             }
         }
-        if has_rested && matches!(self.phase, Phase::Idle) {
+        if has_rested && self.is_idle() {
             self.continue_stepping(cx);
         }
         self.continue_calls(cx);
@@ -223,6 +221,11 @@ impl Primary {
             self.peers.next_deadline = peers.chain(self.sync_deadline()).min();
         }
         self.peers.stalls.rest(now, self.least_deadline().is_some());
+    }
+
+    /// Tells whether no step is under way in a run that has begun.
+    fn is_idle(&self) -> bool {
+        self.phase == Phase::Running && self.barrier.round.is_none()
     }
 
     /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.
@@ -237,21 +240,16 @@ impl Primary {
     }
 
     fn least_deadline(&self) -> Option<SessionTime> {
-        let phase = match &self.phase {
-            Phase::Gathering { since, next_sync } => {
-                let sync = self.peers.has_peer_to_sync().then_some(*next_sync);
-                let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
-                Some(sync.map_or(patience, |at| at.min(patience)))
-            }
-            Phase::Idle if self.barrier.speculation.rests => Some(SessionTime(0)),
-            Phase::Idle => self.next_step_due(),
-            Phase::Stepping(round) => Some(round.deadline()),
-            Phase::Stopping(stopping) => Some(self.peers.closed_deadline().min(stopping.until)),
-            Phase::Finished => None,
+        let phase = match self.phase {
+            Phase::Gathering => Some(self.peers.startup_deadline(self.settings.peer_timeout)),
+            Phase::Running => match &self.barrier.round {
+                Some(round) => Some(round.deadline()),
+                None if self.barrier.speculation.rests => Some(SessionTime(0)),
+                None => self.next_step_due(),
+            },
+            Phase::Stopping => return self.peers.shutdown_deadline(),
+            Phase::Finished => return None,
         };
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
-            return phase;
-        }
         let alone = self.recovery.losses.alone_since;
         phase
             .into_iter()
@@ -335,30 +333,30 @@ impl Primary {
         let relay = HeartbeatRelay {
             name: sender.clone(),
             count,
-            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
+            has_begun: self.phase != Phase::Gathering,
         };
         cx.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
     }
 
     fn on_deadline_passed(&mut self, inbox_is_empty: bool, cx: &mut Context<'_>) {
         // While messages wait to be read, a heartbeat may be among them.
-        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+        if inbox_is_empty && !self.phase.is_over() {
             self.look_at_silent(cx);
         }
-        while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
+        while !self.phase.is_over()
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, cx.now)
         {
             self.on_lost(&name, reason, cx);
         }
-        if matches!(self.phase, Phase::Idle | Phase::Stepping(_)) {
+        if self.phase == Phase::Running {
             self.continue_jobs(cx);
             self.continue_waiting(cx);
         }
-        match &self.phase {
-            Phase::Gathering { .. } => self.continue_gathering(cx),
-            Phase::Idle => self.continue_stepping(cx),
-            Phase::Stepping(_) => self.continue_round(cx),
-            Phase::Stopping(_) => self.continue_stopping(cx),
+        match self.phase {
+            Phase::Gathering => self.continue_gathering(cx),
+            Phase::Running if self.barrier.round.is_none() => self.continue_stepping(cx),
+            Phase::Running => self.continue_round(cx),
+            Phase::Stopping => self.continue_stopping(cx),
             Phase::Finished => {}
         }
     }

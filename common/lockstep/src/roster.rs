@@ -6,8 +6,6 @@ use std::time::Duration;
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
 
-use crate::primary::Watch;
-
 /// How many may wait to be seen; they repeat themselves, so that more come in time.
 const WAITING_MAX: usize = 1024;
 
@@ -43,6 +41,23 @@ pub struct Member {
     pub closed_at: Option<SessionTime>,
 }
 
+/// What is known of a peer that does not answer.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Processor time that it had used \[us\], when that was noted.
+    pub(crate) cpu_noted: Option<(SessionTime, u64)>,
+    /// Time when its process was last looked at.
+    pub(crate) looked_at: Option<SessionTime>,
+    /// What that found, for people.
+    pub(crate) found: Option<String>,
+    /// Since when it is waited for because it is stopped.
+    pub(crate) held_since: Option<SessionTime>,
+    /// Time when that was told last.
+    pub(crate) told_at: SessionTime,
+    /// How its process ended, as who started it saw.
+    pub(crate) ended: Option<String>,
+}
+
 impl Member {
     /// Moves all that it is waited for by a time in which the primary itself did nothing.
     pub fn postpone(&mut self, by: Duration) {
@@ -50,6 +65,21 @@ impl Member {
         self.heard_at = self.heard_at + by;
         self.closed_at = self.closed_at.map(|at| at + by);
         self.watch.postpone(by);
+    }
+}
+
+impl Watch {
+    /// Moves what was noted by a time in which the primary itself did nothing.
+    pub(crate) fn postpone(&mut self, by: Duration) {
+        let [looked_at, held_since] =
+            [self.looked_at, self.held_since].map(|at| at.map(|at| at + by));
+        (self.looked_at, self.held_since) = (looked_at, held_since);
+        self.told_at = self.told_at + by;
+    }
+
+    /// Tells whether it is waited for as long as it is stopped.
+    pub fn is_held(&self) -> bool {
+        self.held_since.is_some()
     }
 }
 

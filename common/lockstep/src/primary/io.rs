@@ -9,15 +9,13 @@ use protocol::report::divergence::DivergenceReport;
 use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
-    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
-    SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
+    Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
+    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
+    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
 };
 
-use crate::access::Forbidden;
 use crate::checkpoint::Checkpoint;
 use crate::partition::Rules;
-use crate::primary::peers::liveness::{ProcessReport, StepTimeoutSettings};
 
 /// Iterations from one checkpoint of all cells to the next, unless said otherwise.
 pub const CHECKPOINT_EVERY: u64 = 1000;
@@ -90,6 +88,38 @@ pub struct Settings {
     pub is_journaled: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
+}
+
+/// How long is waited before something is said or done about a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepTimeoutSettings {
+    /// A step that waits so long is reported, with who blocks it.
+    pub warn_after: Duration,
+    /// A step that waits so long has its blockers examined.
+    pub diagnose_after: Duration,
+    /// True if a peer whose process is stopped, as debuggers do, is waited for.
+    pub wait_for_debugger: bool,
+}
+
+impl Default for StepTimeoutSettings {
+    fn default() -> Self {
+        Self {
+            warn_after: Duration::from_secs(1),
+            diagnose_after: Duration::from_secs(5),
+            wait_for_debugger: false,
+        }
+    }
+}
+
+/// What the driver finds out about a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessReport {
+    /// What it does, for people: `its process is stopped (T)`.
+    pub state: String,
+    /// True if it is stopped, by a signal or by a debugger.
+    pub is_stopped: bool,
+    /// Processor time that it has used so far \[us\], if that is known.
+    pub cpu_time_us: Option<u64>,
 }
 
 /// What happens to a primary.
@@ -176,6 +206,28 @@ impl PrimaryInput {
                 | SecondaryToPrimary::SceneCheckpoint(_)
         )
     }
+}
+
+/// Somebody tried what its role does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// Where it came from.
+    pub from: RoutingId,
+    /// What its sender may do.
+    pub access: Access,
+    /// What it was.
+    pub attempt: Attempt,
+}
+
+/// What somebody tried whose role does not allow it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// To become a secondary of the run.
+    Join(PeerName),
+    /// To speak as a secondary.
+    Simulate(PeerName),
+    /// To change the run.
+    Command(RequestId),
 }
 
 /// What a primary wants done.

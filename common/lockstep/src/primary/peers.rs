@@ -12,7 +12,9 @@ use protocol::{PeerName, SessionTime};
 
 use crate::roster::Roster;
 use handshake::Handshakes;
+use shutdown::Shutdown;
 use stalls::StallDetector;
+use startup::Startup;
 
 /// Peers of a run.
 #[derive(Debug, Default)]
@@ -21,7 +23,9 @@ pub(crate) struct Peers {
     /// The secondaries that take part, by name; known once all are ready.
     pub(crate) secondaries: Vec<PeerName>,
     pub(crate) handshakes: Handshakes,
+    pub(crate) startup: Startup,
     pub(crate) stalls: StallDetector,
+    pub(crate) shutdown: Option<Shutdown>,
     /// The earliest deadline of any secondary. Heartbeats and answers only move deadlines later, so
     /// that nobody has to look at all secondaries for each of them.
     pub(crate) next_deadline: Option<SessionTime>,

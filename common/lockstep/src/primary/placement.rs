@@ -5,6 +5,9 @@ pub(crate) mod migration;
 
 use std::time::Duration;
 
+use protocol::CellId;
+use protocol::primary_to_secondary::{AffinityChange, CellSource};
+
 use crate::balance::{Balance, BalanceSettings};
 use crate::topology::Topology;
 use host_map::HostMap;
@@ -29,5 +32,14 @@ impl Placement {
             migrations: Vec::new(),
             last_advance: Duration::ZERO,
         }
+    }
+}
+
+/// Returns the change that gives a cell up.
+pub(crate) fn given_up(cell: CellId) -> AffinityChange {
+    AffinityChange {
+        cell,
+        secondary: None,
+        source: CellSource::Empty,
     }
 }

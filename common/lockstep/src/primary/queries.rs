@@ -113,13 +113,11 @@ impl Primary {
 
     /// Returns what the run is doing.
     pub fn run_state(&self) -> RunState {
-        match &self.phase {
-            Phase::Gathering { .. } => RunState::Waiting,
-            Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
-            Phase::Idle | Phase::Stepping(_) if self.recovery.losses.is_under_way() => {
-                RunState::Recovering
-            }
-            Phase::Idle | Phase::Stepping(_) => match self.clock.mode {
+        match self.phase {
+            Phase::Gathering => RunState::Waiting,
+            Phase::Stopping | Phase::Finished => RunState::Stopping,
+            Phase::Running if self.recovery.losses.is_under_way() => RunState::Recovering,
+            Phase::Running => match self.clock.mode {
                 ClockMode::Paused => RunState::Paused,
                 ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => RunState::Running,
             },
@@ -138,19 +136,14 @@ impl Primary {
 
     /// Returns the secondaries that the step under way still waits for.
     pub fn blocking(&self) -> impl Iterator<Item = &PeerName> {
-        let round = match &self.phase {
-            Phase::Stepping(round) => Some(round),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        };
+        let round = self.barrier.round.as_ref();
         round.into_iter().flat_map(|round| round.missing())
     }
 
     /// Returns since when a step waits for its acks, if one does.
     pub fn waiting_since(&self) -> Option<SessionTime> {
-        match &self.phase {
-            Phase::Stepping(round) => Some(round.published_at),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        }
+        let round = self.barrier.round.as_ref();
+        round.map(|round| round.published_at)
     }
 
     /// Returns how many messages were refused.

@@ -24,12 +24,12 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::checkpoint::Checkpoint;
 
+use crate::primary::barrier::acks::shortfall;
 use crate::primary::context::Context;
 use crate::primary::recovery::checkpoints::Checkpoints;
 use crate::primary::recovery::jobs::{Job, Jobs, Task};
 use crate::primary::recovery::losses::{Loss, Losses};
 use crate::primary::recovery::step_log::StepLog;
-use crate::primary::world::latest::shortfall;
 use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput};
 
 /// State of recovery.
@@ -105,15 +105,15 @@ impl Primary {
     /// Tells whether the run goes on without a secondary that is lost.
     pub(crate) fn can_recover(&self) -> bool {
         self.settings.on_peer_loss == PeerLossPolicy::Recover
-            && (self.keeps_past() || matches!(self.phase, Phase::Gathering { .. }))
-            && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
+            && (self.keeps_past() || self.phase == Phase::Gathering)
+            && !self.phase.is_over()
     }
 
     /// A secondary is lost, and `how` says how that shows: its work goes to others, or the run
     /// ends.
     pub(crate) fn on_lost(&mut self, name: &PeerName, reason: StopReason, cx: &mut Context<'_>) {
         let takes_part = self.peers.secondaries.contains(name);
-        let is_gathering = matches!(self.phase, Phase::Gathering { .. });
+        let is_gathering = self.phase == Phase::Gathering;
         let left = Announce::Left {
             name: name.clone(),
             reason: reason.clone(),
@@ -182,8 +182,8 @@ impl Primary {
             .arriving
             .retain(|change| change.secondary.as_ref() != Some(name));
         self.lose_restored(name, cx.now);
-        let (owes, speaks) = match &mut self.phase {
-            Phase::Stepping(round) => {
+        let (owes, speaks) = match &mut self.barrier.round {
+            Some(round) => {
                 let is_missing = round.acks.get(name).is_some_and(Option::is_none);
                 let owes = is_missing && !self.recovery.losses.owes(name);
                 let speaks = owes && round.step.speaker.as_ref() == Some(name);
@@ -192,9 +192,7 @@ impl Primary {
                 }
                 (owes, speaks)
             }
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => {
-                (false, false)
-            }
+            None => (false, false),
         };
         self.recovery.losses.lose(Loss {
             owes,
@@ -262,13 +260,10 @@ impl Primary {
         if self.recovery.is_held() {
             return;
         }
-        match &self.phase {
-            Phase::Stepping(round) if round.missing().next().is_none() => {
-                self.complete_round(cx);
-            }
-            Phase::Idle => self.continue_stepping(cx),
-            Phase::Gathering { .. } | Phase::Stepping(_) | Phase::Stopping(_) | Phase::Finished => {
-            }
+        match &self.barrier.round {
+            Some(round) if round.missing().next().is_none() => self.complete_round(cx),
+            None if self.phase == Phase::Running => self.continue_stepping(cx),
+            Some(_) | None => {}
         }
     }
 
@@ -276,7 +271,7 @@ impl Primary {
     pub(crate) fn begin_from(&mut self, checkpoint: Checkpoint, cx: &mut Context<'_>) {
         let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
         self.recovery.step_log = StepLog::since(Arc::new(checkpoint));
-        self.phase = Phase::Idle;
+        self.phase = Phase::Running;
         let all = std::mem::take(&mut self.peers.secondaries);
         self.recovery
             .losses
@@ -415,7 +410,7 @@ impl Primary {
         lost: &PeerName,
         cx: &mut Context<'_>,
     ) -> Result<(), String> {
-        let Phase::Stepping(round) = &self.phase else {
+        let Some(round) = &self.barrier.round else {
             return Err("no step waits for its answer".to_owned());
         };
         if ack.sequence != round.step.sequence || ack.iteration != round.step.iteration {
@@ -428,7 +423,7 @@ impl Primary {
         }
         let published = ack.published;
         self.take_over(ack, reading, cx);
-        if let Phase::Stepping(round) = &mut self.phase {
+        if let Some(round) = &mut self.barrier.round {
             round.note_published(lost, published);
         }
         Ok(())
@@ -440,7 +435,7 @@ impl Primary {
         let over: Vec<Loss> = self.recovery.losses.open.extract_if(.., is_over).collect();
         for loss in over {
             if loss.owes
-                && let Phase::Stepping(round) = &mut self.phase
+                && let Some(round) = &mut self.barrier.round
             {
                 round.forgive(&loss.name);
             }

@@ -9,14 +9,15 @@ use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::{Step, Wanted};
 use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerState, StopReason};
+use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerId, PerformerState, StopReason};
 
-use crate::primary::barrier::rounds::{Purpose, Round};
+use crate::primary::barrier::rounds::Round;
 use crate::primary::barrier::speculation::take_answers;
 use crate::primary::context::Context;
-use crate::primary::world::latest::shortfall;
+use crate::primary::placement::host_map::HostMap;
+use crate::primary::purpose::Purpose;
 use crate::primary::{
-    CellTiming, ClockMode, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until,
+    CellTiming, ClockMode, PeerTiming, Primary, PrimaryOutput, StepReport, Until,
 };
 
 /// What answers are read into; its memory is used again.
@@ -33,7 +34,7 @@ impl Primary {
         mut ack: StepAck,
         cx: &mut Context<'_>,
     ) {
-        let Phase::Stepping(round) = &self.phase else {
+        let Some(round) = &self.barrier.round else {
             self.peers.refused.stale += 1;
             return;
         };
@@ -156,7 +157,7 @@ impl Primary {
         reading: StateReader,
         cx: &mut Context<'_>,
     ) {
-        let Phase::Stepping(round) = &mut self.phase else {
+        let Some(round) = &mut self.barrier.round else {
             unreachable!("acks are accepted only while a step waits for them");
         };
         let answered_after = cx.now.since(round.published_at);
@@ -184,7 +185,7 @@ impl Primary {
             }
         }
         self.barrier.reader = reading;
-        let Phase::Stepping(round) = &mut self.phase else {
+        let Some(round) = &mut self.barrier.round else {
             unreachable!("answers are taken over only while a step waits for them");
         };
         let moving = ack.cells.iter().map(|cell| CellTiming {
@@ -212,7 +213,7 @@ impl Primary {
     }
 
     pub(crate) fn complete_round(&mut self, cx: &mut Context<'_>) {
-        let Phase::Stepping(mut round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+        let Some(mut round) = self.barrier.round.take() else {
             unreachable!("only a step under way can be completed");
         };
         let purpose = round.purpose;
@@ -376,4 +377,37 @@ fn disagreement(ack: &StepAck) -> String {
         "it acknowledged iteration {} that nobody asked for",
         ack.iteration
     )
+}
+
+/// Tells how an ack does not bring what was asked of its sender, besides the states.
+pub(crate) fn shortfall(
+    wanted: &Wanted,
+    ack: &StepAck,
+    host_map: &HostMap,
+) -> Option<&'static str> {
+    let of_cells = |performers: &[PerformerId]| {
+        let mut own: Vec<(CellId, PerformerId)> = performers
+            .iter()
+            .map(|performer| (host_map.cell(*performer), *performer))
+            .filter(|(cell, _)| ack.is_about(*cell))
+            .collect();
+        own.sort_unstable();
+        own.into_iter().map(|(_, performer)| performer)
+    };
+    let poses = ack.poses.iter().map(|poses| poses.performer);
+    let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
+    let mut snapshots = ack.snapshots.iter();
+    let cells = wanted.snapshots.iter().copied();
+    let hosted = cells.filter(|cell| ack.is_about(*cell));
+    if !of_cells(&wanted.poses).eq(poses) {
+        Some("its ack does not hold the poses that were asked for")
+    } else if !of_cells(&wanted.states).eq(transfers) {
+        Some("its ack does not hold the whole states that were asked for")
+    } else if snapshots.any(|snapshot| snapshot.sequence != ack.sequence)
+        || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
+    {
+        Some("its ack does not hold the snapshots that were asked for")
+    } else {
+        None
+    }
 }

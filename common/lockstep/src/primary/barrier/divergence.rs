@@ -8,7 +8,7 @@ use protocol::secondary_to_primary::{CellDigests, StepAck};
 use protocol::{CellId, DigestBuilder, PeerName, PerformerState, StopReason};
 
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::primary::{Primary, PrimaryOutput};
 
 impl WorldState {
     /// Returns a performer's state with its name.
@@ -25,7 +25,7 @@ impl WorldState {
 impl Primary {
     /// Ends the run because two results of a step differ, and has that written down.
     pub(crate) fn diverge(&mut self, mut report: DivergenceReport, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+        if self.phase.is_over() {
             return;
         }
         report.bound();
@@ -111,10 +111,8 @@ impl Primary {
         ack: &StepAck,
         owes: bool,
     ) -> Option<DivergenceReport> {
-        let under_way = match &self.phase {
-            Phase::Stepping(round) if !owes => Some((round.step.sequence, round.step.iteration)),
-            _ => None,
-        };
+        let under_way = self.barrier.round.as_ref().filter(|_| !owes);
+        let under_way = under_way.map(|round| (round.step.sequence, round.step.iteration));
         let steps = digests.iter();
         let all = steps.flat_map(|step| step.cells.iter().map(|cell| (step.sequence, *cell)));
         for (sequence, (cell, digest)) in all {

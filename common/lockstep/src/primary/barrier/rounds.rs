@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
-use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, PrimaryToSecondary, Step};
+use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, Step};
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use crate::placement::first_placement;
+use crate::primary::barrier::step_timeout::StepTimeout;
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::context::Context;
-use crate::primary::peers::liveness::StepTimeout;
+use crate::primary::purpose::Purpose;
 use crate::primary::{CellTiming, ClockMode, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::roster::Progress;
 
@@ -24,21 +25,6 @@ const FIRST_RESEND: Duration = Duration::from_millis(200);
 
 /// For how long what is to be done about the silent is put off while others restore what is lost.
 const POSTPONED_BY: Duration = Duration::from_secs(1);
-
-/// What a step is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Everyone builds the cells of the start.
-    Build,
-    /// Time advances.
-    Advance,
-    /// Time stands still, and everyone says so.
-    Pause,
-    /// Time stands still while something is moved.
-    Rearrange,
-    /// Time stands still while whole states are fetched for a step of another purpose.
-    Fetch,
-}
 
 /// A step that waits for its acks.
 #[derive(Debug)]
@@ -163,6 +149,7 @@ impl Primary {
             self.peers.secondary_names()
         );
         cx.event(Severity::Info, "run", text);
+        self.peers.startup.end();
         self.clock.pace.restart(cx.now);
         if let Some(checkpoint) = self.resume.checkpoint.take() {
             return self.begin_from(*checkpoint, cx);
@@ -197,10 +184,7 @@ impl Primary {
 
     pub(crate) fn continue_stepping(&mut self, cx: &mut Context<'_>) {
         // Commands that are all refused leave nothing to step for.
-        while matches!(self.phase, Phase::Idle)
-            && !self.recovery.is_held()
-            && !self.barrier.speculation.rests
-        {
+        while self.is_idle() && !self.recovery.is_held() && !self.barrier.speculation.rests {
             self.take_restored();
             self.continue_draining(cx);
             let limit = self.settings.iterations;
@@ -275,7 +259,8 @@ impl Primary {
             PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&step)))
         });
         let secondaries = self.peers.secondaries.iter();
-        self.phase = Phase::Stepping(Box::new(Round {
+        self.phase = Phase::Running;
+        self.barrier.round = Some(Box::new(Round {
             step,
             purpose,
             is_ahead,
@@ -309,7 +294,7 @@ impl Primary {
 
     /// A step waits: it is sent again, reported, and given up in the end.
     pub(crate) fn continue_round(&mut self, cx: &mut Context<'_>) {
-        let Phase::Stepping(round) = &mut self.phase else {
+        let Some(round) = &mut self.barrier.round else {
             return;
         };
         let waited = cx.now.since(round.published_at);
@@ -351,7 +336,7 @@ impl Primary {
 
     /// Gives somebody who was kept from the step under way by a job its whole time for it.
     pub(crate) fn wait_anew_for(&mut self, name: &PeerName, now: SessionTime) {
-        if let Phase::Stepping(round) = &mut self.phase
+        if let Some(round) = &mut self.barrier.round
             && round.missing().any(|missing| missing == name)
         {
             let waited = now.since(round.published_at);
@@ -364,7 +349,7 @@ impl Primary {
     /// Sends the step under way, with its snapshots, to those who have not answered and do not say
     /// that they are at work on it.
     fn send_again(&self, missing: &[PeerName], cx: &mut Context<'_>) {
-        let Phase::Stepping(round) = &self.phase else {
+        let Some(round) = &self.barrier.round else {
             return;
         };
         for name in missing {
@@ -383,14 +368,5 @@ impl Primary {
                 message: PrimaryToSecondary::Step(Arc::clone(&round.step)),
             });
         }
-    }
-}
-
-/// Returns the change that gives a cell up.
-pub(crate) fn given_up(cell: protocol::CellId) -> AffinityChange {
-    AffinityChange {
-        cell,
-        secondary: None,
-        source: protocol::primary_to_secondary::CellSource::Empty,
     }
 }

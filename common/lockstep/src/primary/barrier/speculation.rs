@@ -16,7 +16,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{Iteration, PeerName, SessionTime};
 
-use crate::primary::barrier::rounds::Purpose;
+use crate::primary::purpose::Purpose;
 use crate::primary::{ClockMode, PeerTiming, Primary};
 
 /// The longest that a grant should take: what is asked of the run waits for as long.

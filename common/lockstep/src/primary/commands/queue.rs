@@ -21,11 +21,11 @@ use protocol::{
     StampedAction, TopicMessage,
 };
 
-use crate::primary::barrier::rounds::Purpose;
 use crate::primary::commands::Commands;
 use crate::primary::commands::batch::{self, AppliedCommand, Batch};
 use crate::primary::commands::requests::WAITERS_MAX;
 use crate::primary::context::Context;
+use crate::primary::purpose::Purpose;
 use crate::primary::{Phase, Primary, PrimaryOutput};
 
 /// How many commands of systems may wait at once.
@@ -234,7 +234,7 @@ impl RunClock {
 impl Primary {
     /// Notes a command for the next step, or refuses it.
     pub(crate) fn enqueue(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Gathering { .. }) {
+        if self.phase == Phase::Gathering {
             return origin.refuse("the secondaries are not ready yet", cx);
         }
         let waiting = self.commands.queue.asked.len() + self.commands.queue.said.len();
@@ -447,7 +447,7 @@ impl Primary {
             Some(pending) => pending.batch.applied,
             None => Vec::new(),
         };
-        if let Phase::Stepping(round) = &mut self.phase {
+        if let Some(round) = &mut self.barrier.round {
             applied.append(&mut round.applied);
         }
         for one in applied {

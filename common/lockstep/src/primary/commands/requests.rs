@@ -91,7 +91,7 @@ impl Primary {
                 key,
             });
         }
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+        if self.phase.is_over() {
             return cx.fail(from, request, "the run is ending");
         }
         self.on_command(from, request, command, cx);
@@ -185,7 +185,7 @@ impl Primary {
         if self.clock.mode == ClockMode::Paused {
             return cx.done(from, request);
         }
-        if matches!(self.phase, Phase::Gathering { .. }) {
+        if self.phase == Phase::Gathering {
             self.clock.mode = ClockMode::Paused;
             return cx.done(from, request);
         }
@@ -205,7 +205,7 @@ impl Primary {
     }
 
     fn on_step(&mut self, from: RoutingId, request: RequestId, count: u64, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Gathering { .. }) {
+        if self.phase == Phase::Gathering {
             return cx.fail(from, request, "the secondaries are not ready yet");
         }
         if count == 0 {
@@ -292,7 +292,7 @@ impl Primary {
     }
 
     pub(crate) fn step_if_idle(&mut self, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Idle) {
+        if self.is_idle() {
             self.continue_stepping(cx);
         }
     }

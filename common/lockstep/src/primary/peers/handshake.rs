@@ -35,8 +35,6 @@ pub(crate) struct Handshakes {
     joining: BTreeMap<PeerName, Option<Sequence>>,
     /// Those who are to give all away, with who asked.
     draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
-    /// Time when those who join are synced again.
-    pub(crate) next_sync: SessionTime,
     /// Until when nobody is let in, and for how long that was.
     closed: (SessionTime, Duration),
     /// Number of refused peers told of, and since when.
@@ -127,7 +125,7 @@ impl Primary {
     /// Tells whether somebody may join: not for a while after one who only beat, unless somebody is
     /// needed.
     pub(crate) fn hears_joins(&self, now: SessionTime) -> bool {
-        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        let is_running = self.phase == Phase::Running;
         !is_running || now >= self.peers.handshakes.closed.0 || self.recovery.losses.is_under_way()
     }
 
@@ -197,7 +195,7 @@ impl Primary {
         peer: &PeerName,
         cx: &mut Context<'_>,
     ) {
-        let refusal = if matches!(self.phase, Phase::Gathering { .. }) {
+        let refusal = if self.phase == Phase::Gathering {
             Some("the secondaries are not ready yet".to_owned())
         } else if !self.takes_part(peer) {
             let names = self.peers.secondary_names();
@@ -239,7 +237,7 @@ impl Primary {
         let names: Vec<PeerName> = self.peers.handshakes.draining.keys().cloned().collect();
         for name in names {
             let cells = self.hosted_now(&name);
-            if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.recovery.is_held() {
+            if cells.is_empty() && self.is_idle() && !self.recovery.is_held() {
                 self.dismiss(&name, cx);
                 continue;
             }

@@ -13,7 +13,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::{PeerName, SessionTime, StopReason};
 
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::primary::{Primary, PrimaryOutput, ProcessReport};
 use crate::roster::Member;
 
 /// Time between two looks at a process that is stopped.
@@ -30,116 +30,6 @@ const LEVELS_NAMED: usize = 3;
 
 /// The longest that is told of how a process ended \[characters\].
 const HOW_CHARS_MAX: usize = 300;
-
-/// How long is waited before something is said or done about a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepTimeoutSettings {
-    /// A step that waits so long is reported, with who blocks it.
-    pub warn_after: Duration,
-    /// A step that waits so long has its blockers examined.
-    pub diagnose_after: Duration,
-    /// True if a peer whose process is stopped, as debuggers do, is waited for.
-    pub wait_for_debugger: bool,
-}
-
-impl Default for StepTimeoutSettings {
-    fn default() -> Self {
-        Self {
-            warn_after: Duration::from_secs(1),
-            diagnose_after: Duration::from_secs(5),
-            wait_for_debugger: false,
-        }
-    }
-}
-
-/// What the driver finds out about a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessReport {
-    /// What it does, for people: `its process is stopped (T)`.
-    pub state: String,
-    /// True if it is stopped, by a signal or by a debugger.
-    pub is_stopped: bool,
-    /// Processor time that it has used so far \[us\], if that is known.
-    pub cpu_time_us: Option<u64>,
-}
-
-/// How long a step is waited for; what is due next in each stage.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepTimeout {
-    /// After how long it is reported.
-    warning: Duration,
-    /// After how long its blockers are examined.
-    diagnosis: Duration,
-    /// After how long they are lost.
-    loss: Duration,
-}
-
-/// What is known of a peer that does not answer.
-#[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// Processor time that it had used \[us\], when that was noted.
-    cpu_noted: Option<(SessionTime, u64)>,
-    /// Time when its process was last looked at.
-    looked_at: Option<SessionTime>,
-    /// What that found, for people.
-    found: Option<String>,
-    /// Since when it is waited for because it is stopped.
-    held_since: Option<SessionTime>,
-    /// Time when that was told last.
-    told_at: SessionTime,
-    /// How its process ended, as who started it saw.
-    ended: Option<String>,
-}
-
-impl Watch {
-    /// Moves what was noted by a time in which the primary itself did nothing.
-    pub(crate) fn postpone(&mut self, by: Duration) {
-        let [looked_at, held_since] =
-            [self.looked_at, self.held_since].map(|at| at.map(|at| at + by));
-        (self.looked_at, self.held_since) = (looked_at, held_since);
-        self.told_at = self.told_at + by;
-    }
-
-    /// Tells whether it is waited for as long as it is stopped.
-    pub fn is_held(&self) -> bool {
-        self.held_since.is_some()
-    }
-}
-
-impl StepTimeout {
-    pub(crate) fn new(settings: StepTimeoutSettings, give_up_after: Duration) -> Self {
-        Self {
-            warning: settings.warn_after,
-            diagnosis: settings.diagnose_after,
-            loss: give_up_after,
-        }
-    }
-
-    /// Puts off whatever is due before then.
-    pub(crate) fn postpone(&mut self, later: Duration) {
-        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
-            *after = (*after).max(later);
-        }
-    }
-
-    /// Waits longer in every stage.
-    pub(crate) fn extend(&mut self, by: Duration) {
-        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
-            *after += by;
-        }
-    }
-
-    /// Puts off until then that somebody is given up.
-    pub(crate) fn postpone_loss(&mut self, later: Duration) {
-        self.loss = self.loss.max(later);
-    }
-
-    /// Returns after how long something is due.
-    pub(crate) fn next(&self) -> Duration {
-        let stages = self.warning.min(self.diagnosis);
-        stages.min(self.loss)
-    }
-}
 
 impl Peers {
     pub(crate) fn look_at(&mut self, name: &PeerName, cx: &mut Context<'_>) {
@@ -175,20 +65,13 @@ impl Peers {
 impl Primary {
     /// A step has waited for some: they are named, and examined, as is due.
     pub(crate) fn escalate(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
-        let Phase::Stepping(round) = &mut self.phase else {
+        let Some(round) = &mut self.barrier.round else {
             return;
         };
         let waited = cx.now.since(round.published_at);
         let iteration = round.step.iteration;
-        let patience = &mut round.patience;
-        let warned = (waited >= patience.warning).then_some(patience.warning);
-        if warned.is_some() {
-            patience.warning *= 2;
-        }
-        let is_examined = waited >= patience.diagnosis;
-        if is_examined {
-            patience.diagnosis *= 2;
-        }
+        let warned = round.patience.take_warning(waited);
+        let is_examined = round.patience.take_diagnosis(waited);
         if let Some(after) = warned {
             let seconds = after.as_secs_f64();
             let blockers: Vec<String> = missing.iter().map(|name| self.blocker(name)).collect();
@@ -213,19 +96,18 @@ impl Primary {
 
     /// Returns those who have not answered in time and are not waited for any longer.
     pub(crate) fn expired(&mut self, missing: &[PeerName], now: SessionTime) -> Vec<PeerName> {
-        let Phase::Stepping(round) = &mut self.phase else {
+        let Some(round) = &mut self.barrier.round else {
             return Vec::new();
         };
         let waited = now.since(round.published_at);
-        if waited < round.patience.loss {
+        // Those who are given up are waited for no more; who is stopped is looked at again.
+        if !round.patience.take_loss(waited, self.settings.step_timeout) {
             return Vec::new();
         }
         let is_held = |name: &PeerName| {
             let member = self.peers.roster.get(name);
             member.is_some_and(|member| member.watch.is_held())
         };
-        // Those who are given up are waited for no more; who is stopped is looked at again.
-        round.patience.loss = waited + self.settings.step_timeout;
         let given_up = missing.iter().filter(|name| !is_held(name));
         given_up.cloned().collect()
     }
@@ -236,15 +118,11 @@ impl Primary {
         missing: &[PeerName],
         now: SessionTime,
     ) -> Option<PeerName> {
-        let Phase::Stepping(round) = &self.phase else {
+        let Some(round) = &self.barrier.round else {
             return None;
         };
         // Who was kept from the step by a job has its whole time after that.
-        let kept = round
-            .patience
-            .loss
-            .saturating_sub(self.settings.step_timeout);
-        let since = round.published_at + kept;
+        let since = round.published_at + round.patience.kept(self.settings.step_timeout);
         if !self.can_recover() || now < since + IDLE_TIMEOUT {
             return None;
         }
@@ -262,7 +140,7 @@ impl Primary {
 
     /// Tells whether the step under way has waited long for somebody who is lost now.
     pub(crate) fn has_held_the_run(&self, name: &PeerName, now: SessionTime) -> bool {
-        let Phase::Stepping(round) = &self.phase else {
+        let Some(round) = &self.barrier.round else {
             return false;
         };
         let is_missing = round.missing().any(|missing| missing == name);
@@ -322,9 +200,9 @@ impl Primary {
             watch.held_since = None;
             if was_held {
                 member.heard_at = cx.now;
-                if let Phase::Stepping(round) = &mut self.phase {
+                if let Some(round) = &mut self.barrier.round {
                     let waited = cx.now.since(round.published_at);
-                    round.patience.loss = waited + self.settings.step_timeout;
+                    round.patience.restart(waited, self.settings.step_timeout);
                 }
                 let text = format!("{peer} goes on: {}", process.state);
                 return cx.event(Severity::Info, "peer", text);

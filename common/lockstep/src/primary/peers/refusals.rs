@@ -8,8 +8,8 @@ use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId, SecondaryToPrimary};
 
-use crate::access::{Attempt, Forbidden};
 use crate::primary::context::Context;
+use crate::primary::io::{Attempt, Forbidden};
 
 /// Time between two events about what was forbidden.
 const TELLING_INTERVAL: Duration = Duration::from_secs(1);

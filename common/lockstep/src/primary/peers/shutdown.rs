@@ -21,7 +21,7 @@ const NEVER: SessionTime = SessionTime(u64::MAX);
 
 /// A run that ends.
 #[derive(Debug)]
-pub(crate) struct Stopping {
+pub(crate) struct Shutdown {
     reason: StopReason,
     /// Secondaries that have not left yet.
     staying: BTreeSet<PeerName>,
@@ -39,6 +39,12 @@ impl Peers {
         closed.map(|at| at + LEAVE_GRACE).min().unwrap_or(NEVER)
     }
 
+    /// Returns the time by which something is to be done about those who have not left.
+    pub(crate) fn shutdown_deadline(&self) -> Option<SessionTime> {
+        let shutdown = self.shutdown.as_ref()?;
+        Some(self.closed_deadline().min(shutdown.until))
+    }
+
     pub(crate) fn described(&self, name: &PeerName) -> String {
         match self.roster.get(name) {
             Some(member) => {
@@ -51,7 +57,7 @@ impl Peers {
 
 impl Primary {
     pub(crate) fn begin_stopping(&mut self, reason: StopReason, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+        if self.phase.is_over() {
             return;
         }
         let severity = match reason.outcome {
@@ -92,7 +98,9 @@ impl Primary {
             member.closed_at.is_none() && (!is_silent || member.watch.is_held())
         });
         let staying: BTreeSet<PeerName> = here.map(|(name, _)| name.clone()).collect();
-        self.phase = Phase::Stopping(Stopping {
+        self.phase = Phase::Stopping;
+        self.barrier.round = None;
+        self.peers.shutdown = Some(Shutdown {
             reason,
             staying,
             until: cx.now + LEAVE_TIMEOUT,
@@ -106,8 +114,8 @@ impl Primary {
         reason: &StopReason,
         cx: &mut Context<'_>,
     ) {
-        if let Phase::Stopping(stopping) = &mut self.phase {
-            stopping.staying.remove(sender);
+        if let Some(shutdown) = &mut self.peers.shutdown {
+            shutdown.staying.remove(sender);
             let left = Announce::Left {
                 name: sender.clone(),
                 reason: reason.clone(),
@@ -143,7 +151,7 @@ impl Primary {
     }
 
     pub(crate) fn continue_stopping(&mut self, cx: &mut Context<'_>) {
-        let Phase::Stopping(stopping) = &mut self.phase else {
+        let Some(stopping) = &mut self.peers.shutdown else {
             return;
         };
         let closed = self.peers.roster.members().filter(|(_, member)| {
@@ -170,10 +178,9 @@ impl Primary {
     }
 
     fn finish_if_alone(&mut self, cx: &mut Context<'_>) {
-        if let Phase::Stopping(stopping) = &self.phase
-            && stopping.staying.is_empty()
-        {
-            cx.push(PrimaryOutput::Finished(stopping.reason.clone()));
+        let is_alone = |shutdown: &mut Shutdown| shutdown.staying.is_empty();
+        if let Some(shutdown) = self.peers.shutdown.take_if(is_alone) {
+            cx.push(PrimaryOutput::Finished(shutdown.reason));
             self.phase = Phase::Finished;
         }
     }
@@ -188,7 +195,7 @@ impl Primary {
             .filter(|(_, member)| !member.watch.is_held())
             .filter_map(|(_, member)| Some(member.heard_at + timeout?));
         let closed = Some(self.peers.closed_deadline()).filter(|at| *at < NEVER);
-        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        let is_running = self.phase == Phase::Running;
         let members = self.peers.roster.members().filter(|_| is_running);
         let unready = members
             .filter(|(_, member)| member.progress != Progress::Synced && !member.watch.is_held())
@@ -205,7 +212,7 @@ impl Primary {
         now: SessionTime,
     ) -> Option<(PeerName, StopReason)> {
         let patience = if inbox_is_empty { 1 } else { 2 };
-        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        let is_running = self.phase == Phase::Running;
         self.peers.roster.members().find_map(|(name, member)| {
             let silence = now.since(member.heard_at);
             let how = if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {

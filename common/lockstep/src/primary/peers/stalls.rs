@@ -9,8 +9,8 @@ use std::time::Duration;
 use protocol::SessionTime;
 use protocol::primary_to_observers::Severity;
 
+use crate::primary::Primary;
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary};
 
 /// Longest time between two looks of the primary.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -59,11 +59,12 @@ impl Primary {
         if let Some(since) = &mut self.recovery.losses.alone_since {
             *since = *since + stall;
         }
-        match &mut self.phase {
-            Phase::Gathering { since, .. } => *since = since.map(|since| since + stall),
-            Phase::Stepping(round) => round.patience.extend(stall),
-            Phase::Stopping(stopping) => stopping.until = stopping.until + stall,
-            Phase::Idle | Phase::Finished => {}
+        self.peers.startup.postpone(stall);
+        if let Some(round) = &mut self.barrier.round {
+            round.patience.extend(stall);
+        }
+        if let Some(shutdown) = &mut self.peers.shutdown {
+            shutdown.until = shutdown.until + stall;
         }
     }
 }

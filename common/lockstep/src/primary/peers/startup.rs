@@ -19,7 +19,36 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest name of a machine \[bytes\], as the domain name system has it.
 const HOST_BYTES_MAX: usize = 255;
 
+/// Times of those who join.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Startup {
+    /// Time since which the run waits for its secondaries.
+    since: Option<SessionTime>,
+    /// Time of the next sync of those who hear steps and have not answered one.
+    pub(crate) next_sync: SessionTime,
+}
+
+impl Startup {
+    /// Moves the wait by a time in which the primary itself did nothing.
+    pub(crate) fn postpone(&mut self, by: Duration) {
+        self.since = self.since.map(|since| since + by);
+    }
+
+    /// Notes that all are ready.
+    pub(crate) fn end(&mut self) {
+        *self = Self::default();
+    }
+}
+
 impl Peers {
+    /// Returns the time by which something is to be done about those who are not ready.
+    pub(crate) fn startup_deadline(&self, peer_timeout: Duration) -> SessionTime {
+        let since = self.startup.since;
+        let timeout = since.map_or(SessionTime(0), |at| at + peer_timeout);
+        let sync = self.has_peer_to_sync().then_some(self.startup.next_sync);
+        sync.map_or(timeout, |at| at.min(timeout))
+    }
+
     pub(crate) fn has_peer_to_sync(&self) -> bool {
         self.roster
             .members()
@@ -72,7 +101,7 @@ impl Primary {
             verify: self.settings.verify,
             publish_all: self.settings.publish_all,
             trace: self.settings.trace,
-            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
+            has_begun: self.phase != Phase::Gathering,
         };
         cx.push(PrimaryOutput::Send {
             to: from.clone(),
@@ -111,10 +140,10 @@ impl Primary {
             ));
         }
         match self.phase {
-            Phase::Gathering { .. } => None,
-            Phase::Idle | Phase::Stepping(_) if self.keeps_past() => None,
-            Phase::Idle | Phase::Stepping(_) => Some("the run has begun".to_owned()),
-            Phase::Stopping(_) | Phase::Finished => Some("the run is ending".to_owned()),
+            Phase::Gathering => None,
+            Phase::Running if self.keeps_past() => None,
+            Phase::Running => Some("the run has begun".to_owned()),
+            Phase::Stopping | Phase::Finished => Some("the run is ending".to_owned()),
         }
     }
 
@@ -163,16 +192,16 @@ impl Primary {
             .roster
             .is_complete(self.settings.secondaries as usize);
         match self.phase {
-            Phase::Gathering { .. } if complete => self.begin_stepping(cx),
-            Phase::Idle | Phase::Stepping(_) => self.introduce(sender, cx),
-            Phase::Gathering { .. } | Phase::Stopping(_) | Phase::Finished => {}
+            Phase::Gathering if complete => self.begin_stepping(cx),
+            Phase::Running => self.introduce(sender, cx),
+            Phase::Gathering | Phase::Stopping | Phase::Finished => {}
         }
     }
 
     /// Returns when those who join during the run are to be synced again.
     pub(crate) fn sync_deadline(&self) -> Option<SessionTime> {
-        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        (is_running && self.peers.has_peer_to_sync()).then_some(self.peers.handshakes.next_sync)
+        let is_running = self.phase == Phase::Running;
+        (is_running && self.peers.has_peer_to_sync()).then_some(self.peers.startup.next_sync)
     }
 
     /// Nobody takes part any more, or somebody waits to: both end.
@@ -194,22 +223,17 @@ impl Primary {
         if !self.peers.has_peer_to_sync() {
             return;
         }
-        match &mut self.phase {
-            Phase::Gathering { next_sync, .. } => *next_sync = cx.now + SYNC_INTERVAL,
-            Phase::Idle | Phase::Stepping(_) => {
-                self.peers.handshakes.next_sync = cx.now + SYNC_INTERVAL;
-            }
-            Phase::Stopping(_) | Phase::Finished => return,
+        if self.phase.is_over() {
+            return;
         }
+        self.peers.startup.next_sync = cx.now + SYNC_INTERVAL;
         cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
     }
 
     pub(crate) fn continue_gathering(&mut self, cx: &mut Context<'_>) {
-        let Phase::Gathering { since, next_sync } = &mut self.phase else {
-            return;
-        };
-        let began = *since.get_or_insert(cx.now);
-        let sync_is_due = cx.now >= *next_sync;
+        let startup = &mut self.peers.startup;
+        let began = *startup.since.get_or_insert(cx.now);
+        let sync_is_due = cx.now >= startup.next_sync;
         if cx.now >= began + self.settings.peer_timeout {
             let seconds = self.settings.peer_timeout.as_secs_f64();
             let missing = self

@@ -9,8 +9,9 @@ use std::time::Duration;
 use protocol::primary_to_secondary::CellSnapshot;
 use protocol::{CellId, PeerName, RequestId, RoutingId};
 
-use crate::primary::barrier::rounds::{Purpose, Round};
+use crate::primary::barrier::rounds::Round;
 use crate::primary::context::Context;
+use crate::primary::purpose::Purpose;
 use crate::primary::{Phase, Primary};
 
 /// A cell that is to change host.
@@ -173,7 +174,7 @@ impl Primary {
     }
 
     fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
-        if matches!(self.phase, Phase::Gathering { .. }) {
+        if self.phase == Phase::Gathering {
             return Err("the secondaries are not ready yet".to_owned());
         }
         let mut cells = self.world.topology.cells.iter();

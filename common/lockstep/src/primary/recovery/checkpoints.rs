@@ -13,8 +13,8 @@ use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::{CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence};
 
 use crate::checkpoint::Checkpoint;
-use crate::primary::barrier::rounds::Purpose;
 use crate::primary::context::Context;
+use crate::primary::purpose::Purpose;
 use crate::primary::recovery::step_log;
 use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput};
 
@@ -102,7 +102,7 @@ impl Primary {
         request: RequestId,
         cx: &mut Context<'_>,
     ) {
-        if matches!(self.phase, Phase::Gathering { .. }) {
+        if self.phase == Phase::Gathering {
             return cx.fail(from, request, "the secondaries are not ready yet");
         }
         if let Some(reason) = &self.recovery.checkpoints.impossible {

@@ -14,7 +14,7 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 use crate::primary::context::Context;
 use crate::primary::peers::liveness::IDLE_TIMEOUT;
 use crate::primary::recovery::step_log;
-use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::primary::{Primary, PrimaryOutput};
 
 /// How many steps go into one part at most.
 const STEPS_PER_PART: usize = 256;
@@ -261,10 +261,7 @@ impl Primary {
 
     /// Returns the steps of a job, as many together as fit into a message.
     fn steps_of(&self, job: &Job) -> Vec<Vec<Step>> {
-        let under_way = match &self.phase {
-            Phase::Stepping(round) => Some(&*round.step),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        };
+        let under_way = self.barrier.round.as_ref().map(|round| &*round.step);
         let steps = self.recovery.step_log.after(job.from).chain(under_way);
         let mut parts: Vec<Vec<Step>> = Vec::new();
         let mut bytes = 0;
@@ -403,10 +400,7 @@ impl Primary {
     /// what is sent to it again would only pile up.
     fn is_busy(&self, peer: &PeerName, number: u64) -> bool {
         let mut jobs = self.recovery.jobs.under_way.range(..number);
-        let owes_step = match &self.phase {
-            Phase::Stepping(round) => round.missing().any(|name| name == peer),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => false,
-        };
+        let owes_step = self.blocking().any(|name| name == peer);
         owes_step && !self.recovery.losses.owes(peer) || jobs.any(|(_, other)| other.peer == *peer)
     }
 }

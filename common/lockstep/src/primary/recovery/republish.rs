@@ -4,7 +4,7 @@
 use protocol::primary_to_secondary::{AffinityChange, DataAgain};
 use protocol::{CellId, PeerName, Sequence};
 
-use crate::primary::{Phase, Primary};
+use crate::primary::Primary;
 
 impl Primary {
     /// Takes note of the last step of which observers have all that was said in it, and of all
@@ -22,10 +22,7 @@ impl Primary {
     /// Returns what observers may lack of what somebody who is lost said: what was said after the
     /// last step of which they have all, while it hosted these cells.
     pub(crate) fn republish(&self, lost: &PeerName, cells: &[CellId]) -> DataAgain {
-        let under_way = match &self.phase {
-            Phase::Stepping(round) => Some(&*round.step),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        };
+        let under_way = self.barrier.round.as_ref().map(|round| &*round.step);
         let mut after = self
             .recovery
             .delivered

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use crate::partition::{Changes, HandOffPlan};
-use crate::primary::barrier::rounds::Purpose;
-use crate::primary::placement::host_map::HostMap;
+use crate::primary::purpose::Purpose;
 use crate::topology::Topology;
 
 /// States and digests from acks. Whole states, poses and snapshots hold until the next step but a
@@ -263,38 +262,5 @@ impl LatestStates {
 
     pub(crate) fn take_snapshot(&mut self, cell: CellId) -> Option<CellSnapshot> {
         self.snapshots.remove(&cell)
-    }
-}
-
-/// Tells how an ack does not bring what was asked of its sender, besides the states.
-pub(crate) fn shortfall(
-    wanted: &Wanted,
-    ack: &StepAck,
-    host_map: &HostMap,
-) -> Option<&'static str> {
-    let of_cells = |performers: &[PerformerId]| {
-        let mut own: Vec<(CellId, PerformerId)> = performers
-            .iter()
-            .map(|performer| (host_map.cell(*performer), *performer))
-            .filter(|(cell, _)| ack.is_about(*cell))
-            .collect();
-        own.sort_unstable();
-        own.into_iter().map(|(_, performer)| performer)
-    };
-    let poses = ack.poses.iter().map(|poses| poses.performer);
-    let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
-    let mut snapshots = ack.snapshots.iter();
-    let cells = wanted.snapshots.iter().copied();
-    let hosted = cells.filter(|cell| ack.is_about(*cell));
-    if !of_cells(&wanted.poses).eq(poses) {
-        Some("its ack does not hold the poses that were asked for")
-    } else if !of_cells(&wanted.states).eq(transfers) {
-        Some("its ack does not hold the whole states that were asked for")
-    } else if snapshots.any(|snapshot| snapshot.sequence != ack.sequence)
-        || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
-    {
-        Some("its ack does not hold the snapshots that were asked for")
-    } else {
-        None
     }
 }

@@ -7,10 +7,10 @@ use protocol::primary_to_secondary::Step;
 use crate::partition::Partition;
 use crate::placement::first_placement;
 use crate::primary::Primary;
-use crate::primary::barrier::rounds::Purpose;
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::context::Context;
 use crate::primary::placement::host_map::HostMap;
+use crate::primary::purpose::Purpose;
 
 impl Primary {
     /// Has everyone build the cells of the start; what was spawned is gone, what was removed back.

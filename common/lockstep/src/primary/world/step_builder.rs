@@ -14,9 +14,10 @@ use protocol::{CellId, LinkPoses, PeerName, PerformerId};
 
 use crate::partition::{Changes, HandOffPlan};
 use crate::primary::Primary;
-use crate::primary::barrier::rounds::{Purpose, given_up};
 use crate::primary::commands::batch::{AppliedCommand, Batch};
 use crate::primary::context::Context;
+use crate::primary::placement::given_up;
+use crate::primary::purpose::Purpose;
 
 /// How many hand-offs of one iteration are told one by one.
 const TOLD_MAX: usize = 8;

@@ -167,7 +167,7 @@ impl Rig {
     /// Answers the step under way, or lets the next one begin; returns what comes out.
     fn go_on(&mut self) -> Vec<PrimaryOutput> {
         let mut out = Vec::new();
-        let input = if let Phase::Stepping(round) = &self.primary.phase {
+        let input = if let Some(round) = &self.primary.barrier.round {
             self.now = self.now + Duration::from_micros(10);
             PrimaryInput::Secondary {
                 from: routing(),
@@ -191,7 +191,7 @@ impl Rig {
     }
 
     fn is_between_steps(&self) -> bool {
-        matches!(self.primary.phase, Phase::Idle)
+        self.primary.is_idle()
     }
 
     fn checkpoint(&self) -> Checkpoint {
@@ -222,7 +222,7 @@ impl Rig {
         twin.clock.pace = self.primary.clock.pace.clone();
         twin.peers.stalls = self.primary.peers.stalls.clone();
         twin.peers.next_deadline = self.primary.peers.next_deadline;
-        twin.phase = Phase::Idle;
+        twin.phase = Phase::Running;
         Self {
             primary: twin,
             now: self.now,
@@ -246,7 +246,7 @@ fn resumed(checkpoint: Checkpoint, redo: Replay) -> Rig {
             primary.placement.host_map.place(cell, Some(&name()));
         }
     }
-    primary.phase = Phase::Idle;
+    primary.phase = Phase::Running;
     Rig {
         primary,
         now: SessionTime(1),
