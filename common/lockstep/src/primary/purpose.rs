@@ -1,6 +1,6 @@
 //! [`Purpose`]: the reason for a step.
 
-/// What a step is for.
+/// Purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Everyone builds the cells of the start.
