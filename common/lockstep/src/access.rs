@@ -1,4 +1,4 @@
-//! What a role may say to a primary: one rule for all that arrives, before it is looked at.
+//! Access of roles to a primary: one rule for all that arrives, before it is looked at.
 
 use protocol::{Access, SecondaryToPrimary};
 
