@@ -156,51 +156,169 @@ fn pure_crates_name_no_clock_thread_or_socket() {
     }
 }
 
+/// Components of the primary, each in a module of its own below `primary/`.
+const COMPONENTS: [&str; 8] = [
+    "Barrier",
+    "Commands",
+    "Peers",
+    "Placement",
+    "Recovery",
+    "Resume",
+    "RunClock",
+    "WorldState",
+];
+
+/// Files that route between components: all that may name [`Primary`](lockstep::Primary). One file
+/// of them all would have 2,200 lines, so it is divided by what comes in: inputs and the life of an
+/// iteration; requests; secondaries that come and go; queries of the driver.
+const ROUTES: [&str; 4] = [
+    "primary.rs",
+    "primary/failover.rs",
+    "primary/queries.rs",
+    "primary/requests.rs",
+];
+
+const LOCKSTEP: &str = "common/lockstep/src";
+
+/// Returns the sources of lockstep without their tests, by their paths.
+fn rules() -> Vec<(String, String)> {
+    let root = repository::root().join(LOCKSTEP);
+    let is_test = |path: &str| path.split('/').any(|part| part.starts_with("tests"));
+    let named = files(LOCKSTEP, "rs").into_iter().map(|path| {
+        let name = path.strip_prefix(&root).expect("it is below the folder");
+        let code = text(&path);
+        let code = code.split("#[cfg(test)]").next();
+        let lines = code.unwrap_or_default().lines();
+        let code = lines.filter(|line| !line.trim_start().starts_with("//"));
+        let name = name.to_string_lossy().into_owned();
+        (name, code.collect::<Vec<&str>>().join("\n"))
+    });
+    named.filter(|(name, _)| !is_test(name)).collect()
+}
+
+/// Returns the identifiers in some code.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
 #[test]
-fn the_primary_and_its_components_have_few_fields() {
-    const FIELDS_MAX: usize = 12;
-    let mut count_of_structs = 0;
-    let components = files("common/lockstep/src/primary", "rs");
-    let primary = repository::root().join("common/lockstep/src/primary.rs");
-    for path in components.into_iter().chain([primary]) {
-        let text = text(&path);
-        let fields_of = |body: &str| {
-            let lines = body.lines().take_while(|line| *line != "}");
-            let is_field = |line: &&str| {
-                let inner = line.strip_prefix("    ").unwrap_or_default();
-                inner.starts_with(|c: char| c.is_ascii_lowercase()) && inner.contains(": ")
-            };
-            lines.filter(is_field).count()
-        };
-        for body in text.split("\npub(crate) struct ").skip(1) {
+fn components_of_the_primary_have_few_fields_of_their_own() {
+    const FIELDS_MAX: usize = 10;
+    let mut found = Vec::new();
+    for (path, code) in rules() {
+        for body in code.split("\npub(crate) struct ").skip(1) {
             let name = body.split([' ', '(', '<', ';']).next().unwrap_or_default();
-            let is_component = [
-                "RunClock",
-                "Peers",
-                "Barrier",
-                "Commands",
-                "WorldState",
-                "Placement",
-                "Recovery",
-                "Resume",
-            ];
-            if is_component.contains(&name) {
-                count_of_structs += 1;
-                let fields = fields_of(body);
-                let place = path.display();
-                assert!(
-                    fields <= FIELDS_MAX,
-                    "{name} in {place} has {fields} fields"
+            if COMPONENTS.contains(&name) {
+                let lines = body.lines().skip(1).take_while(|line| *line != "}");
+                let fields: Vec<&str> = lines.filter(|line| line.contains(": ")).collect();
+                let count = fields.len();
+                assert!(count <= FIELDS_MAX, "{name} in {path} has {count} fields");
+                let open = fields.iter().find(|line| line.contains("pub"));
+                assert_eq!(
+                    open, None,
+                    "{name} in {path} has a field that others can write"
                 );
+                found.push(name.to_owned());
             }
         }
-        if let Some((_, body)) = text.split_once("\npub struct Primary {") {
-            count_of_structs += 1;
-            let fields = fields_of(body);
-            assert!(fields <= FIELDS_MAX, "Primary has {fields} fields");
+        if let Some((_, body)) = code.split_once("\npub struct Primary {") {
+            let lines = body.lines().take_while(|line| *line != "}");
+            let count = lines.filter(|line| line.contains(": ")).count();
+            assert!(count <= FIELDS_MAX, "Primary has {count} fields");
+            found.push("Primary".to_owned());
         }
     }
-    assert_eq!(count_of_structs, 9, "the primary and its eight components");
+    assert_eq!(found.len(), COMPONENTS.len() + 1, "{found:?}");
+}
+
+#[test]
+fn components_of_the_primary_do_not_know_it() {
+    let mut seen = 0;
+    for (path, code) in rules() {
+        let is_route = ROUTES.contains(&path.as_str());
+        let owns_impl = code.lines().any(|line| line.starts_with("impl Primary {"));
+        assert!(
+            is_route || !owns_impl,
+            "{path} has rules of the whole primary"
+        );
+        if path.starts_with("primary/") && !is_route {
+            seen += 1;
+            let named = words(&code).find(|word| ["Primary", "Phase"].contains(word));
+            assert_eq!(named, None, "{path} names what composes it");
+        }
+    }
+    assert!(seen > 30, "{seen} files of components were looked at");
+}
+
+#[test]
+fn errors_of_the_rules_are_types() {
+    for (path, code) in rules() {
+        let mut results = code.split("Result<").skip(1);
+        let is_text = |rest: &str| {
+            rest.lines()
+                .next()
+                .is_some_and(|line| line.contains(", String>"))
+        };
+        assert!(
+            !results.any(is_text),
+            "{path} has a function that fails with a text"
+        );
+    }
+}
+
+/// Returns the modules that some code of a module uses, by their full names.
+fn used<'m>(code: &str, module: &str, modules: &'m [String]) -> Vec<&'m String> {
+    let mut found = Vec::new();
+    for (place, _) in code.match_indices("crate::") {
+        let path = &code[place + "crate::".len()..];
+        let end = path.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+        let (path, rest) = path.split_at(end.unwrap_or(path.len()));
+        let listed = rest
+            .strip_prefix('{')
+            .and_then(|list| list.split('}').next());
+        let listed = listed.into_iter().flat_map(|list| list.split(','));
+        let names = listed.map(|name| format!("{path}{}", name.trim()));
+        for name in names.chain([path.to_owned()]) {
+            let is_it = |one: &&String| {
+                let rest = name.strip_prefix(one.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            };
+            found.extend(modules.iter().filter(is_it).max_by_key(|one| one.len()));
+        }
+    }
+    let is_family = |other: &str| {
+        let is_below = |one: &str, other: &str| {
+            let rest = one.strip_prefix(other);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        };
+        is_below(module, other) || is_below(other, module)
+    };
+    found.retain(|other| !is_family(other));
+    found
+}
+
+#[test]
+fn modules_of_the_rules_use_each_other_in_one_direction() {
+    let rules = rules();
+    let name = |path: &str| path.trim_end_matches(".rs").replace('/', "::");
+    let modules: Vec<String> = rules.iter().map(|(path, _)| name(path)).collect();
+    let mut left: Vec<(&String, Vec<&String>)> = modules
+        .iter()
+        .zip(&rules)
+        .map(|(module, (_, code))| (module, used(code, module, &modules)))
+        .collect();
+    let uses: usize = left.iter().map(|(_, used)| used.len()).sum();
+    assert!(uses > 100, "{uses} uses were found");
+    // Whoever uses nobody that is left can be taken away, until a circle is left.
+    loop {
+        let there: Vec<&String> = left.iter().map(|(module, _)| *module).collect();
+        let before = left.len();
+        left.retain(|(_, used)| used.iter().any(|other| there.contains(other)));
+        if left.len() == before {
+            break;
+        }
+    }
+    assert!(left.is_empty(), "these go in circles: {left:?}");
 }
 
 #[test]

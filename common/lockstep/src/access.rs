@@ -1,30 +1,10 @@
-//! What a role may say to a primary: one rule for all that arrives, before it is looked at.
+//! Access of roles to a primary: one rule for all that arrives, before it is looked at.
 
-use protocol::{Access, PeerName, RequestId, RoutingId, SecondaryToPrimary};
+use protocol::{Access, SecondaryToPrimary};
 
 use crate::primary::PrimaryInput;
 
-/// Somebody tried what its role does not allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Forbidden {
-    /// Where it came from.
-    pub from: RoutingId,
-    /// What its sender may do.
-    pub access: Access,
-    /// What it was.
-    pub attempt: Attempt,
-}
-
-/// What somebody tried whose role does not allow it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Attempt {
-    /// To become a secondary of the run.
-    Join(PeerName),
-    /// To speak as a secondary.
-    Simulate(PeerName),
-    /// To change the run.
-    Command(RequestId),
-}
+pub use crate::primary::{Attempt, Forbidden};
 
 /// Returns the input as it is if a sender with such access may give it, else what it tried.
 pub fn admit(input: PrimaryInput, access: Access) -> PrimaryInput {
@@ -57,7 +37,7 @@ pub fn admit(input: PrimaryInput, access: Access) -> PrimaryInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::{ClientToPrimary, Command, Envelope, ProtocolVersion, SessionId};
+    use protocol::{ClientToPrimary, Command, Envelope, ProtocolVersion, RequestId, SessionId};
 
     fn asks(command: Command) -> PrimaryInput {
         PrimaryInput::Client {

@@ -1,8 +1,8 @@
 //! Levels for a world that has none: cut by where its performers are.
 //!
-//! What moves is gathered in `auto_levels/item.rs` and divided in `auto_levels/bisection.rs`. The
-//! levels tile the box around the world's contents, pushed far out at its faces. The same world and
-//! count give the same levels.
+//! Moving things are gathered in `auto_levels/item.rs` and divided in `auto_levels/bisection.rs`.
+//! The levels tile the box around the world's contents, pushed far out at its faces. The same world
+//! and count give the same levels.
 
 mod bisection;
 mod item;
@@ -21,9 +21,9 @@ use item::{Item, finite_bounds, items, reach};
 const BUFFER_MIN_M: f64 = 1.0;
 /// The greatest width of a buffer \[m\]; what is larger reaches into it early enough by its size.
 const BUFFER_MAX_M: f64 = 10.0;
-/// How far levels go on beyond the contents, to the sides, at least \[m\].
+/// Least distance by which levels go on beyond the contents, to the sides \[m\].
 const BESIDE_MIN_M: f64 = 100.0;
-/// How far levels go on above and below the contents, at least \[m\].
+/// Least distance by which levels go on above and below the contents \[m\].
 const ABOVE_AND_BELOW_MIN_M: f64 = 1_000.0;
 /// The part of the longest edge of the contents from which on a static model is in no level.
 const GLOBAL_FROM: f64 = 0.5;
@@ -61,7 +61,7 @@ pub enum CutError {
 /// the default cell.
 ///
 /// # Errors
-/// When the world has levels of its own.
+/// Fails when the world has levels of its own.
 pub fn cut(world: &World, count: NonZeroUsize) -> Result<Vec<Level>, CutError> {
     if !world.levels.is_empty() {
         return Err(CutError::HasLevels {

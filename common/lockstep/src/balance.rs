@@ -1,4 +1,4 @@
-//! Where cells run: hosts for cells that open, and migrations that are worth their cost.
+//! [`Balance`]: hosts for cells that open, and migrations that are worth their cost.
 //!
 //! Its choices depend on load and timing, and never change results: they say where a cell runs and
 //! not what is in it. Costs are measured in `balance/cost.rs`, what is known of each cell is kept
@@ -18,7 +18,7 @@ use protocol::{CellId, Iteration, PeerName};
 use planner::{Candidate, Goal};
 use record::{MoveCosts, Record};
 
-/// What balancing weighs and how patient it is.
+/// Weights and waiting times of balancing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BalanceSettings {
     /// Number of iterations that one measurement of all cells takes; at least 100 keep noise out.
@@ -30,14 +30,14 @@ pub struct BalanceSettings {
     pub minimum_stay: u64,
     /// For how many iterations a gain is expected to last.
     pub expected_stay: u64,
-    /// How many cells move in one iteration at most.
+    /// Most cells that move in one iteration.
     pub moves_max: usize,
     /// By which part of the mean load the slowest secondary may be above it.
     pub tolerance: f64,
     /// By how much the slowest secondary must be above the mean load: less than that is lost in
     /// what a step costs anyway.
     pub minimum_gain: Duration,
-    /// What moving a cell is taken to cost until a move was measured.
+    /// Assumed cost of moving a cell until a move was measured.
     pub move_cost: Duration,
 }
 
@@ -65,7 +65,7 @@ pub struct Move {
     pub to: PeerName,
 }
 
-/// What cells cost, and where they run best.
+/// Costs of cells, and the hosts at which they run best.
 #[derive(Debug)]
 pub struct Balance {
     settings: BalanceSettings,
@@ -76,7 +76,7 @@ pub struct Balance {
     window_start: Iteration,
     latest: Iteration,
     uneven_windows: u32,
-    /// What is left of the last plan.
+    /// Rest of the last plan.
     pending: VecDeque<Pending>,
 }
 
@@ -134,7 +134,7 @@ impl Balance {
     /// the one with the fewest cells, then the first by name.
     ///
     /// # Panics
-    /// When there is no secondary.
+    /// Panics when there is no secondary.
     pub fn host_for(
         &mut self,
         cell: CellId,
@@ -150,7 +150,7 @@ impl Balance {
     /// in their order.
     ///
     /// # Panics
-    /// When there is no secondary.
+    /// Panics when there is no secondary.
     pub fn hosts_for(
         &mut self,
         opening: &[(CellId, u32)],
@@ -375,7 +375,7 @@ impl Balance {
     }
 }
 
-/// What a cell is taken to cost before it is measured.
+/// Assumed cost of a cell before it is measured.
 struct Guess {
     per_cell_ns: f64,
     per_performer_ns: f64,

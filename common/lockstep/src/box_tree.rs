@@ -5,6 +5,12 @@
 //! world and no peer makes it slow. Boxes are kept in single precision, rounded outwards: what it
 //! finds is to be checked. Per leaf it keeps a label and a mark, and per node what these are below,
 //! to pass over what is of no interest.
+//!
+//! An example: a, b, c and d are in this order on the curve, in the tree ((a b) (c d)). A query
+//! that touches d alone finds the box of (a b) beside it and never looks at a or b. e comes between
+//! b and c: the way down goes right where e is not before the first leaf there, so it ends at b,
+//! and the tree is ((a (b e)) (c d)). f comes between e and c: (a (b (e f))) is too high on one
+//! side, and is turned into ((a b) (e f)), which keeps the order.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +29,7 @@ const HEIGHT_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf(u32);
 
-/// What leaves below a node have in common.
+/// Summary of the leaves below a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Summary {
     label: u32,
@@ -67,7 +73,7 @@ struct Node {
     height: u32,
     /// The least place on the curve of the leaves below.
     least: u64,
-    /// What a leaf stands for.
+    /// Item that a leaf stands for.
     item: u32,
     summary: Summary,
 }

@@ -12,9 +12,9 @@ pub struct Checkpoint {
     pub iteration: Iteration,
     /// Digest of all performers after that iteration.
     pub digest: Digest,
-    /// What the primary's rules save, in an encoding of their own.
+    /// Saved state of the primary's rules, in an encoding of its own.
     pub primary: Vec<u8>,
-    /// What all hosts have in common.
+    /// State that all hosts have in common.
     pub scene: SceneSnapshot,
     /// All open cells, in order of their ids.
     pub cells: Vec<CellSnapshot>,

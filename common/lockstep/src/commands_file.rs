@@ -15,14 +15,74 @@ const COMMANDS_MAX: usize = 1_000_000;
 /// The most bytes of a file.
 pub const BYTES_MAX: u64 = 1 << 30;
 
-/// A line that is no command.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{line}: {message}")]
+/// A file that is none of commands.
+#[derive(Debug, thiserror::Error)]
+#[error("{line}: {error}")]
 pub struct CommandsFileError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
-    pub message: String,
+    /// Its error.
+    pub error: LineError,
+}
+
+/// A line that is no command.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// It is not JSON, or has other fields.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It comes before its time.
+    #[error("iteration {iteration} comes after {last}: lines stand in ascending order")]
+    OutOfOrder {
+        /// Its iteration.
+        iteration: Iteration,
+        /// That of the line before.
+        last: Iteration,
+    },
+    /// The file has more lines than it may.
+    #[error("a file has at most {COMMANDS_MAX} commands")]
+    TooMany,
+    /// No topic can be named so.
+    #[error("no topic can be named {0:?}")]
+    Topic(String),
+    /// It has neither a command nor a message, or both.
+    #[error("a line has either command, or topic, type and message")]
+    Fields,
+    /// The command is not for files.
+    #[error("{0} changes nothing within the worlds, and cannot stand in a file")]
+    NotScheduled(String),
+    /// The command has no name.
+    #[error("command is a name, or an object with one name")]
+    NoName,
+    /// There is no such command.
+    #[error("there is no command {0:?}")]
+    Unknown(String),
+    /// The fields are not those of the command.
+    #[error("command {name}: {error}")]
+    Command {
+        /// Its name.
+        name: String,
+        /// The error in its fields.
+        error: serde_json::Error,
+    },
+    /// The message has no type.
+    #[error("the type is missing")]
+    NoType,
+    /// There is no such type of message.
+    #[error("there is no type {0}")]
+    UnknownType(String),
+    /// The fields are not those of the message.
+    #[error("the message is {error}: {}", cause_of(.error))]
+    Message {
+        /// The error in its fields.
+        error: messages::MessageError,
+    },
+}
+
+/// Returns the cause of an error, for people.
+fn cause_of(error: &messages::MessageError) -> String {
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    cause.unwrap_or_default()
 }
 
 /// A line as it is written.
@@ -45,7 +105,7 @@ struct Line {
 /// Returns the commands of a file, in its order, which is that of their iterations.
 ///
 /// # Errors
-/// When a line is no command, or comes before its time.
+/// Fails when a line is no command, or comes before its time.
 pub fn read(text: &str) -> Result<Vec<ScheduledCommand>, CommandsFileError> {
     let mut commands: Vec<ScheduledCommand> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -53,21 +113,18 @@ pub fn read(text: &str) -> Result<Vec<ScheduledCommand>, CommandsFileError> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong = |message| CommandsFileError {
+        let wrong = |error| CommandsFileError {
             line: number,
-            message,
+            error,
         };
         let command = read_line(line).map_err(wrong)?;
+        let iteration = command.iteration;
         let last = commands.last().map_or(Iteration(0), |last| last.iteration);
-        if command.iteration < last {
-            let message = format!(
-                "iteration {} comes after {last}: lines stand in ascending order",
-                command.iteration
-            );
-            return Err(wrong(message));
+        if iteration < last {
+            return Err(wrong(LineError::OutOfOrder { iteration, last }));
         }
         if commands.len() >= COMMANDS_MAX {
-            return Err(wrong(format!("a file has at most {COMMANDS_MAX} commands")));
+            return Err(wrong(LineError::TooMany));
         }
         commands.push(command);
     }
@@ -101,8 +158,8 @@ pub fn line_of(scheduled: &ScheduledCommand) -> String {
     serde_json::to_string(&line).expect("names and values are JSON")
 }
 
-fn read_line(text: &str) -> Result<ScheduledCommand, String> {
-    let line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
+fn read_line(text: &str) -> Result<ScheduledCommand, LineError> {
+    let line: Line = serde_json::from_str(text)?;
     let (iteration, paused_round) = (Iteration(line.iteration), line.paused_round);
     let command = match (line.command, line.topic) {
         (Some(command), None) if line.kind.is_none() && line.message.is_none() => {
@@ -110,21 +167,16 @@ fn read_line(text: &str) -> Result<ScheduledCommand, String> {
         }
         (None, Some(topic)) => {
             if !protocol::topic::is_message_name(&topic) {
-                return Err(format!("no topic can be named {topic:?}"));
+                return Err(LineError::Topic(topic));
             }
             let (kind, body) = read_message(line.kind, line.message)?;
             Command::Publish { topic, kind, body }
         }
-        _ => {
-            let wanted = "a line has either command, or topic, type and message";
-            return Err(wanted.to_owned());
-        }
+        _ => return Err(LineError::Fields),
     };
     if !can_be_scheduled(&command) {
         let name = command.text().unwrap_or_else(|| "this command".to_owned());
-        return Err(format!(
-            "{name} changes nothing within the worlds, and cannot stand in a file"
-        ));
+        return Err(LineError::NotScheduled(name));
     }
     Ok(ScheduledCommand {
         iteration,
@@ -133,18 +185,17 @@ fn read_line(text: &str) -> Result<ScheduledCommand, String> {
     })
 }
 
-fn read_command(value: Value) -> Result<Command, String> {
+fn read_command(value: Value) -> Result<Command, LineError> {
     let name = match &value {
         Value::String(name) => name.clone(),
         Value::Object(map) => map.keys().next().cloned().unwrap_or_default(),
-        _ => return Err("command is a name, or an object with one name".to_owned()),
+        _ => return Err(LineError::NoName),
     };
     serde_json::from_value(renamed(value, pascal)).map_err(|error| {
-        let text = error.to_string();
-        if text.starts_with("unknown variant") {
-            format!("there is no command {name:?}")
+        if error.to_string().starts_with("unknown variant") {
+            LineError::Unknown(name)
         } else {
-            format!("command {name}: {text}")
+            LineError::Command { name, error }
         }
     })
 }
@@ -189,16 +240,17 @@ pub(crate) fn can_be_scheduled(command: &Command) -> bool {
     }
 }
 
-fn read_message(kind: Option<String>, message: Option<Value>) -> Result<(String, Vec<u8>), String> {
-    let name = kind.ok_or("the type is missing")?;
+fn read_message(
+    kind: Option<String>,
+    message: Option<Value>,
+) -> Result<(String, Vec<u8>), LineError> {
+    let name = kind.ok_or(LineError::NoType)?;
     let Some(kind) = messages::find(&name) else {
-        return Err(format!("there is no type {name}"));
+        return Err(LineError::UnknownType(name));
     };
     let message = message.unwrap_or_else(|| Value::Object(Map::new()));
-    let body = kind.from_json(message).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
-        format!("the message is {error}: {}", cause.unwrap_or_default())
-    })?;
+    let body = kind.from_json(message);
+    let body = body.map_err(|error| LineError::Message { error })?;
     Ok((kind.name.to_owned(), body))
 }
 
@@ -249,13 +301,13 @@ mod tests {
         };
         let line = line_of(&scheduled);
         assert!(line.contains(expected), "{line}");
-        assert_eq!(read(&line), Ok(vec![scheduled]), "{line}");
+        assert_eq!(read(&line).unwrap(), vec![scheduled], "{line}");
     }
 
     fn check_error(text: &str, line: usize, part: &str) {
         let error = read(text).unwrap_err();
         assert_eq!(error.line, line, "{error}");
-        assert!(error.message.contains(part), "{error}");
+        assert!(error.error.to_string().contains(part), "{error}");
     }
 
     #[test]

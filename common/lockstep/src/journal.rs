@@ -1,4 +1,4 @@
-//! What was so before changes began, to tell afterwards what has changed.
+//! [`Journal`]: a note of what was so before changes began, to tell afterwards what has changed.
 
 use protocol::CellId;
 

@@ -1,18 +1,14 @@
-//! Which levels each performer touches, which are active and which are loaded in which cell.
+//! [`ActiveLevels`]: levels that performers touch, active ones, and those loaded in each cell.
 //!
 //! This is bookkeeping alone: [`crate::partition`] decides who touches what.
 //! **Invariant:** a level is loaded in a cell while a performer of that cell touches it, and active
 //! while a keeper of any cell does.
 
-mod index;
-
 use protocol::primary_to_secondary::LevelChange;
 use protocol::{CellId, LevelId, PerformerId};
 
-pub(crate) use index::LevelIndex;
-
 use crate::journal::Journal;
-use crate::topology::Topology;
+use crate::topology::{LevelIndex, Topology};
 
 /// The levels that performers touch, keep active and have loaded.
 #[derive(Debug)]
@@ -25,7 +21,7 @@ pub struct ActiveLevels {
     loaded: Vec<Vec<(LevelId, u32)>>,
     /// For each level, how many keepers touch it.
     keepers: Vec<u32>,
-    /// Which levels were loaded in which cells.
+    /// Levels that were loaded in cells before.
     before: Journal<LevelId>,
 }
 

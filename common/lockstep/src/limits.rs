@@ -1,4 +1,4 @@
-//! What the settings of a run may be at most, for whoever reads them: flags, files and messages.
+//! Limits of the settings of a run, for all that reads them: flags, files and messages.
 
 /// The most threads on which one process steps cells.
 pub const THREADS_MAX: u32 = 64;
@@ -6,7 +6,7 @@ pub const THREADS_MAX: u32 = 64;
 /// The most iterations that one message of the primary brings.
 pub const RUN_AHEAD_MAX: u32 = 1000;
 
-/// How many it brings at most, unless said otherwise.
+/// Most iterations that it brings, unless said otherwise.
 pub const RUN_AHEAD_DEFAULT: u32 = 64;
 
 /// The most levels into which a world is cut.

@@ -1,10 +1,11 @@
-//! When the next iteration is due, so that simulated time keeps to the real-time factor asked for.
+//! [`Pace`]: the times at which iterations are due, so that simulated time keeps to the real-time
+//! factor asked for.
 
 use std::time::Duration;
 
 use protocol::SessionTime;
 
-/// How far behind the pace a run may be and still catch up; beyond it, the lost time is forgiven.
+/// Lag behind the pace that a run may still catch up; beyond it, the lost time is forgiven.
 const CATCH_UP_MAX: Duration = Duration::from_millis(50);
 
 /// The pace of a run.

@@ -1,4 +1,5 @@
-//! Which cell every performer is in, and which levels, ghosts and cells follow from it.
+//! [`Partition`]: the cell of every performer, and the levels, ghosts and cells that follow from
+//! it.
 //!
 //! A function of the simulation alone: of performers' states, iteration by iteration, and never of
 //! load, timing or host. So every run of a world makes the same changes at the same iterations.
@@ -34,7 +35,7 @@ use crate::topology::{PerformerSpec, Topology};
 /// One of this many performers beside another cell is asked in each iteration whether it still is.
 const TURNS: u64 = 64;
 
-/// When a level's models are loaded.
+/// Rule for loading a level's models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadRule {
     /// While a performer touches the level or its buffer.
@@ -49,7 +50,7 @@ pub enum LoadRule {
 pub struct Rules {
     /// Rule that says when a level's models are loaded.
     pub load: LoadRule,
-    /// How near two performers may come, beyond what they can move in a step, before one cell must
+    /// Distance of two performers, beyond what they can move in a step, from which on one cell must
     /// own both \[m\].
     pub interaction_margin: f64,
     /// Number of iterations that a performer stays in a cell before it goes home for the sake of
@@ -59,7 +60,7 @@ pub struct Rules {
     pub step_size_s: f64,
 }
 
-/// What changes with an iteration; each list in ascending order.
+/// Changes of an iteration; each list in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Cells that need a host from now on.
@@ -87,7 +88,7 @@ pub struct HandOffPlan {
     pub to: CellId,
 }
 
-/// Which cell every performer is in, and what follows from it.
+/// The cell of every performer, and what follows from it.
 #[derive(Debug)]
 pub struct Partition {
     rules: Rules,
@@ -125,7 +126,7 @@ pub struct Partition {
     rest: Rest,
 }
 
-/// What is to be done with the next update.
+/// A request that is done with the next update.
 #[derive(Clone, Copy, Debug)]
 enum Request {
     Keep(PerformerId),
@@ -213,7 +214,7 @@ impl Partition {
     /// was asked for: otherwise a pause would bring changes forward.
     ///
     /// # Panics
-    /// When there are more or fewer states than performers.
+    /// Panics when there are more or fewer states than performers.
     pub fn update(
         &mut self,
         plan: &Topology,
@@ -315,7 +316,7 @@ impl Partition {
     /// on, which opens that cell, and may change cell with the one after.
     ///
     /// # Panics
-    /// When its number is in use, or not the next one after those that are known.
+    /// Panics when its number is in use, or not the next one after those that are known.
     pub fn insert(&mut self, plan: &Topology, performer: PerformerId) {
         let index = performer.0 as usize;
         self.rest.disturb();
@@ -559,7 +560,7 @@ impl Partition {
         }
     }
 
-    /// Where something in a default cell has begun to look, has it see all.
+    /// Has default cells in which something has begun to look see all.
     fn oversee(&mut self, plan: &Topology) {
         for world in 0..self.default_cells.len() {
             let cell = self.default_cells[world];

@@ -1,4 +1,4 @@
-//! Which secondary hosts which cell at the start.
+//! First placement: the secondary that hosts each cell at the start.
 
 use protocol::primary_to_secondary::{AffinityChange, CellSource};
 use protocol::{CellId, PeerName};
@@ -10,7 +10,7 @@ use crate::topology::Topology;
 /// Secondaries left without a cell are stand-bys.
 ///
 /// # Panics
-/// When there are cells to host and no secondary.
+/// Panics when there are cells to host and no secondary.
 pub fn first_placement(plan: &Topology, secondaries: &[PeerName]) -> Vec<AffinityChange> {
     let mut performers = vec![0_u32; plan.cells.len()];
     for performer in &plan.performers {

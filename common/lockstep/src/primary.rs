@@ -1,16 +1,22 @@
 //! The primary's rules: who takes part, the barrier around each step, and what comes next.
 //!
-//! A run goes through gathering (secondaries join and load), stepping, and stopping. Each has a
-//! file of its own; this one holds the state they share and routes inputs to them.
+//! [`Primary`] is composed of components, each a state machine in a module of its own that takes
+//! events and answers with verdicts. What is here routes: inputs to the component that they
+//! concern, and verdicts to the others. [`Primary::advance`] is the life of an iteration. Requests
+//! of clients are routed in `requests`, secondaries that come and go in `failover`; `queries` is
+//! for reports.
 
 mod barrier;
 mod commands;
 mod context;
+mod failover;
 mod io;
 mod peers;
 mod placement;
+mod purpose;
 mod queries;
 mod recovery;
+mod requests;
 mod resume;
 mod run_clock;
 mod world;
@@ -18,94 +24,83 @@ mod world;
 use std::sync::Arc;
 use std::time::Duration;
 
+use protocol::client_to_primary::ResetKind;
 use protocol::exit::Outcome;
-use protocol::primary_to_observers::{HeartbeatRelay, PrimaryToObservers};
-use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
-use protocol::report::{EventCounts, TopicReport};
-use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
-use protocol::{Digest, Envelope, PeerName, RoutingId, SessionTime, StopReason};
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::{CellSnapshot, HandOff, PrimaryToSecondary, Step, Wanted};
+use protocol::report::TopicReport;
+use protocol::secondary_to_primary::{SecondaryToPrimary, StepAck};
+use protocol::{Envelope, Iteration, PeerName, RoutingId, SessionTime, StopReason};
 use sdf::World;
 
+use crate::checkpoint::Checkpoint;
 use crate::library::Library;
 use crate::pace::Pace;
+use crate::partition::{Changes, Rules};
 use crate::registry::EntityRegistry;
 use crate::topology::Topology;
 
 pub use barrier::speculation::WINDOW_MAX;
 pub use io::{
-    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
-    Settings, StepReport,
+    Attempt, CHECKPOINT_EVERY, CellTiming, Forbidden, PeerLossPolicy, PeerTiming, PrimaryInput,
+    PrimaryOutput, ProcessReport, Settings, StepReport, StepTimeoutSettings,
 };
-pub use peers::liveness::{ProcessReport, StepTimeoutSettings, Watch};
 pub use resume::replay::{Replay, RunTarget};
 pub use resume::saved_state::ResumeError;
 
 use barrier::Barrier;
-use barrier::rounds::Round;
-use commands::{Commands, Until, Waiter};
+use barrier::acks::{AckVerdict, Answer};
+use barrier::round::{NewRound, Round};
+use barrier::speculation::Terms;
+use commands::Commands;
+use commands::batch::{self, AppliedCommand, Batch, Pending};
+use commands::resolve::Scope;
+use commands::services::Calls;
 use context::Context;
 use peers::Peers;
-use peers::shutdown::Stopping;
+use peers::startup::WelcomeTerms;
 use placement::Placement;
+use placement::host_map::HostMap;
+use purpose::Purpose;
 use recovery::Recovery;
+use recovery::checkpoints::OwnPart;
 use resume::Resume;
+use resume::saved_state::{SavedParts, SavedSettings, SavedState};
 use run_clock::{ClockMode, RunClock};
-use world::{Files, WorldState};
-
-/// Time for which the leave message of a peer whose connection closed may still be on its way.
-const LEAVE_GRACE: Duration = Duration::from_millis(50);
+use world::WorldState;
 
 /// A primary.
 #[derive(Debug)]
 pub struct Primary {
     settings: Settings,
-    start: Start,
+    phase: Phase,
     clock: RunClock,
     peers: Peers,
-    phase: Phase,
     barrier: Barrier,
     commands: Commands,
     world: WorldState,
     placement: Placement,
     recovery: Recovery,
     resume: Resume,
-    events: EventCounts,
 }
 
-/// The worlds as the run began with them, and what the welcome says, whatever commands have set
-/// since.
-#[derive(Debug)]
-struct Start {
-    /// The worlds as they travel to secondaries, with their digest.
-    worlds: Vec<u8>,
-    world_digest: Digest,
-    seed: u64,
-    step_size: Duration,
-    topology: Topology,
-    registry: EntityRegistry,
-}
-
-#[derive(Debug)]
+/// Phase of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Secondaries join, load and are synced.
-    Gathering {
-        since: Option<SessionTime>,
-        next_sync: SessionTime,
-    },
-    /// No step is under way.
-    Idle,
-    /// A step waits for its acks.
-    Stepping(Box<Round>),
+    Gathering,
+    /// Steps are made, one after the other.
+    Running,
     /// Everyone was told to stop.
-    Stopping(Stopping),
+    Stopping,
     /// It is over.
     Finished,
 }
 
-impl Peers {
-    pub(crate) fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
-        // Its leave message may be on its way; the deadline tells when it counts as lost.
-        self.roster.note_unsubscribed(routing, now);
+impl Phase {
+    /// Tells whether no step will be made any more.
+    fn is_over(self) -> bool {
+        matches!(self, Self::Stopping | Self::Finished)
     }
 }
 
@@ -113,49 +108,121 @@ impl Primary {
     /// Makes the primary of a run of some worlds.
     ///
     /// # Panics
-    /// When the settings ask for no secondaries.
+    /// Panics when the settings ask for no secondaries.
     pub fn new(mut settings: Settings, worlds: &[World]) -> Self {
-        let topology = Topology::new(worlds);
-        let registry = EntityRegistry::new(worlds);
-        let worlds = sdf::encode_worlds(worlds);
-        let schedule = std::mem::take(&mut settings.schedule);
         assert!(
             settings.secondaries > 0,
             "a primary without secondaries has nobody to run physics"
         );
-        let is_paused = settings.start_paused;
+        let topology = Topology::new(worlds);
+        let registry = EntityRegistry::new(worlds);
+        let schedule = std::mem::take(&mut settings.schedule);
+        let pace = Pace::new(settings.step_size, settings.real_time_factor);
+        let welcome = WelcomeTerms::new(sdf::encode_worlds(worlds), &settings);
         Self {
-            start: Start {
-                world_digest: Digest::of_bytes(&worlds),
-                worlds,
-                seed: settings.seed,
-                step_size: settings.step_size,
-                topology: topology.clone(),
-                registry: registry.clone(),
-            },
-            clock: RunClock::new(
-                is_paused,
-                Pace::new(settings.step_size, settings.real_time_factor),
-            ),
-            peers: Peers::default(),
-            phase: Phase::Gathering {
-                since: None,
-                next_sync: SessionTime(0),
-            },
+            phase: Phase::Gathering,
+            clock: RunClock::new(settings.start_paused, pace),
+            peers: Peers::new(welcome),
             barrier: Barrier::default(),
             commands: Commands::new(schedule),
             placement: Placement::new(&topology),
             world: WorldState::new(topology, registry, settings.rules),
             recovery: Recovery::default(),
             resume: Resume::default(),
-            events: EventCounts::default(),
             settings,
         }
     }
 
-    /// Has files that spawned models refer to found in a library; without it, there are none.
+    /// Makes a primary that waits for secondaries, replays what was done since a checkpoint, and
+    /// goes on. The schedule of the settings is not asked: the checkpoint has what is left of it.
+    ///
+    /// # Errors
+    /// Fails when the checkpoint is none of these worlds.
+    ///
+    /// # Panics
+    /// Panics when the settings ask for no secondaries.
+    pub fn resume(
+        settings: Settings,
+        worlds: &[World],
+        checkpoint: Checkpoint,
+        redo: Replay,
+    ) -> Result<Self, ResumeError> {
+        let mut primary = Self::new(settings, worlds);
+        primary.restore(&checkpoint.primary)?;
+        let (sequence, iteration) = (primary.clock.sequence(), primary.clock.iteration());
+        if sequence != checkpoint.sequence || iteration != checkpoint.iteration {
+            return Err(ResumeError::Unfit("it is of another step"));
+        }
+        primary.begin_redo(redo);
+        primary.resume.begin_from(checkpoint);
+        Ok(primary)
+    }
+
+    /// Returns the saved state of the rules, for [`Self::resume`]; to be asked at the end of a
+    /// step.
+    ///
+    /// # Panics
+    /// Panics when changes wait for states that were asked for: there is no end of a step then.
+    pub fn save(&self) -> Vec<u8> {
+        assert!(
+            !self.commands.has_pending(),
+            "a run is saved between steps, not while one is prepared"
+        );
+        let mode = self.resume.mode_asked_for(self.clock.mode());
+        let calls = self.commands.calls().save(self.commands.waiters());
+        let saved = SavedParts {
+            clock: self.clock.save(mode),
+            settings: SavedSettings::of(&self.settings),
+            refused: self.peers.refused(),
+            world: self.world.save(),
+            host_map: self.placement.host_map().save(self.world.topology()),
+            queue: self.commands.queue().save(self.clock.iteration()),
+            calls,
+        };
+        SavedState::from(saved).encode()
+    }
+
+    fn restore(&mut self, bytes: &[u8]) -> Result<(), ResumeError> {
+        let saved = SavedState::decode(bytes)?;
+        self.restore_parts(saved.into()).map_err(ResumeError::Unfit)
+    }
+
+    fn restore_parts(&mut self, saved: SavedParts) -> Result<(), &'static str> {
+        saved.settings.check()?;
+        self.world.restore(saved.world, self.settings.rules)?;
+        let (topology, partition) = (self.world.topology(), self.world.partition());
+        let host_map = HostMap::restore(topology, partition, saved.host_map)?;
+        self.placement.restore(host_map);
+        let (calls, waiters) = Calls::restore(saved.calls);
+        self.commands.restore(saved.queue, calls, waiters);
+        saved.settings.restore(&mut self.settings);
+        let pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
+        self.clock = RunClock::restore(saved.clock, pace);
+        self.peers.restore(saved.refused);
+        Ok(())
+    }
+
+    /// Has a run that has not begun replay what was done, before anything new.
+    pub fn begin_redo(&mut self, redo: Replay) {
+        let aim = redo.aim.unwrap_or_else(|| self.aim());
+        if redo == Replay::default() {
+            return;
+        }
+        let known = self.commands.queue().schedule_left();
+        let schedule_left = redo.schedule_left.unwrap_or(known).min(known);
+        let queue = self.commands.queue_mut();
+        queue.repeat(redo.commands, schedule_left);
+        // What systems called for is over, or would hold up what is done again.
+        self.commands.forget_calls();
+        self.clock.set_mode(ClockMode::Running);
+        let after = self.clock.iteration();
+        self.resume
+            .begin_replay(redo.digests, after, schedule_left, aim);
+    }
+
+    /// Sets the library with the files that spawned models refer to; without it, there are none.
     pub fn set_library(&mut self, library: Box<dyn Library>) {
-        self.world.library = Files(library);
+        self.world.set_library(library);
     }
 
     /// Replaces what is known of the topics of systems and sensors.
@@ -165,100 +232,69 @@ impl Primary {
 
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let cx = &mut Context::new(now, self.clock.iteration, out);
-        if let Some(stall) = self.peers.stalls.look(now) {
-            self.on_own_stall(stall, cx);
+        let cx = &mut Context::new(now, self.clock.iteration(), out);
+        if let Some(stall) = self.peers.look_up(cx) {
+            self.recovery.postpone(stall);
+            self.barrier.postpone(stall);
         }
         let only_puts_off = input.only_puts_off();
-        let has_rested = std::mem::take(&mut self.barrier.speculation.rests);
+        let has_rested = self.barrier.speculation_mut().end_rest();
+        self.on_input(input, cx);
+        if has_rested {
+            self.advance(cx);
+        }
+        self.continue_calls(cx);
+        if !only_puts_off {
+            let is_running = self.phase == Phase::Running;
+            self.peers.renew_deadline(is_running, &self.settings);
+        }
+        self.peers.rest(now, self.least_deadline().is_some());
+    }
+
+    fn on_input(&mut self, input: PrimaryInput, cx: &mut Context<'_>) {
         match input {
             PrimaryInput::Secondary {
                 from,
                 envelope,
                 wall_clock_us,
-            } => {
-                self.on_secondary(from, envelope, wall_clock_us, cx);
-            }
+            } => self.on_secondary(from, envelope, wall_clock_us, cx),
             PrimaryInput::Client {
                 from,
                 session,
                 message,
-            } => {
-                self.on_request(from, session, message, cx);
-            }
+            } => self.on_request(from, session, message, cx),
             PrimaryInput::Malformed {
                 from,
                 joining,
                 error,
-            } => {
-                self.peers.on_malformed(from, joining, &error, cx);
-            }
+            } => self.peers.on_malformed(from, joining, &error, cx),
             PrimaryInput::Forbidden(forbidden) => self.peers.on_forbidden(forbidden, cx),
             PrimaryInput::Refused { counts, details } => {
                 self.peers.on_refused(counts, &details, cx);
             }
-            PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, cx),
-            PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, now),
-            PrimaryInput::Observed(change) => self.commands.on_observed(change),
-            PrimaryInput::Diagnosed { peer, process } => {
-                self.on_diagnosed(&peer, &process, cx);
+            PrimaryInput::Subscribed(routing) => {
+                let entry = self.entry();
+                self.peers.on_subscribed(routing, entry, &self.settings, cx);
             }
-            PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, cx),
+            PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, cx.now),
+            PrimaryInput::Observed(change) => self.commands.on_observed(change),
+            PrimaryInput::Diagnosed { peer, process } => self.on_diagnosed(&peer, &process, cx),
+            PrimaryInput::Interrupted(signal) => {
+                let cause = format!("the primary received {signal}");
+                self.begin_stopping(StopReason::new(Outcome::Interrupted, cause), cx);
+            }
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), cx);
             }
             PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, cx),
             PrimaryInput::StorageWorks => self.on_storage_works(cx),
-            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, cx),
+            PrimaryInput::CheckpointStored(sequence) => {
+                self.recovery.on_checkpoint_stored(sequence, cx);
+            }
             PrimaryInput::DeadlinePassed { inbox_is_empty } => {
                 self.on_deadline_passed(inbox_is_empty, cx);
             }
         }
-        if has_rested && matches!(self.phase, Phase::Idle) {
-            self.continue_stepping(cx);
-        }
-        self.continue_calls(cx);
-        if !only_puts_off {
-            let peers = self.silence_deadline().into_iter();
-            self.peers.next_deadline = peers.chain(self.sync_deadline()).min();
-        }
-        self.peers.stalls.rest(now, self.least_deadline().is_some());
-    }
-
-    /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.
-    pub fn deadline(&self) -> Option<SessionTime> {
-        let least = self.least_deadline()?;
-        Some(
-            self.peers
-                .stalls
-                .next()
-                .map_or(least, |look| look.min(least)),
-        )
-    }
-
-    fn least_deadline(&self) -> Option<SessionTime> {
-        let phase = match &self.phase {
-            Phase::Gathering { since, next_sync } => {
-                let sync = self.peers.has_peer_to_sync().then_some(*next_sync);
-                let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
-                Some(sync.map_or(patience, |at| at.min(patience)))
-            }
-            Phase::Idle if self.barrier.speculation.rests => Some(SessionTime(0)),
-            Phase::Idle => self.next_step_due(),
-            Phase::Stepping(round) => Some(round.deadline()),
-            Phase::Stopping(stopping) => Some(self.peers.closed_deadline().min(stopping.until)),
-            Phase::Finished => None,
-        };
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
-            return phase;
-        }
-        let alone = self.recovery.losses.alone_since;
-        phase
-            .into_iter()
-            .chain(self.peers.next_deadline)
-            .chain(self.recovery.jobs.deadline())
-            .chain(alone.map(|since| since + self.settings.peer_timeout))
-            .min()
     }
 
     fn on_secondary(
@@ -275,18 +311,25 @@ impl Primary {
             ..
         } = envelope;
         if let SecondaryToPrimary::Join(info) = body {
-            return self.on_join(from, info, cx);
+            let entry = self.entry();
+            return self.peers.on_join(from, info, entry, &self.settings, cx);
         }
         if session != self.settings.session || !self.peers.is_from(&sender, &from, &body) {
-            self.peers.refused.foreign += 1;
-            return;
+            return self.peers.count_foreign();
         }
         match body {
             SecondaryToPrimary::Join(_) => {}
             SecondaryToPrimary::Loaded(loaded) => self.on_loaded(&sender, &loaded, cx),
             SecondaryToPrimary::Synced => self.on_synced(&sender, cx),
             SecondaryToPrimary::Heartbeat(heartbeat) => {
-                self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, cx);
+                let has_begun = self.phase != Phase::Gathering;
+                let from = (from, &sender);
+                let work = self
+                    .peers
+                    .on_heartbeat(from, heartbeat, wall_clock_us, has_begun, cx);
+                self.recovery
+                    .jobs_mut()
+                    .note_progress(&sender, work, cx.now);
             }
             SecondaryToPrimary::StepAck(ack) => {
                 self.on_step_ack(&sender, Arc::unwrap_or_clone(ack), cx);
@@ -297,69 +340,576 @@ impl Primary {
             SecondaryToPrimary::SceneCheckpoint(scene) => {
                 self.on_scene_checkpoint(&sender, scene, cx);
             }
-            SecondaryToPrimary::CaughtUp(answer) => {
-                self.on_caught_up(&sender, *answer, cx);
-            }
+            SecondaryToPrimary::CaughtUp(answer) => self.on_caught_up(&sender, *answer, cx),
             SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, cx),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, cx),
         }
     }
 
-    fn on_heartbeat(
-        &mut self,
-        from: RoutingId,
-        sender: &PeerName,
-        heartbeat: Heartbeat,
-        wall_clock_us: u64,
-        cx: &mut Context<'_>,
-    ) {
-        let member = self
-            .peers
-            .roster
-            .get_mut(sender)
-            .expect("senders are checked to be members");
-        let count = heartbeat.count;
-        cx.push(PrimaryOutput::Send {
-            to: from,
-            message: PrimaryToSecondary::HeartbeatEcho(HeartbeatEcho {
-                count,
-                sent_at_us: heartbeat.sent_at_us,
-                answered_at_us: wall_clock_us,
-            }),
-        });
-        member.heard_at = cx.now;
-        self.recovery
-            .jobs
-            .note_progress(sender, heartbeat.work, cx.now);
-        member.heartbeat = heartbeat;
-        let relay = HeartbeatRelay {
-            name: sender.clone(),
-            count,
-            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
+    /// Returns the time when [`PrimaryInput::DeadlinePassed`] is due, if ever.
+    pub fn deadline(&self) -> Option<SessionTime> {
+        let least = self.least_deadline()?;
+        Some(self.peers.look_before(least))
+    }
+
+    fn least_deadline(&self) -> Option<SessionTime> {
+        let phase = match self.phase {
+            Phase::Gathering => Some(self.peers.startup_deadline(&self.settings)),
+            Phase::Running => match self.barrier.round() {
+                Some(round) => Some(round.deadline()),
+                None if self.barrier.speculation().rests() => Some(SessionTime(0)),
+                None => self.next_step_due(),
+            },
+            Phase::Stopping => return self.peers.shutdown_deadline(),
+            Phase::Finished => return None,
         };
-        cx.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
+        let others = [
+            self.peers.next_deadline(),
+            self.recovery.deadline(&self.settings),
+        ];
+        phase.into_iter().chain(others.into_iter().flatten()).min()
     }
 
     fn on_deadline_passed(&mut self, inbox_is_empty: bool, cx: &mut Context<'_>) {
         // While messages wait to be read, a heartbeat may be among them.
-        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
-            self.look_at_silent(cx);
+        if inbox_is_empty && !self.phase.is_over() {
+            self.peers.look_at_silent(&self.settings, cx);
         }
-        while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
-            && let Some((name, reason)) = self.lost_peer(inbox_is_empty, cx.now)
+        while !self.phase.is_over()
+            && let Some((name, reason)) = self.peers.lost_peer(
+                inbox_is_empty,
+                self.phase == Phase::Running,
+                &self.settings,
+                cx,
+            )
         {
             self.on_lost(&name, reason, cx);
         }
-        if matches!(self.phase, Phase::Idle | Phase::Stepping(_)) {
+        if self.phase == Phase::Running {
             self.continue_jobs(cx);
             self.continue_waiting(cx);
         }
-        match &self.phase {
-            Phase::Gathering { .. } => self.continue_gathering(cx),
-            Phase::Idle => self.continue_stepping(cx),
-            Phase::Stepping(_) => self.continue_round(cx),
-            Phase::Stopping(_) => self.continue_stopping(cx),
+        match self.phase {
+            Phase::Gathering => {
+                if let Some(reason) = self.peers.continue_gathering(&self.settings, cx) {
+                    self.begin_stopping(reason, cx);
+                }
+            }
+            Phase::Running if self.barrier.is_free() => self.advance(cx),
+            Phase::Running => self.continue_round(cx),
+            Phase::Stopping => {
+                self.peers.continue_shutdown(cx);
+                self.finish_if_alone(cx);
+            }
             Phase::Finished => {}
         }
+    }
+
+    /// Tells whether no step is under way in a run that has begun.
+    fn is_idle(&self) -> bool {
+        self.phase == Phase::Running && self.barrier.is_free()
+    }
+
+    /// Begins the run: all secondaries are ready. Places the cells and has everyone build them, in
+    /// a step in which time stands still.
+    fn begin_stepping(&mut self, cx: &mut Context<'_>) {
+        self.peers.begin_run(cx);
+        self.clock.restart_pace(cx.now);
+        self.phase = Phase::Running;
+        if let Some(checkpoint) = self.resume.take_checkpoint() {
+            return self.begin_from(checkpoint, cx);
+        }
+        let secondaries = self.peers.secondaries();
+        let step = Step {
+            affinities: self
+                .placement
+                .place_first(self.world.topology(), secondaries),
+            ..Step::default()
+        };
+        self.publish(Purpose::Build, step, Vec::new(), Vec::new(), cx);
+    }
+
+    /// Returns the time of the next step, if one is due.
+    fn next_step_due(&self) -> Option<SessionTime> {
+        if self.recovery.is_held() {
+            return None;
+        }
+        if self.commands.queue().are_due() || self.has_to_replay() {
+            return Some(SessionTime(0));
+        }
+        self.clock.next_due(self.has_to_rearrange())
+    }
+
+    /// Tells whether something waits for a step although time stands still.
+    fn has_to_rearrange(&self) -> bool {
+        self.placement.has_migrations()
+            || self.commands.queue().has_said()
+            || self.recovery.is_checkpoint_wanted()
+    }
+
+    /// Tells whether the next step is one that is replayed.
+    fn has_to_replay(&self) -> bool {
+        self.resume.is_replaying() && self.clock.mode() == ClockMode::Running
+    }
+
+    /// Makes the next step once it is due: the life of an iteration begins here. It goes on in
+    /// [`Self::begin_step`], [`Self::publish`], [`Self::on_step_ack`] and [`Self::complete_step`],
+    /// which comes back here.
+    fn advance(&mut self, cx: &mut Context<'_>) {
+        // Commands that are all refused leave nothing to step for.
+        while self.is_idle() && !self.recovery.is_held() && !self.barrier.speculation().rests() {
+            self.take_restored();
+            self.continue_draining(cx);
+            let iteration = self.clock.iteration();
+            let limit = self.settings.iterations;
+            if limit.is_some_and(|limit| iteration.0 >= limit) {
+                let cause = format!("all {iteration} iterations are done");
+                return self.begin_stopping(StopReason::new(Outcome::Completed, cause), cx);
+            }
+            self.end_replay_when_done(cx);
+            let rest = self.resume.schedule_after_replay();
+            let queue = self.commands.queue_mut();
+            queue.keep_schedule(rest, &self.settings, cx);
+            if self.next_step_due().is_none_or(|due| due > cx.now) {
+                return;
+            }
+            let are_commands_due = self.commands.queue().are_due();
+            let purpose = self.clock.next_purpose(are_commands_due, cx.now);
+            self.begin_step(purpose, cx);
+        }
+    }
+
+    /// Begins a step for a purpose: commands, then changes of the partition, then of hosts. What
+    /// changes need and is not here is fetched first, in a step in which time stands still.
+    ///
+    /// A pause changes nothing: it is no part of what commands did, and a run that repeats these
+    /// has none.
+    fn begin_step(&mut self, purpose: Purpose, cx: &mut Context<'_>) {
+        if purpose == Purpose::Pause {
+            return self.publish(purpose, Step::default(), Vec::new(), Vec::new(), cx);
+        }
+        let is_fresh = self.world.is_fresh();
+        if purpose == Purpose::Rearrange
+            && !is_fresh
+            && let Some((what, applied)) = self.commands.queue_mut().take_reset(cx)
+        {
+            return self.reset(what, applied, cx);
+        }
+        if self.world.give_back_numbers() {
+            self.placement.give_back(self.world.topology());
+        }
+        let watched = self.world.watched_worlds();
+        let mut batch = if is_fresh {
+            Batch::default()
+        } else {
+            self.stamp(purpose, cx)
+        };
+        let is_numbered = purpose != Purpose::Rearrange || batch.is_needed || is_fresh;
+        if !is_numbered && !self.has_to_rearrange() {
+            return;
+        }
+        let changes = if is_numbered {
+            let has_actions = batch.changes_models();
+            self.world.repartition(self.clock.iteration(), has_actions)
+        } else {
+            // A round for a migration or a checkpoint alone is none that a repeated run has.
+            self.world.note_states();
+            Changes::default()
+        };
+        if batch.changes_models() {
+            batch.refuse_distant_attachments(&mut self.world, cx);
+        }
+        let open = self.placement.host_map().affinity().keys().copied();
+        let shows_ghosts = self.world.watched_worlds() > watched;
+        let Some(wanted) = self.world.missing(&changes, open, shows_ghosts) else {
+            return self.publish_changes(purpose, changes, batch, cx);
+        };
+        self.commands.hold(Pending {
+            purpose,
+            changes,
+            batch,
+        });
+        let step = Step {
+            wanted,
+            ..Step::default()
+        };
+        self.publish(Purpose::Fetch, step, Vec::new(), Vec::new(), cx);
+    }
+
+    /// Takes into a step what commands can bring.
+    fn stamp(&mut self, purpose: Purpose, cx: &mut Context<'_>) -> Batch {
+        let scope = &mut Scope {
+            world: &mut self.world,
+            clock: &mut self.clock,
+            settings: &mut self.settings,
+        };
+        self.commands.queue_mut().stamp(purpose, scope, cx)
+    }
+
+    /// Publishes changes, once all that they need is here.
+    fn publish_changes(
+        &mut self,
+        purpose: Purpose,
+        changes: Changes,
+        batch: Batch,
+        cx: &mut Context<'_>,
+    ) {
+        self.world.count_levels(&changes.levels);
+        self.placement.insert(self.world.topology(), &batch.spawned);
+        let hosts = self.peers.hosts_for_lost_cells();
+        let mut affinities = self
+            .placement
+            .open_and_close(&changes, &self.world, &hosts, cx);
+        let ready = self.placement.take_ready(&mut self.world, cx);
+        for host in &ready.hosts_of_too_large {
+            self.peers.fail_drain(host, cx);
+        }
+        let snapshots = self
+            .placement
+            .migrate(ready, &mut affinities, &mut self.world, cx);
+        let passages = changes.hand_offs;
+        self.placement.tell_hand_offs(&passages, &self.world, cx);
+        let hand_offs = passages.into_iter().map(|passage| {
+            self.placement.hand_over(passage);
+            self.world.hand_off(passage)
+        });
+        let hand_offs: Vec<HandOff> = hand_offs.collect();
+        self.placement.end_changes(&affinities, &batch.removed);
+        self.world.end_changes(&batch.spawned, &batch.removed);
+        let open = self.placement.host_map().affinity().keys().copied();
+        let ghost_poses = self.world.ghost_poses(open);
+        let snapshots_wanted = self.placement.ask_for_snapshots(cx);
+        let step = Step {
+            affinities,
+            actions: batch.actions,
+            messages: batch.messages,
+            hand_offs,
+            level_changes: changes.levels,
+            ghost_changes: changes.ghosts,
+            ghost_poses,
+            suspensions: changes.suspensions,
+            wanted: self.world.wanted(snapshots_wanted),
+            ..Step::default()
+        };
+        self.publish(purpose, step, snapshots, batch.applied, cx);
+    }
+
+    /// Has everyone build the cells of the start; what was spawned is gone, what was removed back.
+    /// Iterations go on: they number what is done, and never go back.
+    fn reset(&mut self, what: ResetKind, applied: AppliedCommand, cx: &mut Context<'_>) {
+        let reason = "all models were reset before the cell could move";
+        self.placement.drop_migrations(reason, cx);
+        self.commands.queue_mut().forget_systems();
+        let rules = Rules {
+            step_size_s: self.settings.step_size.as_secs_f64(),
+            ..self.settings.rules
+        };
+        self.world.reset(self.clock.iteration(), rules);
+        self.clock.reset_elapsed();
+        if what == ResetKind::All {
+            self.clock.reset_time();
+        }
+        let hosts = self.peers.hosts_for_lost_cells();
+        let step = Step {
+            anew: true,
+            affinities: self.placement.reset(self.world.topology(), &hosts),
+            ..Step::default()
+        };
+        self.publish(Purpose::Build, step, Vec::new(), vec![applied], cx);
+    }
+
+    /// Publishes a step, unless all have done it already; it gets its number and its time here.
+    fn publish(
+        &mut self,
+        purpose: Purpose,
+        step: Step,
+        mut snapshots: Vec<(PeerName, CellSnapshot)>,
+        applied: Vec<AppliedCommand>,
+        cx: &mut Context<'_>,
+    ) {
+        let time = self.clock.begin_step(purpose, self.settings.step_size);
+        self.world.begin_step(purpose);
+        let number = (time.sequence, time.iteration);
+        let secondaries = self.peers.secondaries();
+        let mut step = Step {
+            sequence: time.sequence,
+            iteration: time.iteration,
+            sim_time: time.sim_time,
+            elapsed: time.elapsed,
+            subscriptions: self.commands.take_subscriptions(),
+            speaker: self.placement.speaker(secondaries).cloned(),
+            step_size_ns: time.passes.as_nanos() as u64,
+            paused: purpose != Purpose::Advance,
+            checkpoint: self
+                .recovery
+                .asks_for_checkpoint(purpose, number, &self.settings),
+            ..step
+        };
+        self.recovery.losses_mut().announce_restored(&mut step);
+        let affinity = self.placement.host_map().affinity();
+        self.recovery
+            .note_cells_of_checkpoint(time.sequence, affinity, step.speaker.as_ref());
+        let is_plain = purpose == Purpose::Advance && snapshots.is_empty() && applied.is_empty();
+        let is_ahead = self.has_done(&mut step, is_plain, cx.now);
+        for (name, snapshot) in &mut snapshots {
+            snapshot.sequence = time.sequence;
+            self.peers.send_snapshot(name, snapshot, cx);
+        }
+        let step = Arc::new(step);
+        cx.push(if is_ahead {
+            PrimaryOutput::Ahead(Arc::clone(&step))
+        } else {
+            PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&step)))
+        });
+        let round = NewRound {
+            step,
+            purpose,
+            is_ahead,
+            snapshots,
+            applied,
+            secondaries: self.peers.secondaries(),
+            cell_count: self.placement.host_map().affinity().len(),
+        };
+        self.barrier.begin(round, &self.settings, cx.now);
+        if is_ahead {
+            for (name, ack) in self.barrier.take_answers_ahead() {
+                self.on_step_ack(&name, ack, cx);
+            }
+        }
+    }
+
+    /// Tells whether all have done a step ahead that is complete but for its answers.
+    fn has_done(&mut self, step: &mut Step, is_plain: bool, now: SessionTime) -> bool {
+        let is_traced = self.settings.trace.is_some();
+        let allowed = self.settings.run_ahead_max.saturating_sub(1);
+        let terms = Terms {
+            allowed: if is_traced { 0 } else { allowed },
+            is_plain,
+            is_late: self.clock.is_late(now),
+            until_change: self.steps_until_change(step.iteration),
+            secondaries: self.peers.secondaries(),
+        };
+        self.barrier.speculation_mut().has_done(step, &terms, now)
+    }
+
+    /// Returns the number of predictable steps after which something is known to happen.
+    fn steps_until_change(&self, iteration: Iteration) -> u32 {
+        if self.has_to_replay() {
+            return 0;
+        }
+        let left = |last: Iteration| last.0.saturating_sub(iteration.0);
+        let checkpoint = self.recovery.next_checkpoint(&self.settings);
+        let limits = [
+            self.settings.iterations.map(|last| left(Iteration(last))),
+            self.clock.last().map(left),
+            self.commands.queue().next_of_schedule().map(left),
+            checkpoint.map(|next| left(next).saturating_sub(1)),
+        ];
+        let least = limits.into_iter().flatten().min();
+        least.map_or(u32::MAX, |least| u32::try_from(least).unwrap_or(u32::MAX))
+    }
+
+    fn on_step_ack(&mut self, sender: &PeerName, ack: StepAck, cx: &mut Context<'_>) {
+        let is_lost = self.recovery.losses().owes(sender);
+        let known = (&self.world, self.placement.host_map());
+        match self.barrier.on_ack(sender, ack, is_lost, known, cx.now) {
+            AckVerdict::Stale => self.peers.count_stale(),
+            AckVerdict::Duplicate => self.peers.count_duplicate(),
+            AckVerdict::Waiting(answer) => {
+                self.take_over(answer, cx);
+                self.recovery.jobs_mut().note_free(sender, cx.now);
+            }
+            AckVerdict::Complete(answer) => {
+                self.take_over(answer, cx);
+                self.recovery.jobs_mut().note_free(sender, cx.now);
+                if !self.recovery.is_held() {
+                    self.complete_step(cx);
+                }
+            }
+            AckVerdict::Violation { error, divergence } => {
+                if let Some(report) = divergence.filter(|_| self.is_host(sender)) {
+                    return self.diverge(*report, cx);
+                }
+                self.peers.count_malformed();
+                let cause = format!("{sender} broke the protocol: {error}");
+                let reason = StopReason::new(Outcome::PeerLost, cause);
+                if self.can_recover() {
+                    // Its states are dropped, so that nothing of the run is in doubt.
+                    self.on_lost(sender, reason, cx);
+                } else {
+                    self.begin_stopping(reason, cx);
+                }
+            }
+        }
+    }
+
+    /// Takes over what an answer holds, whoever gave it.
+    fn take_over(&mut self, answer: Answer, cx: &mut Context<'_>) {
+        if answer.purpose == Purpose::Advance {
+            self.placement.note_costs(&answer.ack);
+        }
+        self.world.take(&answer.states, answer.ack, cx);
+        self.barrier.recycle(answer.states);
+    }
+
+    /// Completes the step under way: all have answered it.
+    ///
+    /// The order matters. The clock comes first, since all that follows is told as of the new
+    /// iteration. The driver is told of the step before the clients whose commands it brought. The
+    /// log gets it before a replay is compared, since a difference ends the run. Clients that wait
+    /// for time, and checkpoints, come last: they see the run as the next step will find it.
+    fn complete_step(&mut self, cx: &mut Context<'_>) {
+        let mut round = self.barrier.complete();
+        let purpose = round.purpose();
+        self.take_restored();
+        self.clock.complete(round.step());
+        cx.iteration = self.clock.iteration();
+        if purpose == Purpose::Advance {
+            self.commands.queue_mut().begin_iteration();
+        }
+        if matches!(purpose, Purpose::Build | Purpose::Advance) {
+            // What changes while time stands still belongs to the next iteration.
+            self.world.digest_all();
+        }
+        let is_ahead = round.is_ahead();
+        let duration = self.report_step(&mut round, cx);
+        self.complete_commands(&mut round, cx);
+        self.keep(round.into_step(), duration);
+        if purpose == Purpose::Advance && !self.check_replayed(cx) {
+            return;
+        }
+        match purpose {
+            // Levels, ghosts and groups follow from what the cells of the start hold: in a round of
+            // their own, before commands and whether time runs or not, so that a run in which the
+            // same commands come at other moments has the same rounds.
+            Purpose::Build => return self.begin_step(Purpose::Rearrange, cx),
+            Purpose::Fetch => {
+                let Pending {
+                    purpose,
+                    changes,
+                    batch,
+                } = self.commands.take_pending();
+                return self.publish_changes(purpose, changes, batch, cx);
+            }
+            Purpose::Advance if self.settings.balance => {
+                let hosts = self.peers.hosts();
+                self.placement.balance_cells(cx.iteration, &hosts);
+            }
+            Purpose::Advance | Purpose::Pause | Purpose::Rearrange => {}
+        }
+        self.clock.stop_after(purpose);
+        if self.clock.is_paused() {
+            self.clock.observe(cx);
+        }
+        self.placement.complete_migrations(cx);
+        let is_paused = self.clock.is_paused();
+        self.commands.waiters_mut().answer(is_paused, cx);
+        self.save_for_checkpoint(cx);
+        self.begin_calls_of_systems(cx);
+        let secondaries = self.peers.secondaries();
+        let speculation = self.barrier.speculation_mut();
+        if !speculation.rest_after(is_ahead, secondaries, cx.now) {
+            self.advance(cx);
+        }
+    }
+
+    /// Has the driver told of a step that is complete; returns its duration.
+    fn report_step(&mut self, round: &mut Round, cx: &mut Context<'_>) -> Duration {
+        let secondaries = self.peers.secondaries();
+        let (peers, duration) = self.barrier.share_time(round, secondaries, cx.now);
+        self.placement
+            .note_duration(round.purpose(), round.snapshots(), duration);
+        let step = round.step();
+        cx.push(PrimaryOutput::StepDone(StepReport {
+            sequence: step.sequence,
+            iteration: step.iteration,
+            paused: step.paused,
+            digest: self.world.digest(),
+            schedule_left: self.commands.schedule_left(),
+            duration,
+            rearranged: !step.affinities.is_empty() || !step.hand_offs.is_empty(),
+            peers,
+            cells: round.take_cells(),
+        }));
+        duration
+    }
+
+    /// Takes over what systems ask for and say, and answers those whose commands the step has
+    /// brought.
+    fn complete_commands(&mut self, round: &mut Round, cx: &mut Context<'_>) {
+        let gathered = round.take_gathered();
+        let requests = self
+            .commands
+            .resolve_calls(gathered.requests, &self.world, cx);
+        let queue = self.commands.queue_mut();
+        queue.take_from_systems(requests, gathered.messages);
+        let applied = round.take_applied();
+        let (actions, failures) = (&round.step().actions, &gathered.failures);
+        batch::answer_applied(applied, actions, failures, &mut self.world, cx);
+    }
+
+    /// Keeps a step that is done, for those who have to do it again.
+    fn keep(&mut self, step: Arc<Step>, took: Duration) {
+        if !self.recovery.keeps_past(&self.settings) {
+            return;
+        }
+        let mut step = Arc::unwrap_or_clone(step);
+        step.wanted = Wanted::default();
+        let hosted = self.placement.host_map().affinity().keys();
+        let digests = hosted.filter_map(|cell| Some((*cell, self.world.cell_digest(*cell)?)));
+        let digests = digests.collect();
+        self.recovery.step_log_mut().push(step, digests, took);
+    }
+
+    /// Compares the digest of an iteration with that of before, if it is replayed; ends the run
+    /// where they differ.
+    fn check_replayed(&mut self, cx: &mut Context<'_>) -> bool {
+        let number = (self.clock.iteration(), self.clock.sequence());
+        let report = self.resume.check_replayed(number, &self.world);
+        let agrees = report.is_none();
+        if let Some(report) = report {
+            self.diverge(report, cx);
+        }
+        agrees
+    }
+
+    /// Goes on with what is new once all is replayed.
+    fn end_replay_when_done(&mut self, cx: &mut Context<'_>) {
+        let queue = self.commands.queue();
+        if !self.resume.is_replaying() || queue.are_due() {
+            return;
+        }
+        let iteration = self.clock.iteration();
+        let left = queue.schedule_left();
+        let Some((mode, factor)) = self.resume.end_replay_when_done(iteration, left) else {
+            return;
+        };
+        self.clock.set_mode(self.resume.admit_mode(mode));
+        self.settings.real_time_factor = factor;
+        self.clock.set_pace(self.settings.step_size, factor, cx.now);
+        let text = format!("the run goes on after iteration {iteration}");
+        cx.event(Severity::Info, "recovery", text);
+        self.clock.observe(cx);
+        cx.push(PrimaryOutput::Redone);
+    }
+
+    /// Notes the primary's part of a checkpoint when the step that asked for it is done, with all
+    /// that follows from it before the next.
+    fn save_for_checkpoint(&mut self, cx: &mut Context<'_>) {
+        if !self.recovery.lacks_own_part(self.clock.sequence()) {
+            return;
+        }
+        let saved = if self.settings.is_journaled {
+            self.save()
+        } else {
+            Vec::new()
+        };
+        self.recovery.take_own_part(OwnPart {
+            iteration: self.clock.iteration(),
+            digest: self.world.digest(),
+            saved,
+        });
+        self.recovery
+            .complete_checkpoint(self.settings.is_journaled, cx);
     }
 }

@@ -1,4 +1,4 @@
-//! What may be said on a topic by clients and schedules: checked before it reaches a secondary.
+//! Messages of clients and schedules on topics, checked before they reach a secondary.
 
 use messages::Kind;
 use protocol::report::TopicReport;
@@ -48,7 +48,7 @@ pub enum PublicationError {
     Malformed {
         /// The kind.
         kind: String,
-        /// What is wrong with it.
+        /// The error in it.
         #[source]
         source: messages::MessageError,
     },
@@ -57,7 +57,8 @@ pub enum PublicationError {
 /// Checks a message and returns its kind; `topics` are those that are known, by name.
 ///
 /// # Errors
-/// When it is not what could be said on the topic. Any kind can be said on one that nobody knows.
+/// Fails when it is not what could be said on the topic. Any kind can be said on one that nobody
+/// knows.
 pub fn check(
     topics: &[TopicReport],
     topic: &str,

@@ -19,7 +19,7 @@ pub struct EntityRegistry {
     by_name: BTreeMap<String, ModelId>,
 }
 
-/// What has changed since the start.
+/// Changes since the start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedRegistry {
     /// For each world, the models that came and are there, in order of their numbers.
@@ -36,19 +36,78 @@ struct WorldEntry {
     numbers: Numbers,
 }
 
-/// What is known of a model.
+/// Entry of a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ModelEntry {
     /// Its name within its world.
     pub name: String,
     /// True if it never moves.
     pub is_static: bool,
-    /// Where its origin was put, world frame.
+    /// Pose in which its origin was put, world frame.
     pub pose: Pose,
     canonical_link: usize,
     links: Vec<String>,
     /// Names of joints with how many axes they have.
     joints: Vec<(String, usize)>,
+}
+
+/// A name that nothing has, or that is of something else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// There are several worlds, and none is named.
+    #[error("say which world is meant: {}", .worlds.join(", "))]
+    WorldNotNamed {
+        /// Their names.
+        worlds: Vec<String>,
+    },
+    /// No world has this name.
+    #[error("no world is named {name:?}: {}", .worlds.join(", "))]
+    NoWorld {
+        /// The name.
+        name: String,
+        /// The names that worlds have.
+        worlds: Vec<String>,
+    },
+    /// No model has this name.
+    #[error("no model is named {name:?}")]
+    NoModel {
+        /// The name.
+        name: String,
+    },
+    /// No model has a name with which this one begins.
+    #[error("no model is named as {name:?} begins")]
+    NoModelOfPart {
+        /// The name of a part.
+        name: String,
+    },
+    /// The model never moves.
+    #[error("model {name:?} is static: it never moves")]
+    Static {
+        /// Its name.
+        name: String,
+    },
+    /// The model has no link or joint of this name.
+    #[error("model {model:?} has no {kind} {part:?}: {there}")]
+    NoPart {
+        /// Kind of the part.
+        kind: &'static str,
+        /// Its name.
+        part: String,
+        /// The model.
+        model: String,
+        /// The parts that it has, for people.
+        there: String,
+    },
+    /// The joint has fewer axes.
+    #[error("joint {joint:?} has {count} axes: there is no axis {axis}")]
+    NoAxis {
+        /// Its name.
+        joint: String,
+        /// Number of its axes.
+        count: usize,
+        /// The axis that was asked for.
+        axis: u32,
+    },
 }
 
 impl EntityRegistry {
@@ -77,7 +136,7 @@ impl EntityRegistry {
     /// Adds a model under the lowest number of its world that is free, and returns it.
     ///
     /// # Panics
-    /// When there is no such world.
+    /// Panics when there is no such world.
     pub fn add(&mut self, world: usize, model: &Model) -> ModelId {
         let number = self.worlds[world].numbers.upcoming(0);
         let entry = ModelEntry {
@@ -147,7 +206,7 @@ impl EntityRegistry {
     /// Lets the same models come and go in the register of the start.
     ///
     /// # Errors
-    /// When there are more or fewer worlds.
+    /// Fails when there are more or fewer worlds.
     pub(crate) fn restore(&mut self, saved: SavedRegistry) -> Result<(), &'static str> {
         if saved.came.len() != self.worlds.len() {
             return Err("it has models of more or fewer worlds than there are");
@@ -192,7 +251,7 @@ impl EntityRegistry {
     /// Returns what is known of a model.
     ///
     /// # Panics
-    /// When there is no such model.
+    /// Panics when there is no such model.
     pub fn entry(&self, id: ModelId) -> &ModelEntry {
         let entry = &self.worlds[id.world as usize].models[id.model as usize];
         entry.as_ref().expect("who asks has just found its number")
@@ -213,20 +272,18 @@ impl EntityRegistry {
     /// Returns the index of a world by its name, or the only one.
     ///
     /// # Errors
-    /// When there is no such world, or there are several and none is named.
-    pub fn world(&self, name: Option<&str>) -> Result<usize, String> {
-        let names: Vec<&str> = self
-            .worlds
-            .iter()
-            .map(|world| world.name.as_str())
-            .collect();
+    /// Fails when there is no such world, or there are several and none is named.
+    pub fn world(&self, name: Option<&str>) -> Result<usize, RegistryError> {
+        let names = || self.worlds.iter().map(|world| world.name.clone()).collect();
         match name {
-            None if names.len() == 1 => Ok(0),
-            None => Err(format!("say which world is meant: {}", names.join(", "))),
+            None if self.worlds.len() == 1 => Ok(0),
+            None => Err(RegistryError::WorldNotNamed { worlds: names() }),
             Some(name) => {
-                let found = names.iter().position(|other| *other == name);
-                let there_are = || format!("no world is named {name:?}: {}", names.join(", "));
-                found.ok_or_else(there_are)
+                let found = self.worlds.iter().position(|other| other.name == name);
+                found.ok_or_else(|| RegistryError::NoWorld {
+                    name: name.to_owned(),
+                    worlds: names(),
+                })
             }
         }
     }
@@ -239,20 +296,23 @@ impl EntityRegistry {
     /// Returns a model by its name as reports have it.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn model(&self, name: &str) -> Result<ModelId, String> {
+    /// Fails when there is none.
+    pub fn model(&self, name: &str) -> Result<ModelId, RegistryError> {
         let found = self.by_name.get(name).copied();
-        found.ok_or_else(|| format!("no model is named {name:?}"))
+        found.ok_or_else(|| RegistryError::NoModel {
+            name: name.to_owned(),
+        })
     }
 
     /// Returns a model that moves.
     ///
     /// # Errors
-    /// When there is none of this name, or it is static.
-    pub fn mover(&self, name: &str) -> Result<ModelId, String> {
+    /// Fails when there is none of this name, or it is static.
+    pub fn mover(&self, name: &str) -> Result<ModelId, RegistryError> {
         let id = self.model(name)?;
         if self.entry(id).is_static {
-            return Err(format!("model {name:?} is static: it never moves"));
+            let name = name.to_owned();
+            return Err(RegistryError::Static { name });
         }
         Ok(id)
     }
@@ -260,8 +320,8 @@ impl EntityRegistry {
     /// Returns a link of a model that moves, by `MODEL::LINK`, or the canonical link of a model.
     ///
     /// # Errors
-    /// When there is none, or its model is static.
-    pub fn link(&self, name: &str) -> Result<LinkId, String> {
+    /// Fails when there is none, or its model is static.
+    pub fn link(&self, name: &str) -> Result<LinkId, RegistryError> {
         let (id, part) = self.split(name)?;
         let entry = self.entry(id);
         let link = match part {
@@ -280,8 +340,8 @@ impl EntityRegistry {
     /// Returns a model that moves and the index of a link, if `MODEL::LINK` names one.
     ///
     /// # Errors
-    /// When there is no such model or link, or the model is static.
-    pub fn model_or_link(&self, name: &str) -> Result<(ModelId, Option<u32>), String> {
+    /// Fails when there is no such model or link, or the model is static.
+    pub fn model_or_link(&self, name: &str) -> Result<(ModelId, Option<u32>), RegistryError> {
         let (id, part) = self.split(name)?;
         let link = self.link(name)?;
         Ok((id, (!part.is_empty()).then_some(link.link)))
@@ -290,8 +350,8 @@ impl EntityRegistry {
     /// Returns an axis of a joint of a model that moves, by `MODEL::JOINT`.
     ///
     /// # Errors
-    /// When there is none, or its model is static.
-    pub fn axis(&self, name: &str, axis: u32) -> Result<(ModelId, u32), String> {
+    /// Fails when there is none, or its model is static.
+    pub fn axis(&self, name: &str, axis: u32) -> Result<(ModelId, u32), RegistryError> {
         let (id, part) = self.split(name)?;
         let entry = self.entry(id);
         let Some(index) = entry.joints.iter().position(|(joint, _)| joint == part) else {
@@ -304,15 +364,14 @@ impl EntityRegistry {
         };
         let count = entry.joints[index].1;
         if axis as usize >= count {
-            return Err(format!(
-                "joint {name:?} has {count} axes: there is no axis {axis}"
-            ));
+            let joint = name.to_owned();
+            return Err(RegistryError::NoAxis { joint, count, axis });
         }
         Ok((id, index as u32))
     }
 
     /// Splits the name of a part into its model, which moves, and the rest.
-    fn split<'n>(&self, name: &'n str) -> Result<(ModelId, &'n str), String> {
+    fn split<'n>(&self, name: &'n str) -> Result<(ModelId, &'n str), RegistryError> {
         if self.by_name.contains_key(name) {
             return Ok((self.mover(name)?, ""));
         }
@@ -322,7 +381,9 @@ impl EntityRegistry {
             .last();
         match model {
             Some(end) => Ok((self.mover(&name[..end])?, &name[end + 2..])),
-            None => Err(format!("no model is named as {name:?} begins")),
+            None => Err(RegistryError::NoModelOfPart {
+                name: name.to_owned(),
+            }),
         }
     }
 
@@ -335,17 +396,22 @@ impl EntityRegistry {
     }
 }
 
-/// How many names of parts an error lists.
+/// Most names of parts that an error lists.
 const LISTED_MAX: usize = 8;
 
-fn no_part(kind: &str, part: &str, model: &str, there: &[String]) -> String {
+fn no_part(kind: &'static str, part: &str, model: &str, there: &[String]) -> RegistryError {
     let mut names: Vec<&str> = there.iter().map(String::as_str).take(LISTED_MAX).collect();
     if there.len() > LISTED_MAX {
         names.push("...");
     }
-    let names = match names.as_slice() {
+    let there = match names.as_slice() {
         [] => format!("it has no {kind}s"),
         names => format!("it has {}", names.join(", ")),
     };
-    format!("model {model:?} has no {kind} {part:?}: {names}")
+    RegistryError::NoPart {
+        kind,
+        part: part.to_owned(),
+        model: model.to_owned(),
+        there,
+    }
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
 
-use crate::primary::Watch;
-
-/// How many may wait to be seen; they repeat themselves, so that more come in time.
+/// Most requests to join that wait for a subscription; they are repeated, so that more come in
+/// time.
 const WAITING_MAX: usize = 1024;
 
-/// How far a secondary has come.
+/// Progress of a secondary towards taking part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
     /// Welcomed, reads the world.
@@ -25,11 +24,11 @@ pub enum Progress {
 /// One secondary.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// What it said of itself.
+    /// Its own account of itself.
     pub info: PeerInfo,
-    /// Where it is reached.
+    /// Address at which it is reached.
     pub routing: RoutingId,
-    /// How far it has come.
+    /// Progress towards taking part.
     pub progress: Progress,
     /// Time of its welcome.
     pub welcomed_at: SessionTime,
@@ -37,10 +36,27 @@ pub struct Member {
     pub heard_at: SessionTime,
     /// Its last heartbeat.
     pub heartbeat: Heartbeat,
-    /// What is known of it while it does not answer.
+    /// Findings about it while it does not answer.
     pub watch: Watch,
     /// Since when its connection is gone; it may still have a leave message on its way.
     pub closed_at: Option<SessionTime>,
+}
+
+/// Findings about a peer that does not answer.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Processor time that it had used \[us\], when that was noted.
+    pub(crate) cpu_noted: Option<(SessionTime, u64)>,
+    /// Time when its process was last looked at.
+    pub(crate) looked_at: Option<SessionTime>,
+    /// Finding of that look, for people.
+    pub(crate) found: Option<String>,
+    /// Since when it is waited for because it is stopped.
+    pub(crate) held_since: Option<SessionTime>,
+    /// Time when that was told last.
+    pub(crate) told_at: SessionTime,
+    /// End of its process, as its parent saw it, for people.
+    pub(crate) ended: Option<String>,
 }
 
 impl Member {
@@ -53,12 +69,27 @@ impl Member {
     }
 }
 
+impl Watch {
+    /// Moves what was noted by a time in which the primary itself did nothing.
+    pub(crate) fn postpone(&mut self, by: Duration) {
+        let [looked_at, held_since] =
+            [self.looked_at, self.held_since].map(|at| at.map(|at| at + by));
+        (self.looked_at, self.held_since) = (looked_at, held_since);
+        self.told_at = self.told_at + by;
+    }
+
+    /// Tells whether it is waited for as long as it is stopped.
+    pub fn is_held(&self) -> bool {
+        self.held_since.is_some()
+    }
+}
+
 /// The secondaries of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
     members: BTreeMap<PeerName, Member>,
     subscribed: BTreeSet<RoutingId>,
-    /// Who asked to join before its subscription was seen.
+    /// Requests to join whose subscription was not seen yet.
     waiting: BTreeMap<RoutingId, PeerInfo>,
 }
 

@@ -1,6 +1,6 @@
 //! The secondary's rules: join, load, answer each step once, leave in order.
 //!
-//! What a step does to cells is the driver's: the rules say when one is to be done, with which
+//! Cells are the driver's: the rules say when a step is to be done, with which
 //! snapshots, and which messages are late, repeated or foreign.
 
 mod jobs;
@@ -26,16 +26,16 @@ use serving::{Serving, SnapshotVerdict, StepVerdict};
 /// Time between attempts to join.
 const JOIN_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What a secondary is told on its command line.
+/// Settings of a secondary, from its command line.
 #[derive(Clone, Debug)]
 pub struct SecondarySettings {
-    /// What it says of itself.
+    /// Its account of itself.
     pub info: PeerInfo,
     /// Time to wait for a primary.
     pub peer_timeout: Duration,
 }
 
-/// What happens to a secondary.
+/// Event for a secondary.
 #[derive(Clone, Debug)]
 pub enum SecondaryInput {
     /// The first input, once.
@@ -57,7 +57,7 @@ pub enum SecondaryInput {
     StepComputed(StepAck),
     /// The job asked for is done, or could not be.
     CaughtUp {
-        /// Where the job ended.
+        /// State in which the job ended.
         end: JobEnd,
         /// The answer.
         answer: CaughtUp,
@@ -78,7 +78,7 @@ pub enum SecondaryInput {
     DeadlinePassed,
 }
 
-/// What a secondary wants done.
+/// Effect that a secondary wants.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SecondaryOutput {
     /// Send to the primary.

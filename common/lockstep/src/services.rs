@@ -71,7 +71,7 @@ pub enum ServiceError {
     Malformed {
         /// The service.
         service: String,
-        /// What is wrong with them.
+        /// The error in them.
         #[source]
         source: MessageError,
     },
@@ -98,7 +98,7 @@ impl ServiceError {
     }
 }
 
-/// What a service of a world does with its request.
+/// Translation of a request of a world's service into commands.
 type Translation = fn(&Call<'_>) -> Result<Vec<Command>, ServiceError>;
 
 /// A service that every world has.
@@ -107,7 +107,7 @@ struct WorldService {
     name: &'static str,
     /// The kind of its request.
     kind: &'static str,
-    /// What it does.
+    /// Translation of its requests.
     translate: Translation,
 }
 
@@ -207,7 +207,7 @@ pub fn refusal_of(service: &str) -> Option<&'static str> {
 /// one before it has taken effect. `worlds` are the names of all worlds; `kind` may be empty.
 ///
 /// # Errors
-/// When there is no such service, or its request is none or asks for what cannot be done.
+/// Fails when there is no such service, or its request is none or asks for what cannot be done.
 pub fn translate<S: AsRef<str>>(
     service: &str,
     kind: &str,

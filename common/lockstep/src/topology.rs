@@ -1,10 +1,12 @@
-//! What the worlds consist of for lockstep: cells, levels and performers with their numbers.
+//! [`Topology`]: the parts of the worlds for lockstep: cells, levels and performers with their
+//! numbers.
 //!
 //! A topology is a pure function of the worlds, so every process computes the same one and the
 //! numbers need no agreement. During a run it changes by [`Topology::spawn`] and
 //! [`Topology::remove`] alone.
 
 mod joined;
+mod level_index;
 pub(crate) mod saved;
 mod spawn;
 
@@ -15,8 +17,9 @@ use sdf::World;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
-use crate::levels::LevelIndex;
 use crate::numbers::Numbers;
+
+pub(crate) use level_index::LevelIndex;
 
 /// The name under which default cells are reported.
 pub const DEFAULT_CELL_NAME: &str = "default";
@@ -182,7 +185,7 @@ impl Topology {
     /// Returns a cell.
     ///
     /// # Panics
-    /// When no cell has this id.
+    /// Panics when no cell has this id.
     pub fn cell(&self, id: CellId) -> &CellSpec {
         &self.cells[id.0 as usize]
     }
@@ -190,7 +193,7 @@ impl Topology {
     /// Returns a level.
     ///
     /// # Panics
-    /// When no level has this id.
+    /// Panics when no level has this id.
     pub fn level(&self, id: LevelId) -> &LevelSpec {
         &self.levels[id.0 as usize]
     }
@@ -198,7 +201,7 @@ impl Topology {
     /// Returns a performer.
     ///
     /// # Panics
-    /// When no performer has this id.
+    /// Panics when no performer has this id.
     pub fn performer(&self, id: PerformerId) -> &PerformerSpec {
         &self.performers[id.0 as usize]
     }

@@ -4,17 +4,17 @@ use super::Placed;
 use super::item::Item;
 use crate::bounds::Bounds;
 
-/// How much of the weight may be on the other side of a cut for the sake of cutting through less.
+/// Share of the weight that may be on the other side of a cut for the sake of cutting through less.
 const IMBALANCE_MAX: f64 = 0.1;
-/// How much spread along an axis counts; things fall along z, and a cut across it is crossed.
+/// Weight of spread along each axis; things fall along z, and a cut across it is crossed.
 const AXIS_WEIGHTS: [f64; 3] = [1.0, 1.0, 0.25];
 
 /// A part of the world.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
-    /// Where it is.
+    /// Box of it.
     pub region: Bounds,
-    /// What moves there.
+    /// Moving things in it.
     pub items: Vec<Item>,
     /// Static models that touch it or its buffer.
     pub statics: Vec<Placed>,
@@ -89,7 +89,7 @@ fn best_cut(items: &[Item], share: f64) -> Option<(usize, f64)> {
         .find_map(|(_, axis)| Some((axis, best_place(items, axis, share)?)))
 }
 
-/// What is at a coordinate: the faces and the middle of an item's box.
+/// Feature of an item's box at a coordinate: a face, or the middle.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     Low,
@@ -97,14 +97,14 @@ enum Mark {
     High,
 }
 
-/// How good a cut is; the least is the best.
+/// Badness of a cut; the least is the best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Badness {
     /// By how much more of the weight than allowed is on the wrong side.
     excess: f64,
     /// Weight that is cut through, and weight that is on the wrong side.
     loss: f64,
-    /// How near the next face or middle is, negated \[m\].
+    /// Distance of the next face or middle, negated \[m\].
     tightness: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What moves in a world, as far as cuts are concerned: boxes with weights.
+//! [`Item`]: moving things of a world, as far as cuts are concerned: boxes with weights.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use sdf::{JointEnd, Model, World};
 
 use crate::bounds::Bounds;
 
-/// How far from the origin anything counts \[m\].
+/// Farthest coordinate that counts \[m\].
 const COORDINATE_MAX_M: f64 = 1e6;
 
 /// Performers that stay together: one, several that joints of the world hold together, or several

@@ -1,4 +1,5 @@
-//! What one cell costs per iteration, measured so that single slow steps do not count.
+//! [`CellCost`]: the cost of one cell per iteration, measured so that single slow steps do not
+//! count.
 //!
 //! A window of iterations is divided into batches. The median of the batches' means is the window's
 //! cost, so a step that the machine held up spoils one batch and not the window; windows are then
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 /// Into how many batches a window is divided.
 pub(super) const BATCHES: usize = 10;
-/// How much a new window counts against those before it.
+/// Weight of a new window against those before it.
 const WEIGHT_OF_NEW: f64 = 0.4;
 
 /// The measured cost of a cell.

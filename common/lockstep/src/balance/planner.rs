@@ -1,4 +1,4 @@
-//! Which moves make the slowest secondary faster, for their cost.
+//! Planner: moves that make the slowest secondary faster, for their cost.
 //!
 //! The slowest secondary holds up all others, so each change takes load off it: one of its cells
 //! moves to one of the least loaded, or they swap two. Of the changes found one after the other,
@@ -8,7 +8,7 @@ use protocol::CellId;
 
 /// Number of changes that one plan has at most.
 const CHANGES_MAX: usize = 64;
-/// How many of the least loaded secondaries are tried for each change.
+/// Number of the least loaded secondaries that are tried for each change.
 const TARGETS_MAX: usize = 8;
 /// The part of the tolerance to which a plan goes on, so that it does not stop where the next
 /// measurement begins another.
@@ -21,22 +21,22 @@ const LEAST_USE: f64 = 0.5;
 pub(super) struct Candidate {
     /// The cell.
     pub cell: CellId,
-    /// What it costs per iteration \[ns\].
+    /// Cost per iteration \[ns\].
     pub cost_ns: f64,
-    /// What moving it costs \[ns\].
+    /// Cost of moving it \[ns\].
     pub move_cost_ns: f64,
     /// True if it may move now.
     pub is_free: bool,
 }
 
-/// When a plan is good.
+/// Conditions of a good plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Goal {
     /// For how many iterations a gain is expected to last.
     pub expected_stay: f64,
     /// By which part of the mean load the slowest secondary may be above it.
     pub tolerance: f64,
-    /// How far above the mean load it must be for a change to be worth it at all.
+    /// Least load above the mean for a change to be worth it at all.
     pub minimum_gain_ns: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of each cell beside its cost: when it moved, from where, and how large it is.
+//! [`Record`]: findings about each cell beside its cost: its last move, former host and size.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::cost::CellCost;
 const DOUBLINGS_MAX: u32 = 6;
 /// After how many of its minimum stays on one host a cell counts as settled.
 const SETTLED_STAYS: u64 = 8;
-/// How much a new measurement of a move counts against those before it.
+/// Weight of a new measurement of a move against those before it.
 const WEIGHT_OF_NEW: f64 = 0.3;
 
-/// What is known of one cell.
+/// Findings about one cell.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// What it costs.
+    /// Measured cost.
     pub cost: CellCost,
     /// Number of performers that it was expected to have when it opened.
     pub expected_performers: Option<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Record {
     pub snapshot_bytes: Option<u64>,
     /// Time when it came to its host, unless it opened there.
     pub moved_at: Option<Iteration>,
-    /// Where it came from when it last moved for the sake of balance.
+    /// Former host, when it last moved for the sake of balance.
     came_from: Option<PeerName>,
     /// Number of times that it went back to where it came from.
     returns: u32,
@@ -65,7 +65,7 @@ impl Record {
     }
 }
 
-/// What moving cells costs, learnt from those that moved.
+/// Costs of moving cells, learnt from those that moved.
 #[derive(Debug)]
 pub(super) struct MoveCosts {
     took_ns: f64,

@@ -13,7 +13,7 @@ struct Run {
     costs: Vec<f64>,
     /// By how much a step's cost differs from the true one at most, as a part of it.
     noise: f64,
-    /// How much longer each secondary takes for the same work.
+    /// Factor by which each secondary takes longer for the same work.
     slowness: BTreeMap<PeerName, f64>,
     secondaries: Vec<PeerName>,
     affinity: BTreeMap<CellId, PeerName>,

@@ -1,4 +1,5 @@
-//! Which cells own whom, need a host, and stand still; bookkeeping alone.
+//! [`Cells`]: performers in cells, cells that need a host, and those that stand still; bookkeeping
+//! alone.
 
 use protocol::primary_to_secondary::Suspension;
 use protocol::{CellId, PerformerId};
@@ -12,7 +13,7 @@ use crate::topology::Topology;
 pub(super) struct Cells {
     /// The performers of each cell, ascending.
     owned: Vec<Vec<PerformerId>>,
-    /// How many of them are keepers.
+    /// Number of keepers among them.
     keepers: Vec<u32>,
     open: Vec<bool>,
     suspended: Vec<bool>,
@@ -93,7 +94,7 @@ impl Cells {
         self.stir(cell);
     }
 
-    /// What woke a cell in the iteration before may be over.
+    /// Begins an iteration: what woke a cell in the one before may be over.
     pub(super) fn begin_iteration(&mut self) {
         self.stirred.append(&mut self.woken);
     }

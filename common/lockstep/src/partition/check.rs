@@ -13,7 +13,7 @@ impl Partition {
     /// Checks everything that must hold after an update.
     ///
     /// # Panics
-    /// When an invariant is broken, with a sentence that says which.
+    /// Panics when an invariant is broken, with a sentence that says which.
     pub fn check(&self, plan: &Topology) {
         self.check_owners(plan);
         self.check_levels(plan);
@@ -42,7 +42,7 @@ impl Partition {
     /// are those of the last update. It asks every pair, so it is for small worlds.
     ///
     /// # Panics
-    /// When two are apart of which not both are in suspended cells.
+    /// Panics when two are apart of which not both are in suspended cells.
     pub fn check_groups(&self, plan: &Topology, states: &[PerformerState]) {
         let members: Vec<usize> = (0..states.len())
             .filter(|one| !self.marks[*one].has(Marks::REMOVED))

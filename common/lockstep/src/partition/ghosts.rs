@@ -1,4 +1,4 @@
-//! Which cell holds a ghost of which performer; bookkeeping alone.
+//! [`Ghosts`]: ghosts of performers in cells; bookkeeping alone.
 
 use protocol::primary_to_secondary::GhostChange;
 use protocol::{CellId, PerformerId};
@@ -12,7 +12,7 @@ pub(super) struct Ghosts {
     in_cell: Vec<Vec<PerformerId>>,
     /// Number of ghosts that each performer has.
     of_performer: Vec<u32>,
-    /// Which ghosts were in which cells.
+    /// Ghosts that were in cells before.
     before: Journal<PerformerId>,
 }
 

@@ -4,6 +4,15 @@
 //! at those that meet one of another cell, and floods from there. A group that comes together is
 //! owned by the cell that most of it is in already; it goes home later, together, when all of it
 //! have been there for a while and clearly more of it belong elsewhere.
+//!
+//! An example: a is in L1, its home, b and c are in L2, theirs, and touch each other. a comes so
+//! near to b that they could touch in the next step. The search starts at a, since it meets one of
+//! another cell, and floods to b and c. Most of the three are in L2 already, so a passes to L2.
+//! They part: the search starts at a, since it is away from home, finds it alone, and once it has
+//! been in L2 for the minimum stay it goes home. A pile of six in L1, of which three belong to L2,
+//! stays, since three are not clearly more than three; when four of them do, all six pass,
+//! since twice four is more than three times two.
+//!
 //! **Invariant:** after an update, all members of a group are in one cell, except that nobody
 //! leaves a suspended cell without a keeper but whom a command has put elsewhere, and nobody a cell
 //! where a joint goes with the step to come.
@@ -14,11 +23,11 @@ use super::marks::Marks;
 use super::{HandOffPlan, Partition};
 use crate::topology::Topology;
 
-/// How many of a group must belong elsewhere, to how many that belong where it is, until it goes
-/// there.
+/// Number of a group's members that belong elsewhere, to those that belong where it is, until it
+/// goes there.
 const CLEARLY: (usize, usize) = (3, 2);
 
-/// Which cell is to own a group, and who goes there.
+/// The cell that is to own a group, and the members that go there.
 struct Verdict {
     target: CellId,
     is_waiting: bool,

@@ -1,4 +1,5 @@
-//! What the rules note about each performer, in a byte, so that all can be gone through quickly.
+//! [`Marks`]: notes of the rules about each performer, in a byte, so that all can be gone through
+//! quickly.
 
 /// Notes about one performer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Which performers are near which: one tree per world over boxes that are a little wider than
-//! where performers reach, so that few of them change with an iteration.
+//! Neighbours: performers near each other. One tree per world holds boxes that are a little wider
+//! than performers reach, so that few of them change with an iteration.
 //!
 //! Only performers that may meet one of another cell are marked [`Marks::BESIDE`]; all others cost
 //! a comparison. A mark too many costs time alone.
@@ -15,8 +15,8 @@ use super::{Rules, turn};
 use crate::bounds::Bounds;
 use crate::box_tree::{BoxTree, Leaf};
 
-/// How much wider boxes are at least and at most \[m\], at most twice that by their turn, and for
-/// how many steps of motion.
+/// Least and greatest width added to boxes \[m\], at most twice that by their turn, and number of
+/// steps of motion that it is for.
 const WIDER: (f32, f32, f32) = (0.1, 1.0, 16.0);
 /// A box that holds performers without collisions alone.
 const NOWHERE: [[f32; 3]; 2] = protocol::NO_REACH;

@@ -1,4 +1,5 @@
-//! Where one performer is among the levels: what it touches and which cell is its home.
+//! [`Place`]: the place of one performer among the levels: those that it touches, and its home
+//! cell.
 //!
 //! A look finds out, and how far the performer may move before a look could say anything else;
 //! until then a glance is enough. Brute force and glances always agree.
@@ -7,18 +8,18 @@ use protocol::{CellId, Iteration, LevelId, PerformerState};
 
 use super::{LoadRule, Rules, turn};
 use crate::bounds::Bounds;
-use crate::levels::LevelIndex;
-use crate::topology::{PerformerSpec, Topology};
+use crate::topology::{LevelIndex, PerformerSpec, Topology};
 
-/// How far a look goes at least and at most \[m\], at most twice that by its turn.
+/// Least and greatest reach of a look \[m\], at most twice that by its turn.
 const LOOK: [f64; 2] = [0.5, 1.0];
-/// How far ahead of a change a performer counts as near to it: a way \[m\] and a number of steps.
+/// Distance from a change at which a performer counts as near to it: a way \[m\], and a number of
+/// steps.
 const FORESIGHT: (f64, f64) = (0.05, 8.0);
 /// Number of levels that a performer may touch beyond those at its box, by moving or by links that
 /// nothing holds. With more it has blown up, and only its box counts.
 const LEVELS_BEYOND_MAX: usize = 256;
 
-/// Where a performer is.
+/// Place of a performer.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The cell that owns it.
@@ -31,17 +32,17 @@ pub(super) struct Place {
     pub(super) half: [f64; 3],
     pub(super) has_loose_links: bool,
     world: u32,
-    /// Where it was at the last update, in worlds in which cells may stand still \[m\].
+    /// Position at the last update, in worlds in which cells may stand still \[m\].
     pub(super) seen_at: Option<[f64; 3]>,
-    /// Where it was at the last look \[m\].
+    /// Position at the last look \[m\].
     pub(super) looked_at: [f64; 3],
-    /// How far it may move from there before it touches other levels \[m\].
+    /// Way that it may move from there before it touches other levels \[m\].
     pub(super) levels_slack: f64,
-    /// How far it may move from there before its home changes \[m\].
+    /// Way that it may move from there before its home changes \[m\].
     pub(super) home_slack: f64,
 }
 
-/// What a glance tells.
+/// Outcome of a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Glance {
     /// A look is needed.

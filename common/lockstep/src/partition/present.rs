@@ -1,4 +1,4 @@
-//! What is asked of [`Partition`] about the present.
+//! Queries of a [`Partition`] about the present.
 
 use protocol::{CellId, LevelId, PerformerId};
 

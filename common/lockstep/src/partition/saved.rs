@@ -1,6 +1,6 @@
 //! [`SavedPartition`]: what [`Partition`] must save to go on as if nothing had happened.
 //!
-//! What follows from other notes, such as who is in a cell, how many keep a level active and the
+//! State that follows from other state, such as the members of cells, the keepers of levels and the
 //! trees of boxes, is not kept but found again.
 
 use protocol::{CellId, Iteration, LevelId, PerformerId};
@@ -11,7 +11,7 @@ use super::marks::Marks;
 use super::{Partition, Request, Rules};
 use crate::topology::Topology;
 
-/// What a partition saves.
+/// Saved state of a partition.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedPartition {
     step_size_s: f64,
@@ -29,7 +29,7 @@ pub(crate) struct SavedPartition {
     updated: Option<Iteration>,
 }
 
-/// What a partition saves of one performer.
+/// Saved state of one performer.
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedPerformer {
     cell: CellId,
@@ -93,7 +93,7 @@ impl Partition {
     /// Makes a partition that goes on where another one was.
     ///
     /// # Errors
-    /// When the memory does not fit the topology, with what does not.
+    /// Fails when the memory does not fit the topology, with what does not.
     pub(crate) fn restore(
         plan: &Topology,
         rules: Rules,

@@ -1,4 +1,4 @@
-//! What happens to balls of 0.5 m in levels of 10 m side by side along x, with buffers of 2 m.
+//! Balls of 0.5 m in levels of 10 m side by side along x, with buffers of 2 m.
 //!
 //! All that happens in an update is told in words such as `p0:L1>L2`; the invariants are asked
 //! after every update.

@@ -1,16 +1,145 @@
-//! The barrier around each step: it is published, answered by all, and complete.
+//! [`Barrier`]: one step out to all, one ack back from each, then the next.
+//!
+//! It takes acks and says what became of them; it changes nothing outside of the step under way.
 
 pub(crate) mod acks;
 pub(crate) mod divergence;
-pub(crate) mod rounds;
+pub(crate) mod round;
 pub(crate) mod speculation;
+pub(crate) mod state_reader;
+mod step_timeout;
 
-use acks::StateReader;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use protocol::primary_to_secondary::Step;
+use protocol::secondary_to_primary::StepAck;
+use protocol::{PeerName, SessionTime};
+
+use crate::primary::commands::batch::AppliedCommand;
+use crate::primary::io::{PeerTiming, Settings};
+use round::{NewRound, Overdue, Round};
 use speculation::Speculation;
+use state_reader::StateReader;
 
-/// State of the barrier beside the step under way.
+/// State of the barrier.
 #[derive(Debug, Default)]
 pub(crate) struct Barrier {
-    pub(crate) speculation: Speculation,
-    pub(crate) reader: StateReader,
+    /// The step that waits for its acks.
+    round: Option<Box<Round>>,
+    speculation: Speculation,
+    reader: StateReader,
+}
+
+/// Stages of waiting that a step has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Escalation {
+    /// Time for which it has waited, if that is to be told.
+    pub(crate) warning: Option<Duration>,
+    /// True if the processes of its blockers are to be looked at.
+    pub(crate) examines: bool,
+}
+
+impl Barrier {
+    /// Has a step wait for the acks of all who take part.
+    pub(crate) fn begin(&mut self, new: NewRound<'_>, settings: &Settings, now: SessionTime) {
+        self.round = Some(Box::new(Round::new(new, settings, now)));
+    }
+
+    /// Returns the answers to the step under way that came before it, with their senders.
+    pub(crate) fn take_answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
+        self.speculation.take_next_answers()
+    }
+
+    /// Tells whether no step is under way.
+    pub(crate) fn is_free(&self) -> bool {
+        self.round.is_none()
+    }
+
+    pub(crate) fn round(&self) -> Option<&Round> {
+        self.round.as_deref()
+    }
+
+    pub(crate) fn round_mut(&mut self) -> Option<&mut Round> {
+        self.round.as_deref_mut()
+    }
+
+    pub(crate) fn speculation(&self) -> &Speculation {
+        &self.speculation
+    }
+
+    pub(crate) fn speculation_mut(&mut self) -> &mut Speculation {
+        &mut self.speculation
+    }
+
+    /// Returns the step under way.
+    pub(crate) fn step(&self) -> Option<&Step> {
+        self.round.as_ref().map(|round| round.step())
+    }
+
+    /// Returns the secondaries whose ack is not there yet.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &PeerName> {
+        self.round.iter().flat_map(|round| round.missing())
+    }
+
+    /// Tells whether all have answered the step under way.
+    pub(crate) fn is_answered(&self) -> bool {
+        let round = self.round.as_ref();
+        round.is_some_and(|round| round.missing().next().is_none())
+    }
+
+    /// Ends the step under way.
+    ///
+    /// # Panics
+    /// Panics when there is none.
+    pub(crate) fn complete(&mut self) -> Round {
+        let round = self.round.take();
+        *round.expect("only a step under way can be completed")
+    }
+
+    /// Drops the step under way, and returns the commands that it brought.
+    pub(crate) fn drop_round(&mut self) -> Vec<AppliedCommand> {
+        let round = self.round.take();
+        round.map_or_else(Vec::new, |round| round.into_applied())
+    }
+
+    /// Moves the time-outs of the step under way by a time in which the primary itself did nothing.
+    pub(crate) fn postpone(&mut self, by: Duration) {
+        if let Some(round) = &mut self.round {
+            round.extend(by);
+        }
+    }
+
+    /// Looks for secondaries that have not answered and are waited for; those who restore what is
+    /// lost have deadlines of their own.
+    pub(crate) fn overdue(
+        &mut self,
+        is_waited_for: impl Fn(&PeerName) -> bool,
+        now: SessionTime,
+    ) -> Option<Overdue> {
+        self.round.as_mut()?.overdue(is_waited_for, now)
+    }
+
+    /// Divides the time of a message among the steps that it brought.
+    pub(crate) fn share_time(
+        &mut self,
+        round: &mut Round,
+        secondaries: &[PeerName],
+        now: SessionTime,
+    ) -> (Vec<PeerTiming>, Duration) {
+        let mut timings = round.take_timings();
+        let took = round.waited(now);
+        let is_ahead = round.is_ahead();
+        let duration = self
+            .speculation
+            .share_time(is_ahead, &mut timings, secondaries, took);
+        (timings, duration)
+    }
+
+    /// Keeps the answers to steps that somebody has done ahead.
+    fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
+        if !ahead.is_empty() {
+            self.speculation.keep(sender, VecDeque::from(ahead));
+        }
+    }
 }

@@ -1,46 +1,36 @@
-//! Commands of clients, systems and the schedule: queued, resolved and brought by a step.
+//! [`Commands`]: commands of clients, systems and the schedule, from their arrival to their answer.
 
 pub(crate) mod batch;
 pub(crate) mod queue;
-pub(crate) mod requests;
 pub(crate) mod resolve;
 pub(crate) mod services;
+pub(crate) mod waiters;
 
+use protocol::ScheduledCommand;
+use protocol::secondary_to_primary::SystemRequest;
 use protocol::topic_message::SubscriptionChange;
-use protocol::{Iteration, RequestId, RoutingId, ScheduledCommand};
-use serde::{Deserialize, Serialize};
 
-use crate::primary::world::step_builder::Pending;
+use crate::primary::context::Context;
+use crate::primary::world::WorldState;
+use batch::{AppliedCommand, Pending};
 use queue::CommandQueue;
+use queue::saved::SavedQueue;
 use services::Calls;
+use waiters::Waiters;
+
+/// Number of clients that may wait for their commands at once.
+const WAITERS_MAX: usize = 1024;
 
 /// Commands of a run.
 #[derive(Debug)]
 pub(crate) struct Commands {
-    pub(crate) queue: CommandQueue,
-    pub(crate) calls: Calls,
-    pub(crate) waiters: Vec<Waiter>,
-    /// Changes that wait for what they need.
-    pub(crate) pending: Option<Pending>,
-    /// Changes in who listens that the next step tells.
-    pub(crate) subscriptions: Vec<SubscriptionChange>,
-}
-
-/// A client that waits for its command to be done.
-#[derive(Debug)]
-pub(crate) struct Waiter {
-    pub(crate) to: RoutingId,
-    pub(crate) request: RequestId,
-    pub(crate) until: Until,
-}
-
-/// What a client waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Until {
-    /// This iteration is complete.
-    Iteration(Iteration),
-    /// Time stands still.
-    Paused,
+    queue: CommandQueue,
+    calls: Calls,
+    waiters: Waiters,
+    /// Changes that wait for states that a step fetches.
+    pending: Option<Pending>,
+    /// Subscriptions that came and went, for the next step.
+    subscriptions: Vec<SubscriptionChange>,
 }
 
 impl Commands {
@@ -49,9 +39,107 @@ impl Commands {
         Self {
             queue: CommandQueue::new(schedule),
             calls: Calls::default(),
-            waiters: Vec::new(),
+            waiters: Waiters::default(),
             pending: None,
             subscriptions: Vec::new(),
+        }
+    }
+
+    pub(crate) fn queue(&self) -> &CommandQueue {
+        &self.queue
+    }
+
+    pub(crate) fn queue_mut(&mut self) -> &mut CommandQueue {
+        &mut self.queue
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    pub(crate) fn calls_mut(&mut self) -> &mut Calls {
+        &mut self.calls
+    }
+
+    pub(crate) fn waiters(&self) -> &Waiters {
+        &self.waiters
+    }
+
+    pub(crate) fn waiters_mut(&mut self) -> &mut Waiters {
+        &mut self.waiters
+    }
+
+    /// Notes that somebody begins or ceases to listen to a topic.
+    pub(crate) fn on_observed(&mut self, change: SubscriptionChange) {
+        self.subscriptions
+            .retain(|other| other.topic != change.topic);
+        self.subscriptions.push(change);
+    }
+
+    /// Takes the subscriptions that came and went since the last step.
+    pub(crate) fn take_subscriptions(&mut self) -> Vec<SubscriptionChange> {
+        std::mem::take(&mut self.subscriptions)
+    }
+
+    /// Keeps changes until the states that they need are fetched.
+    pub(crate) fn hold(&mut self, pending: Pending) {
+        self.pending = Some(pending);
+    }
+
+    /// Takes the changes whose states are fetched now.
+    ///
+    /// # Panics
+    /// Panics when no changes wait.
+    pub(crate) fn take_pending(&mut self) -> Pending {
+        let pending = self.pending.take();
+        pending.expect("states are fetched for changes that wait")
+    }
+
+    pub(crate) fn has_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
+    /// for states are not, though they were taken into it.
+    pub(crate) fn schedule_left(&self) -> u64 {
+        let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
+        self.queue.schedule_left() + waiting
+    }
+
+    /// Forgets calls and waiting clients: a run that replays does not need them.
+    pub(crate) fn forget_calls(&mut self) {
+        self.calls = Calls::default();
+        self.waiters = Waiters::default();
+    }
+
+    /// Goes on with saved commands.
+    pub(crate) fn restore(&mut self, queue: SavedQueue, calls: Calls, waiters: Waiters) {
+        self.queue = CommandQueue::restore(queue);
+        self.calls = calls;
+        self.waiters = waiters;
+    }
+
+    /// Replaces the calls among the requests of systems by what they mean.
+    pub(crate) fn resolve_calls(
+        &mut self,
+        requests: Vec<SystemRequest>,
+        world: &WorldState,
+        cx: &mut Context<'_>,
+    ) -> Vec<SystemRequest> {
+        self.calls.resolve(requests, &mut self.queue, world, cx)
+    }
+
+    /// Refuses all that waits, since the run ends, with the commands of the step under way.
+    pub(crate) fn drop_all(
+        &mut self,
+        reason: &str,
+        under_way: Vec<AppliedCommand>,
+        cx: &mut Context<'_>,
+    ) {
+        std::mem::take(&mut self.queue).refuse_all(reason, cx);
+        let pending = self.pending.take().map(Pending::into_applied);
+        for one in pending.unwrap_or_default().into_iter().chain(under_way) {
+            one.origin.refuse(reason, cx);
         }
     }
 }

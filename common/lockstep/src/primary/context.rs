@@ -11,7 +11,7 @@ use crate::primary::PrimaryOutput;
 /// The longest text of an event \[bytes\]: what others named may be in it, and many are kept.
 const EVENT_BYTES_MAX: usize = 2_000;
 
-/// What a rule is given while an input is handled.
+/// Context of rules while an input is handled.
 #[derive(Debug)]
 pub(crate) struct Context<'o> {
     /// Time when the input came.

@@ -1,4 +1,4 @@
-//! What goes into a primary and what comes out of it.
+//! Inputs of a primary, its outputs and its settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,20 +9,18 @@ use protocol::report::divergence::DivergenceReport;
 use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
-    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
-    SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
+    Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
+    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
+    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
 };
 
-use crate::access::Forbidden;
 use crate::checkpoint::Checkpoint;
 use crate::partition::Rules;
-use crate::primary::peers::liveness::{ProcessReport, StepTimeoutSettings};
 
 /// Iterations from one checkpoint of all cells to the next, unless said otherwise.
 pub const CHECKPOINT_EVERY: u64 = 1000;
 
-/// What happens when a secondary is lost.
+/// Policy for a secondary that is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerLossPolicy {
     /// The run ends, for everyone and in order.
@@ -31,7 +29,7 @@ pub enum PeerLossPolicy {
     Recover,
 }
 
-/// What a run is asked to be.
+/// Settings of a run.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
@@ -60,13 +58,13 @@ pub struct Settings {
     pub peer_timeout: Duration,
     /// Time for which a step may go unacknowledged.
     pub step_timeout: Duration,
-    /// What is said and done on the way to that.
+    /// Stages on the way to that.
     pub patience: StepTimeoutSettings,
-    /// What decides which cell every performer is in.
+    /// Rules of the partition into cells.
     pub rules: Rules,
     /// True if cells move between secondaries for the sake of balance.
     pub balance: bool,
-    /// How many threads step the cells of each secondary, at least 1.
+    /// Number of threads that step the cells of each secondary, at least 1.
     pub threads: u32,
     /// True if every step of every cell is done twice and compared.
     pub verify: bool,
@@ -80,11 +78,11 @@ pub struct Settings {
     pub topics: Vec<TopicReport>,
     /// Commands that are done at their iterations, ascending, as if clients had given them.
     pub schedule: Vec<ScheduledCommand>,
-    /// What happens when a secondary is lost.
+    /// Policy for a secondary that is lost.
     pub on_peer_loss: PeerLossPolicy,
     /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for.
     pub checkpoint_every: u64,
-    /// How many secondaries may join beyond those that the run needs.
+    /// Number of secondaries that may join beyond those that the run needs.
     pub stand_bys: u32,
     /// True if checkpoints are kept on disk, so that the run can be resumed.
     pub is_journaled: bool,
@@ -92,12 +90,44 @@ pub struct Settings {
     pub build: Build,
 }
 
-/// What happens to a primary.
+/// Stages of the time-out of a step, before the peer is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepTimeoutSettings {
+    /// A step that waits so long is reported, with who blocks it.
+    pub warn_after: Duration,
+    /// A step that waits so long has its blockers examined.
+    pub diagnose_after: Duration,
+    /// True if a peer whose process is stopped, as debuggers do, is waited for.
+    pub wait_for_debugger: bool,
+}
+
+impl Default for StepTimeoutSettings {
+    fn default() -> Self {
+        Self {
+            warn_after: Duration::from_secs(1),
+            diagnose_after: Duration::from_secs(5),
+            wait_for_debugger: false,
+        }
+    }
+}
+
+/// Findings of the driver about a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessReport {
+    /// State of it, for people: `its process is stopped (T)`.
+    pub state: String,
+    /// True if it is stopped, by a signal or by a debugger.
+    pub is_stopped: bool,
+    /// Processor time that it has used so far \[us\], if that is known.
+    pub cpu_time_us: Option<u64>,
+}
+
+/// Event for a primary.
 #[derive(Clone, Debug)]
 pub enum PrimaryInput {
     /// A message of a secondary.
     Secondary {
-        /// Where it came from.
+        /// Address that it came from.
         from: RoutingId,
         /// The message.
         envelope: Envelope<SecondaryToPrimary>,
@@ -106,7 +136,7 @@ pub enum PrimaryInput {
     },
     /// A request of a client.
     Client {
-        /// Where it came from.
+        /// Address that it came from.
         from: RoutingId,
         /// The session that it names.
         session: SessionId,
@@ -117,20 +147,20 @@ pub enum PrimaryInput {
     Forbidden(Forbidden),
     /// The link has turned something away.
     Refused {
-        /// How much, by reason.
+        /// Numbers of messages, by reason.
         counts: RefusedCounts,
-        /// Who, and why, for people.
+        /// Senders and reasons, for people.
         details: String,
     },
     /// Observers begin or cease to listen to a topic.
     Observed(SubscriptionChange),
     /// Bytes that are no message.
     Malformed {
-        /// Where they came from.
+        /// Address that they came from.
         from: RoutingId,
         /// True if they came as an attempt to join.
         joining: bool,
-        /// What is wrong with them.
+        /// The error in them.
         error: String,
     },
     /// A process hears the `step` socket.
@@ -141,16 +171,16 @@ pub enum PrimaryInput {
     Diagnosed {
         /// The secondary.
         peer: PeerName,
-        /// What was found.
+        /// The findings.
         process: ProcessReport,
     },
     /// A signal asks to end, named.
     Interrupted(String),
     /// The process cannot go on, and why.
     Failed(String),
-    /// What is done can no longer be written down, and why.
+    /// Storage has failed: what is done can no longer be written down, for this reason.
     StorageFailed(String),
-    /// What is done can be written down again.
+    /// Storage works again.
     StorageWorks,
     /// The checkpoint of this step is safe.
     CheckpointStored(Sequence),
@@ -178,7 +208,29 @@ impl PrimaryInput {
     }
 }
 
-/// What a primary wants done.
+/// Somebody tried what its role does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// Address that it came from.
+    pub from: RoutingId,
+    /// Role of its sender.
+    pub access: Access,
+    /// The attempt itself.
+    pub attempt: Attempt,
+}
+
+/// Attempt at something that the sender's role does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// To become a secondary of the run.
+    Join(PeerName),
+    /// To speak as a secondary.
+    Simulate(PeerName),
+    /// To change the run.
+    Command(RequestId),
+}
+
+/// Effect that a primary wants.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PrimaryOutput {
     /// Publish to all secondaries.
@@ -205,7 +257,7 @@ pub enum PrimaryOutput {
         to: RoutingId,
         /// Its request.
         request: RequestId,
-        /// Which figures.
+        /// Request for them.
         command: Command,
     },
     /// Cut all connections of a key, keep it out, and answer the client.
@@ -242,7 +294,7 @@ pub enum PrimaryOutput {
     Finished(StopReason),
 }
 
-/// What a step took.
+/// Report of a step that is done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepReport {
     /// The step.
@@ -253,7 +305,7 @@ pub struct StepReport {
     pub paused: bool,
     /// Digest of all performers after it.
     pub digest: Digest,
-    /// How many commands of the schedule are not done yet.
+    /// Number of commands of the schedule that are not done yet.
     pub schedule_left: u64,
     /// From publishing to the last ack; of a message that brought several steps, its share.
     pub duration: Duration,
@@ -266,7 +318,7 @@ pub struct StepReport {
     pub cells: Vec<CellTiming>,
 }
 
-/// What a cell took in a step.
+/// Time that a cell took in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellTiming {
     /// The cell.

@@ -1,4 +1,5 @@
-//! What the driver reads of a primary for reports.
+//! Queries: state of a primary that its driver reports. Nothing here changes any, but for the note
+//! that topic data was delivered.
 
 use protocol::report::{EventCounts, RefusedCounts, RunState};
 use protocol::{
@@ -7,7 +8,8 @@ use protocol::{
 };
 
 use crate::partition::Partition;
-use crate::primary::{ClockMode, Phase, Primary, Settings};
+use crate::primary::barrier::round::Round;
+use crate::primary::{Phase, Primary, RunTarget, Settings};
 use crate::roster::Roster;
 use crate::topology::Topology;
 
@@ -19,35 +21,32 @@ impl Primary {
 
     /// Returns the topology of the worlds.
     pub fn plan(&self) -> &Topology {
-        &self.world.topology
+        self.world.topology()
     }
 
     /// Returns the secondaries.
     pub fn roster(&self) -> &Roster {
-        &self.peers.roster
+        self.peers.roster()
     }
 
-    /// Returns which levels, ghosts and cells follow from where the performers are.
+    /// Returns the levels, ghosts and cells that follow from the places of performers.
     pub fn partition(&self) -> &Partition {
-        &self.world.partition
+        self.world.partition()
     }
 
     /// Returns the secondary that hosts a cell.
     pub fn host(&self, cell: CellId) -> Option<&PeerName> {
-        self.placement.host_map.host(cell)
+        self.placement.host_map().host(cell)
     }
 
     /// Returns the cells that a secondary hosts, ascending.
     pub fn hosted(&self, name: &PeerName) -> &[CellId] {
-        self.placement.host_map.hosted(name)
+        self.placement.host_map().hosted(name)
     }
 
     /// Returns the cell that owns a performer and the performer's state.
     pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
-        (
-            self.placement.host_map.cell(id),
-            &self.world.latest.states[id.0 as usize],
-        )
+        (self.placement.host_map().cell(id), self.world.state(id))
     }
 
     /// Returns the states of all performers after an iteration whose [`StepReport`] is handled, by
@@ -56,110 +55,136 @@ impl Primary {
     ///
     /// [`StepReport`]: crate::primary::StepReport
     pub fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
-        self.world.latest.states_after(iteration)
+        self.world.states_after(iteration)
     }
 
     /// Returns how often a performer has changed cell.
     pub fn hand_offs(&self, id: PerformerId) -> u64 {
-        self.placement.host_map.hand_offs(id)
+        self.placement.host_map().hand_offs(id)
     }
 
     /// Returns how many performers were handed to a cell.
     pub fn hand_offs_to(&self, cell: CellId) -> u64 {
-        self.placement.host_map.hand_offs_to(cell)
+        self.placement.host_map().hand_offs_to(cell)
     }
 
     /// Returns how many performers other secondaries have handed to this one.
     pub fn hand_offs_in(&self, name: &PeerName) -> u64 {
-        self.placement.host_map.hand_offs_in(name)
+        self.placement.host_map().hand_offs_in(name)
     }
 
     /// Returns the performers that a cell owns, ascending.
     pub fn owned(&self, cell: CellId) -> &[PerformerId] {
-        self.placement.host_map.owned(cell)
+        self.placement.host_map().owned(cell)
     }
 
     /// Returns the digest of the performers in a cell after the last completed iteration; `None` of
     /// a cell that nobody hosts.
     pub fn cell_digest(&self, cell: CellId) -> Option<Digest> {
-        let digest = self.world.latest.cell_digest(cell);
-        digest.filter(|_| self.placement.host_map.host(cell).is_some())
+        let digest = self.world.cell_digest(cell);
+        digest.filter(|_| self.placement.host_map().host(cell).is_some())
     }
 
     /// Returns performers in order of their names.
     pub fn performers_by_name(&self) -> &[PerformerId] {
-        &self.world.by_name
+        self.world.performers_by_name()
     }
 
     /// Returns the last completed iteration.
     pub fn iteration(&self) -> Iteration {
-        self.clock.iteration
+        self.clock.iteration()
     }
 
     /// Returns the number of the last step.
     pub fn sequence(&self) -> Sequence {
-        self.clock.sequence
+        self.clock.sequence()
     }
 
     /// Returns simulated time after the last completed iteration.
     pub fn sim_time(&self) -> SimTime {
-        self.clock.sim_time
+        self.clock.sim_time()
     }
 
     /// Returns the digest after the last completed iteration.
     pub fn digest(&self) -> Digest {
-        self.world.digest
+        self.world.digest()
     }
 
     /// Returns what the run is doing.
     pub fn run_state(&self) -> RunState {
-        match &self.phase {
-            Phase::Gathering { .. } => RunState::Waiting,
-            Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
-            Phase::Idle | Phase::Stepping(_) if self.recovery.losses.is_under_way() => {
-                RunState::Recovering
-            }
-            Phase::Idle | Phase::Stepping(_) => match self.clock.mode {
-                ClockMode::Paused => RunState::Paused,
-                ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => RunState::Running,
-            },
+        match self.phase {
+            Phase::Gathering => RunState::Waiting,
+            Phase::Stopping | Phase::Finished => RunState::Stopping,
+            Phase::Running if self.is_recovering() => RunState::Recovering,
+            Phase::Running if self.clock.is_paused() => RunState::Paused,
+            Phase::Running => RunState::Running,
         }
     }
 
     /// Tells whether time is to stand still, whatever is done meanwhile.
     pub fn is_to_stand_still(&self) -> bool {
-        self.clock.mode == ClockMode::Paused
+        self.clock.is_paused()
     }
 
     /// Tells whether a secondary does again what was done.
     pub fn is_catching_up(&self, name: &PeerName) -> bool {
-        self.recovery.jobs.has(name)
+        self.recovery.jobs().has(name)
     }
 
     /// Returns the secondaries that the step under way still waits for.
     pub fn blocking(&self) -> impl Iterator<Item = &PeerName> {
-        let round = match &self.phase {
-            Phase::Stepping(round) => Some(round),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        };
-        round.into_iter().flat_map(|round| round.missing())
+        self.barrier.missing()
     }
 
-    /// Returns since when a step waits for its acks, if one does.
+    /// Returns the time since which a step waits for its acks, if one does.
     pub fn waiting_since(&self) -> Option<SessionTime> {
-        match &self.phase {
-            Phase::Stepping(round) => Some(round.published_at),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        }
+        self.barrier.round().map(Round::published_at)
     }
 
-    /// Returns how many messages were refused.
+    /// Returns the number of refused messages.
     pub fn refused(&self) -> RefusedCounts {
-        self.peers.refused
+        self.peers.refused()
     }
 
     /// Returns the events counted so far.
     pub fn events(&self) -> EventCounts {
-        self.events
+        self.world.events()
+    }
+
+    /// Tells whether a secondary takes part in the steps; one that joins does so later.
+    pub fn takes_part(&self, name: &PeerName) -> bool {
+        self.peers.takes_part(name)
+    }
+
+    /// Tells whether a secondary gives away its cells to leave.
+    pub fn is_draining(&self, name: &PeerName) -> bool {
+        self.peers.is_draining(name)
+    }
+
+    /// Returns the secondaries that are lost and not replaced yet, with the cells that they had.
+    pub fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
+        self.recovery.losses().lost()
+    }
+
+    /// Tells whether lost cells are being restored.
+    pub fn is_recovering(&self) -> bool {
+        self.recovery.losses().is_under_way()
+    }
+
+    /// Takes note of the last step of which observers have all that was said in it, and of all
+    /// steps before: it is not said once more when somebody is lost.
+    pub fn note_delivered(&mut self, sequence: Sequence) {
+        self.recovery.note_delivered(sequence);
+    }
+
+    /// Returns the wanted state of the run.
+    pub fn aim(&self) -> RunTarget {
+        let factor = self.settings.real_time_factor;
+        self.resume.target(self.clock.mode(), factor)
+    }
+
+    /// Tells whether iterations are being replayed.
+    pub fn is_redoing(&self) -> bool {
+        self.resume.is_replaying()
     }
 }

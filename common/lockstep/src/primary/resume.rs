@@ -1,20 +1,32 @@
-//! Resuming: what a primary saves, restores and replays.
+//! [`Resume`]: the state that a primary saves, restores and replays.
 
 pub(crate) mod replay;
 pub(crate) mod saved_state;
-pub(crate) mod storage;
+mod storage;
 
 use crate::checkpoint::Checkpoint;
 use replay::Replaying;
 use storage::Failure;
 
-/// State of a run that was resumed, and of what is written down.
+/// State of a run that was resumed, and of its storage.
 #[derive(Debug, Default)]
 pub(crate) struct Resume {
     /// Cells whose host is not known yet, in a run that was resumed.
-    pub(crate) checkpoint: Option<Box<Checkpoint>>,
+    checkpoint: Option<Box<Checkpoint>>,
     /// Iterations that were complete before and are done again.
-    pub(crate) replay: Option<Replaying>,
+    replay: Option<Replaying>,
     /// Reason why what is done cannot be written down.
-    pub(crate) storage_failure: Option<Failure>,
+    storage_failure: Option<Failure>,
+}
+
+impl Resume {
+    /// Keeps the checkpoint from which the run goes on, until secondaries are here.
+    pub(crate) fn begin_from(&mut self, checkpoint: Checkpoint) {
+        self.checkpoint = Some(Box::new(checkpoint));
+    }
+
+    /// Takes the checkpoint from which the run goes on.
+    pub(crate) fn take_checkpoint(&mut self) -> Option<Checkpoint> {
+        self.checkpoint.take().map(|checkpoint| *checkpoint)
+    }
 }

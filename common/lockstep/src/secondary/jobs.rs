@@ -36,7 +36,7 @@ pub struct CatchUpWork {
     pub steps: Vec<Step>,
     /// True if the last answer holds what systems of worlds say.
     pub speaks: bool,
-    /// What is said once more on the data socket.
+    /// Topic data that is published once more on the data socket.
     pub again: Option<DataAgain>,
     /// True if it goes on from the present scene of a host that takes no part yet.
     pub goes_on: bool,
@@ -46,7 +46,7 @@ pub struct CatchUpWork {
     pub joins: bool,
 }
 
-/// Where a job leaves who has done it.
+/// State in which a job leaves the secondary that has done it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobEnd {
     /// The last step of the job.
@@ -77,7 +77,7 @@ pub(super) struct Jobs {
     answers: BTreeMap<u64, Option<CaughtUp>>,
 }
 
-/// What to do about a part.
+/// Outcome of a part.
 pub(super) enum PartVerdict {
     /// The job is complete, from step `from` on.
     Complete(Box<CatchUpWork>, Sequence),

@@ -44,7 +44,7 @@ enum Current {
     },
 }
 
-/// What to do about a step.
+/// Outcome of a step.
 pub(super) enum StepVerdict {
     /// Do it.
     Run(StepWork),
@@ -58,7 +58,7 @@ pub(super) enum StepVerdict {
     OutOfOrder(Sequence),
 }
 
-/// What to do about a snapshot.
+/// Outcome of a snapshot.
 pub(super) enum SnapshotVerdict {
     /// It was kept, or was the last that a step waited for.
     Kept(Option<StepWork>),

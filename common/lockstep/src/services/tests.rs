@@ -1,4 +1,4 @@
-//! What calls of services mean.
+//! Meanings of calls of services.
 
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PerformerSpec, Topology};
 
-/// What has changed in a topology.
+/// Changes in a topology.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedTopology {
     /// Performers that came and are there, in order of their numbers.
@@ -55,7 +55,7 @@ impl Topology {
     /// Makes the same changes to the topology of the start.
     ///
     /// # Errors
-    /// When they do not fit it, with what does not.
+    /// Fails when they do not fit it, with what does not.
     pub(crate) fn restore(&mut self, saved: SavedTopology) -> Result<(), &'static str> {
         saved.check(self)?;
         for (id, performer) in saved.came {

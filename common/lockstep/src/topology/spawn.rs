@@ -5,14 +5,14 @@ use sdf::Model;
 
 use super::{PerformerSpec, Topology, first_home};
 use crate::bounds::Bounds;
-use crate::levels::LevelIndex;
+use crate::topology::LevelIndex;
 
 impl Topology {
     /// Adds a model to its world. One that moves is a performer, which gets the lowest number that
     /// is free, and starts in the level that it touches; one that does not is in all cells.
     ///
     /// # Panics
-    /// When there is no such world.
+    /// Panics when there is no such world.
     pub fn spawn(&mut self, id: ModelId, model: &Model) -> Option<PerformerId> {
         let performer = (!model.is_static).then(|| PerformerId(self.numbers.upcoming(0)));
         self.place(id, performer, model);
@@ -22,7 +22,7 @@ impl Topology {
     /// Adds a model to its world, under a number that is free if it is a performer.
     ///
     /// # Panics
-    /// When there is no such world, or the number is in use.
+    /// Panics when there is no such world, or the number is in use.
     pub fn place(&mut self, id: ModelId, performer: Option<PerformerId>, model: &Model) {
         let world = id.world as usize;
         let default_cell = self.default_cell(world);
@@ -128,7 +128,7 @@ impl Topology {
     /// Returns the default cell of a world.
     ///
     /// # Panics
-    /// When there is no such world.
+    /// Panics when there is no such world.
     pub fn default_cell(&self, world: usize) -> CellId {
         let is_it = |cell: &super::CellSpec| cell.world == world && cell.level.is_none();
         let number = self.cells.iter().position(is_it);
@@ -179,7 +179,7 @@ const BLIND_SENSORS: [&str; 7] = [
     "magnetometer",
     "navsat",
 ];
-/// What the names of systems end in that look for other models.
+/// Ending of the names of systems that look for other models.
 const WATCHING_SYSTEM: &str = "PerformerDetector";
 
 /// Tells whether something in a model looks at others, also at those that other cells own.

@@ -1,4 +1,4 @@
-//! Which cell is a performer's home, and when it goes there.
+//! Homes of performers, and the moments when they go there.
 
 use super::*;
 

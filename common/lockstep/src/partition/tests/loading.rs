@@ -1,4 +1,4 @@
-//! Which levels are active, in which cells they are loaded, and who is a ghost there.
+//! Active levels, the cells in which they are loaded, and the ghosts there.
 
 use super::*;
 

@@ -1,347 +1,140 @@
-//! What secondaries answer: checked against what they host and own, taken over, and with the last
-//! one the iteration is complete.
+//! Acks: checked against the cells that their sender hosts, and the performers that these own.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::exit::Outcome;
-use protocol::primary_to_client::Reply;
-use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::{Step, Wanted};
+use protocol::primary_to_secondary::Wanted;
+use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerState, StopReason};
+use protocol::{CellId, PeerName, PerformerId, PerformerState, SessionTime};
 
-use crate::primary::barrier::rounds::{Purpose, Round};
 use crate::primary::barrier::speculation::take_answers;
-use crate::primary::context::Context;
-use crate::primary::world::latest::shortfall;
-use crate::primary::{
-    CellTiming, ClockMode, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until,
-};
+use crate::primary::barrier::state_reader::AckError;
+use crate::primary::barrier::{Barrier, divergence};
+use crate::primary::io::PeerTiming;
+use crate::primary::placement::host_map::HostMap;
+use crate::primary::purpose::Purpose;
+use crate::primary::world::WorldState;
 
-/// What answers are read into; its memory is used again.
-#[derive(Debug, Default)]
-pub(crate) struct StateReader {
-    states: Vec<PerformerState>,
-    digest: DigestBuilder,
+/// Outcome of an ack.
+#[derive(Debug)]
+pub(crate) enum AckVerdict {
+    /// It is about an earlier step, or nobody asked its sender.
+    Stale,
+    /// It came before.
+    Duplicate,
+    /// It is sound, and others are missing.
+    Waiting(Answer),
+    /// It is sound, and the last one.
+    Complete(Answer),
+    /// It breaks the protocol.
+    Violation {
+        error: AckError,
+        /// Difference between a digest in it and its states, if that is what is wrong.
+        divergence: Option<Box<DivergenceReport>>,
+    },
 }
 
-impl Primary {
-    pub(crate) fn on_step_ack(
+/// A sound answer, to be taken over.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) ack: StepAck,
+    /// The states in it, in the order of cells and performers.
+    pub(crate) states: Vec<PerformerState>,
+    /// Purpose of the step that it answers.
+    pub(crate) purpose: Purpose,
+}
+
+impl Barrier {
+    /// Checks an ack and notes it; the answer is for the caller to take over. With `is_lost`
+    /// another of the sender's name is lost and owes the answer.
+    pub(crate) fn on_ack(
         &mut self,
         sender: &PeerName,
         mut ack: StepAck,
-        cx: &mut Context<'_>,
-    ) {
-        let Phase::Stepping(round) = &self.phase else {
-            self.peers.refused.stale += 1;
-            return;
+        is_lost: bool,
+        (world, host_map): (&WorldState, &HostMap),
+        now: SessionTime,
+    ) -> AckVerdict {
+        let Some(round) = &mut self.round else {
+            return AckVerdict::Stale;
         };
-        let is_asked = round.acks.contains_key(sender) && !self.recovery.losses.owes(sender);
-        if ack.sequence < round.step.sequence || !is_asked {
-            self.peers.refused.stale += 1;
-            return;
+        let (sequence, iteration) = (round.step().sequence, round.step().iteration);
+        let Some(has_answered) = round.has_answered(sender).filter(|_| !is_lost) else {
+            return AckVerdict::Stale;
+        };
+        if ack.sequence < sequence {
+            return AckVerdict::Stale;
         }
-        let is_repeated = round.acks.get(sender).is_some_and(Option::is_some);
-        if is_repeated && ack.sequence == round.step.sequence {
-            self.peers.refused.duplicate += 1;
-            return;
+        if has_answered && ack.sequence == sequence {
+            return AckVerdict::Duplicate;
         }
-        let agrees = ack.sequence == round.step.sequence && ack.iteration == round.step.iteration;
-        let mut reading = std::mem::take(&mut self.barrier.reader);
-        let read = if agrees {
-            self.read_states(self.hosted(sender), &ack, &mut reading)
+        let reader = &mut self.reader;
+        let ahead = if ack.sequence == sequence && ack.iteration == iteration {
+            reader
+                .read(host_map.hosted(sender), &ack, world, host_map)
+                .and_then(|()| find_shortfall(&round.step().wanted, &ack, host_map))
+                .and_then(|()| take_answers(round.step(), &mut ack))
         } else {
-            Err(disagreement(&ack))
+            Err(AckError::Iteration(ack.iteration))
         };
-        let ahead = read.and_then(|()| {
-            let shortfall = shortfall(&round.step.wanted, &ack, &self.placement.host_map);
-            let ahead = shortfall.map_or_else(|| take_answers(&round.step, &mut ack), Err);
-            ahead.map_err(str::to_owned)
-        });
-        match ahead {
-            Ok(ahead) => {
-                self.barrier.keep_ahead(sender, ahead);
-                self.accept(sender, ack, reading, cx);
+        let ahead = match ahead {
+            Ok(ahead) => ahead,
+            Err(error) => {
+                let divergence = divergence::in_ack(sender, &ack, world, host_map).map(Box::new);
+                return AckVerdict::Violation { error, divergence };
             }
-            Err(violation) => {
-                if self.is_host(sender)
-                    && let Some(report) = self.divergence_in(sender, &ack)
-                {
-                    return self.diverge(report, cx);
-                }
-                self.peers.refused.malformed += 1;
-                let cause = format!("{sender} broke the protocol: {violation}");
-                let reason = StopReason::new(Outcome::PeerLost, cause);
-                if self.can_recover() {
-                    // Its states are dropped, so that nothing of the run is in doubt.
-                    self.on_lost(sender, reason, cx);
-                } else {
-                    self.begin_stopping(reason, cx);
-                }
-            }
-        }
-    }
-
-    /// Reads the states in an ack, once they are of the cells that it must be about, and give the
-    /// digests of those with the states that are known.
-    pub(crate) fn read_states(
-        &self,
-        cells: &[CellId],
-        ack: &StepAck,
-        reading: &mut StateReader,
-    ) -> Result<(), String> {
-        let StateReader { states, digest } = reading;
-        states.clear();
-        states.extend(ack.states.states().map_err(|error| error.to_string())?);
-        if !cells.iter().copied().eq(ack.hosted()) {
-            return Err("its ack is not about the cells that it hosts".to_owned());
-        }
-        let is_unknown = |cell: &CellId| self.world.latest.cell_digest(*cell).is_none();
-        if let Some(cell) = ack.at_rest.iter().find(is_unknown) {
-            return Err(format!(
-                "cell {cell} cannot be at rest before its first answer"
-            ));
-        }
-        let mut rest = states.as_slice();
-        for cell in &ack.cells {
-            let Some((own, others)) = rest.split_at_checked(cell.state_count as usize) else {
-                return Err("its ack holds fewer states than it says".to_owned());
-            };
-            rest = others;
-            digest.clear();
-            for state in self.with_known(cell.cell, own)? {
-                digest.digest(state.digest);
-            }
-            if digest.finish() != cell.digest {
-                return Err(format!(
-                    "the digest of cell {} does not fit its states",
-                    cell.cell
-                ));
-            }
-        }
-        if rest.is_empty() {
-            Ok(())
-        } else {
-            Err("its ack holds too many states".to_owned())
-        }
-    }
-
-    /// Returns the states of all performers of a cell: those that an ack holds, and as they are
-    /// known those that it leaves out since they did not change.
-    pub(crate) fn with_known<'a>(
-        &'a self,
-        cell: CellId,
-        changed: &'a [PerformerState],
-    ) -> Result<impl Iterator<Item = &'a PerformerState>, String> {
-        let owned = self.placement.host_map.owned(cell);
-        let mut left = changed.iter().peekable();
-        for performer in owned {
-            left.next_if(|state| state.performer == *performer);
-        }
-        if left.next().is_some() {
-            return Err(format!("cell {cell} holds other performers than it owns"));
-        }
-        let mut left = changed.iter().peekable();
-        Ok(owned.iter().map(move |performer| {
-            let new = left.next_if(|state| state.performer == *performer);
-            new.unwrap_or_else(|| &self.world.latest.states[performer.0 as usize])
-        }))
-    }
-
-    fn accept(
-        &mut self,
-        sender: &PeerName,
-        ack: StepAck,
-        reading: StateReader,
-        cx: &mut Context<'_>,
-    ) {
-        let Phase::Stepping(round) = &mut self.phase else {
-            unreachable!("acks are accepted only while a step waits for them");
         };
-        let answered_after = cx.now.since(round.published_at);
-        let timing = timing_of(sender, &ack, answered_after);
+        let timing = timing_of(sender, &ack, round.waited(now));
         let is_complete = round.note_answer(sender, timing);
-        self.take_over(ack, reading, cx);
-        self.recovery.jobs.note_free(sender, cx.now);
-        if is_complete && !self.recovery.is_held() {
-            self.complete_round(cx);
+        round.gather(&mut ack);
+        let answer = Answer {
+            purpose: round.purpose(),
+            states: std::mem::take(&mut reader.states),
+            ack,
+        };
+        self.keep_ahead(sender, ahead);
+        if is_complete {
+            AckVerdict::Complete(answer)
+        } else {
+            AckVerdict::Waiting(answer)
         }
     }
 
-    /// Takes over what an answer holds, whoever gave it.
-    pub(crate) fn take_over(
+    /// Checks an answer about some cells that was given in the place of a lost secondary; the
+    /// answer is for the caller to take over.
+    ///
+    /// # Errors
+    /// Fails when it is not what the lost one was asked for.
+    pub(crate) fn on_ack_for(
         &mut self,
+        lost: &PeerName,
+        cells: &[CellId],
         mut ack: StepAck,
-        reading: StateReader,
-        cx: &mut Context<'_>,
-    ) {
-        for state in &reading.states {
-            if self.world.latest.update(*state) {
-                let name = &self.world.topology.performer(state.performer).name;
-                let text = format!("the state of {name} is not finite after {}", ack.iteration);
-                cx.event(Severity::Warning, "step", text);
-            }
+        (world, host_map): (&WorldState, &HostMap),
+    ) -> Result<Answer, AckError> {
+        let round = self.round.as_mut().ok_or(AckError::NotAsked)?;
+        let step = round.step();
+        if ack.sequence != step.sequence || ack.iteration != step.iteration {
+            return Err(AckError::OtherStep);
         }
-        self.barrier.reader = reading;
-        let Phase::Stepping(round) = &mut self.phase else {
-            unreachable!("answers are taken over only while a step waits for them");
-        };
-        let moving = ack.cells.iter().map(|cell| CellTiming {
-            cell: cell.cell,
-            physics_ns: cell.physics_ns,
-            systems_ns: cell.systems_ns,
-            sensors_ns: cell.sensors_ns,
-        });
-        round.cells.extend(moving);
-        if round.purpose == Purpose::Advance {
-            for one in &ack.cells {
-                let cost = Duration::from_nanos(one.physics_ns);
-                self.placement.balance.note(one.cell, cost);
-            }
-            for cell in ack.at_rest.iter() {
-                self.placement.balance.note(cell, Duration::ZERO);
-            }
-        }
-        round.requests.extend(std::mem::take(&mut ack.requests));
-        round.messages.extend(std::mem::take(&mut ack.messages));
-        for failure in std::mem::take(&mut ack.failures) {
-            round.failures.insert(failure.number, failure.reason);
-        }
-        self.world.latest.take(ack);
+        self.reader.read(cells, &ack, world, host_map)?;
+        find_shortfall(&step.wanted, &ack, host_map)?;
+        round.note_published(lost, ack.published);
+        round.gather(&mut ack);
+        Ok(Answer {
+            purpose: round.purpose(),
+            states: std::mem::take(&mut self.reader.states),
+            ack,
+        })
     }
 
-    pub(crate) fn complete_round(&mut self, cx: &mut Context<'_>) {
-        let Phase::Stepping(mut round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
-            unreachable!("only a step under way can be completed");
-        };
-        let purpose = round.purpose;
-        self.take_restored();
-        self.clock.iteration = round.step.iteration;
-        cx.iteration = self.clock.iteration;
-        self.clock.sim_time = round.step.sim_time;
-        self.clock.elapsed = round.step.elapsed;
-        if purpose == Purpose::Advance {
-            self.commands.queue.begin_iteration();
-        }
-        let mut timings = round.take_timings();
-        let took = cx.now.since(round.published_at);
-        let duration = self.spread_time(round.is_ahead, &mut timings, took);
-        self.placement.note_cost_of_migrations(&round, duration);
-        let paused = round.step.paused;
-        if matches!(purpose, Purpose::Build | Purpose::Advance) {
-            // What changes while time stands still belongs to the next iteration.
-            self.world.digest = self.digest_of_all();
-        }
-        cx.push(PrimaryOutput::StepDone(StepReport {
-            sequence: round.step.sequence,
-            iteration: self.clock.iteration,
-            paused,
-            digest: self.world.digest,
-            schedule_left: self.commands.schedule_left(),
-            duration,
-            rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
-            peers: timings,
-            cells: std::mem::take(&mut round.cells),
-        }));
-        self.complete_commands(&mut round, cx);
-        self.keep(round.step, duration);
-        if purpose == Purpose::Advance && !self.check_replayed(cx) {
-            return;
-        }
-        match purpose {
-            // Levels, ghosts and groups follow from what the cells of the start hold: in a round of
-            // their own, before commands and whether time runs or not, so that a run in which the
-            // same commands come at other moments has the same rounds.
-            Purpose::Build => return self.begin_step(Purpose::Rearrange, cx),
-            Purpose::Fetch => return self.resume_step(cx),
-            Purpose::Advance => self.balance_cells(),
-            Purpose::Pause => {
-                if self.clock.mode == ClockMode::Pausing {
-                    self.clock.mode = ClockMode::Paused;
-                }
-            }
-            Purpose::Rearrange => {}
-        }
-        if let ClockMode::Until(last) = self.clock.mode
-            && self.clock.iteration >= last
-        {
-            self.clock.mode = ClockMode::Paused;
-        }
-        if self.clock.mode == ClockMode::Paused {
-            self.observe_clock(cx);
-        }
-        self.placement.complete_migrations(cx);
-        self.answer_waiters(cx);
-        self.save_for_checkpoint(cx);
-        self.begin_calls_of_systems(cx);
-        if !self.rests_before_next(round.is_ahead, cx.now) {
-            self.continue_stepping(cx);
-        }
-    }
-
-    /// Takes over what systems ask for and say, and answers whose commands the step has brought.
-    fn complete_commands(&mut self, round: &mut Round, cx: &mut Context<'_>) {
-        let requests = self.resolve_calls(std::mem::take(&mut round.requests), cx);
-        let messages = std::mem::take(&mut round.messages);
-        self.commands.queue.take_from_systems(requests, messages);
-        let applied = std::mem::take(&mut round.applied);
-        self.answer_applied(applied, &round.step.actions, &round.failures, cx);
-    }
-
-    /// Keeps a step that is done, for those who have to do it again.
-    fn keep(&mut self, step: Arc<Step>, took: Duration) {
-        if !self.keeps_past() {
-            return;
-        }
-        let mut step = Arc::unwrap_or_clone(step);
-        step.wanted = Wanted::default();
-        let hosted = self.placement.host_map.affinity().keys();
-        let digests =
-            hosted.filter_map(|cell| Some((*cell, self.world.latest.cell_digest(*cell)?)));
-        let digests = digests.collect();
-        self.recovery.step_log.push(step, digests, took);
-    }
-
-    fn digest_of_all(&mut self) -> Digest {
-        let builder = &mut self.barrier.reader.digest;
-        builder.clear();
-        for id in &self.world.by_name {
-            builder.digest(self.world.latest.states[id.0 as usize].digest);
-        }
-        builder.finish()
-    }
-
-    pub(crate) fn observe_clock(&self, cx: &mut Context<'_>) {
-        cx.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
-            iteration: self.clock.iteration,
-            sim_time: self.sim_time(),
-            paused: self.clock.mode == ClockMode::Paused,
-        })));
-    }
-
-    fn answer_waiters(&mut self, cx: &mut Context<'_>) {
-        let (iteration, paused) = (self.clock.iteration, self.clock.mode == ClockMode::Paused);
-        let is_done = |until: Until| match until {
-            Until::Iteration(last) => iteration >= last,
-            Until::Paused => paused,
-        };
-        for waiter in self
-            .commands
-            .waiters
-            .extract_if(.., |waiter| is_done(waiter.until))
-        {
-            let done = Reply::Done {
-                iteration,
-                name: None,
-                warnings: Vec::new(),
-            };
-            cx.reply(waiter.to, waiter.request, done);
-        }
+    /// Takes back the memory of states that were taken over.
+    pub(crate) fn recycle(&mut self, states: Vec<PerformerState>) {
+        self.reader.states = states;
     }
 }
 
-/// Returns what an answer says of the time that it took.
+/// Returns the time that an answer says it took.
 fn timing_of(sender: &PeerName, ack: &StepAck, answered_after: Duration) -> PeerTiming {
     let sum = |of: fn(&CellAck) -> u64| ack.cells.iter().map(of).fold(0, u64::saturating_add);
     let parts = [
@@ -371,9 +164,196 @@ fn timing_of(sender: &PeerName, ack: &StepAck, answered_after: Duration) -> Peer
     }
 }
 
-fn disagreement(ack: &StepAck) -> String {
-    format!(
-        "it acknowledged iteration {} that nobody asked for",
-        ack.iteration
-    )
+/// Finds that an ack lacks something that was asked of its sender, besides the states.
+fn find_shortfall(wanted: &Wanted, ack: &StepAck, host_map: &HostMap) -> Result<(), AckError> {
+    let of_cells = |performers: &[PerformerId]| {
+        let mut own: Vec<(CellId, PerformerId)> = performers
+            .iter()
+            .map(|performer| (host_map.cell(*performer), *performer))
+            .filter(|(cell, _)| ack.is_about(*cell))
+            .collect();
+        own.sort_unstable();
+        own.into_iter().map(|(_, performer)| performer)
+    };
+    let poses = ack.poses.iter().map(|poses| poses.performer);
+    let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
+    let mut snapshots = ack.snapshots.iter();
+    let cells = wanted.snapshots.iter().copied();
+    let hosted = cells.filter(|cell| ack.is_about(*cell));
+    if !of_cells(&wanted.poses).eq(poses) {
+        Err(AckError::Poses)
+    } else if !of_cells(&wanted.states).eq(transfers) {
+        Err(AckError::WholeStates)
+    } else if snapshots.any(|snapshot| snapshot.sequence != ack.sequence)
+        || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
+    {
+        Err(AckError::Snapshots)
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use protocol::primary_to_secondary::Step;
+    use protocol::{Digest, DigestBuilder, Iteration, Sequence, StateBlob};
+
+    use super::*;
+    use crate::levels::tests::{performer, world};
+    use crate::primary::barrier::round::NewRound;
+    use crate::primary::placement::Placement;
+    use crate::primary::resume::saved_state::tests::settings;
+    use crate::registry::EntityRegistry;
+    use crate::topology::Topology;
+
+    /// Two secondaries with a cell each, and step 3 under way, which is iteration 2.
+    struct Rig {
+        world: WorldState,
+        placement: Placement,
+        barrier: Barrier,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let mut first = world("w", &["L1", "L2"]);
+            first.models.push(performer("a", [0.0; 3]));
+            first.models.push(performer("b", [10.0, 0.0, 0.0]));
+            let worlds = [first];
+            let topology = Topology::new(&worlds);
+            let secondaries = ["s1", "s2"].map(|name| name.parse().unwrap());
+            let mut placement = Placement::new(&topology);
+            placement.place_first(&topology, &secondaries);
+            let step = Step {
+                sequence: Sequence(3),
+                iteration: Iteration(2),
+                ..Step::default()
+            };
+            let round = NewRound {
+                step: Arc::new(step),
+                purpose: Purpose::Advance,
+                is_ahead: false,
+                snapshots: Vec::new(),
+                applied: Vec::new(),
+                secondaries: &secondaries,
+                cell_count: 2,
+            };
+            let mut barrier = Barrier::default();
+            barrier.begin(round, &settings(), SessionTime(0));
+            let registry = EntityRegistry::new(&worlds);
+            Self {
+                world: WorldState::new(topology, registry, settings().rules),
+                placement,
+                barrier,
+            }
+        }
+
+        /// Makes a sound answer to the step under way.
+        fn ack(&self, name: &str) -> StepAck {
+            let host_map = self.placement.host_map();
+            let mut states = Vec::new();
+            let mut cells = Vec::new();
+            for cell in host_map.hosted(&name.parse().unwrap()) {
+                let mut digest = DigestBuilder::default();
+                for id in host_map.owned(*cell) {
+                    let state = *self.world.state(*id);
+                    digest.digest(state.digest);
+                    states.push(state);
+                }
+                cells.push(CellAck {
+                    cell: *cell,
+                    digest: digest.finish(),
+                    physics_ns: 0,
+                    systems_ns: 0,
+                    sensors_ns: 0,
+                    state_count: host_map.owned(*cell).len() as u32,
+                });
+            }
+            StepAck {
+                sequence: Sequence(3),
+                iteration: Iteration(2),
+                states: StateBlob::pack(&states),
+                cells,
+                ..StepAck::default()
+            }
+        }
+
+        fn on_ack(&mut self, name: &str, ack: StepAck, is_lost: bool) -> String {
+            let known = (&self.world, self.placement.host_map());
+            let name = name.parse().unwrap();
+            let now = SessionTime(1);
+            match self.barrier.on_ack(&name, ack, is_lost, known, now) {
+                AckVerdict::Stale => "stale".to_owned(),
+                AckVerdict::Duplicate => "duplicate".to_owned(),
+                AckVerdict::Waiting(_) => "waiting".to_owned(),
+                AckVerdict::Complete(_) => "complete".to_owned(),
+                AckVerdict::Violation { error, divergence } => {
+                    let diverges = if divergence.is_some() {
+                        ", diverges"
+                    } else {
+                        ""
+                    };
+                    format!("{error}{diverges}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_is_complete_with_the_last_of_its_acks() {
+        let mut rig = Rig::new();
+        let [first, second] = ["s1", "s2"].map(|name| rig.ack(name));
+        assert_eq!(rig.on_ack("s1", first.clone(), false), "waiting");
+        assert_eq!(rig.on_ack("s1", first, false), "duplicate");
+        assert!(!rig.barrier.is_answered());
+        assert_eq!(rig.on_ack("s2", second, false), "complete");
+        assert!(rig.barrier.is_answered());
+    }
+
+    #[test]
+    fn an_ack_that_nobody_waits_for_is_stale() {
+        let mut rig = Rig::new();
+        let ack = rig.ack("s1");
+        let earlier = StepAck {
+            sequence: Sequence(2),
+            ..ack.clone()
+        };
+        assert_eq!(rig.on_ack("s1", earlier, false), "stale");
+        assert_eq!(rig.on_ack("s3", ack.clone(), false), "stale", "a stranger");
+        assert_eq!(
+            rig.on_ack("s1", ack.clone(), true),
+            "stale",
+            "its job answers"
+        );
+        rig.barrier.drop_round();
+        assert_eq!(rig.on_ack("s1", ack, false), "stale");
+    }
+
+    #[test]
+    fn an_ack_that_breaks_the_protocol_says_how_and_is_not_noted() {
+        let mut rig = Rig::new();
+        let good = rig.ack("s1");
+        let mut other = good.clone();
+        other.iteration = Iteration(7);
+        let mut wrong = good.clone();
+        wrong.cells[0].digest = Digest(1);
+        let mut fewer = good.clone();
+        fewer.states = StateBlob::pack(&[]);
+        for (ack, expected) in [
+            (other, "it acknowledged iteration 7 that nobody asked for"),
+            (
+                rig.ack("s2"),
+                "its ack is not about the cells that it hosts",
+            ),
+            (
+                wrong,
+                "the digest of cell 1 does not fit its states, diverges",
+            ),
+            (fewer, "its ack holds fewer states than it says"),
+        ] {
+            assert_eq!(rig.on_ack("s1", ack, false), expected);
+        }
+        assert_eq!(rig.on_ack("s1", good, false), "waiting");
+    }
 }

@@ -1,144 +1,109 @@
-//! Two computations of the same step that gave different bits: the run ends, and says where.
+//! Divergences: two computations of the same step that gave different bits, and where they differ.
 
-use crate::primary::world::WorldState;
-use protocol::exit::Outcome;
-use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, NamedState, StepResult};
 use protocol::secondary_to_primary::{CellDigests, StepAck};
-use protocol::{CellId, DigestBuilder, PeerName, PerformerState, StopReason};
+use protocol::{CellId, Digest, DigestBuilder, Iteration, PeerName, PerformerState, Sequence};
 
-use crate::primary::context::Context;
-use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::primary::barrier::Barrier;
+use crate::primary::barrier::state_reader::with_known;
+use crate::primary::placement::host_map::HostMap;
+use crate::primary::world::WorldState;
 
-impl WorldState {
-    /// Returns a performer's state with its name.
-    pub(crate) fn named(&self, state: &PerformerState) -> NamedState {
-        let performer = self.topology.performers.get(state.performer.0 as usize);
-        let name = match performer {
-            Some(performer) => performer.name.clone(),
-            None => format!("performer {}", state.performer),
-        };
-        NamedState::new(name, state)
-    }
+/// Steps that a secondary replayed.
+#[derive(Debug)]
+pub(crate) struct Replayed<'a> {
+    pub(crate) peer: &'a PeerName,
+    /// Digests of cells after each of the steps.
+    pub(crate) digests: &'a [CellDigests],
+    /// Answer to the last one.
+    pub(crate) ack: &'a StepAck,
+    /// True if the step under way was not acknowledged before.
+    pub(crate) owes: bool,
+    /// The last step that all have acknowledged.
+    pub(crate) until: Sequence,
 }
 
-impl Primary {
-    /// Ends the run because two results of a step differ, and has that written down.
-    pub(crate) fn diverge(&mut self, mut report: DivergenceReport, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
-            return;
+/// Reports the first cell in an answer of which the digest does not fit the states.
+pub(super) fn in_ack(
+    sender: &PeerName,
+    ack: &StepAck,
+    world: &WorldState,
+    host_map: &HostMap,
+) -> Option<DivergenceReport> {
+    let states: Vec<PerformerState> = ack.states.states().ok()?.collect();
+    let mut rest = states.as_slice();
+    for cell in &ack.cells {
+        let (own, others) = rest.split_at_checked(cell.state_count as usize)?;
+        rest = others;
+        let own: Vec<PerformerState> = with_known(cell.cell, own, world, host_map)
+            .ok()?
+            .copied()
+            .collect();
+        let mut builder = DigestBuilder::default();
+        for state in &own {
+            builder.digest(state.digest);
         }
-        report.bound();
-        let sentence = report.sentence();
-        cx.event(Severity::Error, "divergence", sentence.clone());
-        cx.push(PrimaryOutput::Diverged(Box::new(report)));
-        self.begin_stopping(StopReason::new(Outcome::DigestMismatch, sentence), cx);
-    }
-
-    /// A secondary says that a step done twice gave two results.
-    pub(crate) fn on_diverged(
-        &mut self,
-        sender: &PeerName,
-        report: DivergenceReport,
-        cx: &mut Context<'_>,
-    ) {
-        if !self.is_host(sender) {
-            let cause = format!("{sender} says that bits differ, and hosts no cell");
-            self.peers.refused.malformed += 1;
-            let reason = StopReason::new(Outcome::DigestMismatch, cause);
-            return self.on_lost(sender, reason, cx);
+        let digest = builder.finish();
+        if digest == cell.digest {
+            continue;
         }
-        let peer = sender.clone();
-        self.diverge(DivergenceReport { peer, ..report }, cx);
+        let cells = &world.topology().cells;
+        let name = cells.get(cell.cell.0 as usize)?.name.clone();
+        let result = |label: &str, digest, states: &[PerformerState]| StepResult {
+            label: label.to_owned(),
+            digest: Some(digest),
+            states: states.iter().map(|state| world.named(state)).collect(),
+        };
+        return Some(DivergenceReport {
+            iteration: ack.iteration,
+            sequence: ack.sequence,
+            peer: sender.clone(),
+            cell: name,
+            performer: None,
+            field: None,
+            difference: format!("the answer says {}, its states give {digest}", cell.digest),
+            found_by: FoundBy::StepAck,
+            results: vec![
+                result("the digest in the answer", cell.digest, &[]),
+                result("the states in the answer", digest, &own),
+            ],
+        });
     }
+    None
+}
 
-    /// Returns what is wrong with an answer of which a cell's digest does not fit its states.
+impl Barrier {
+    /// Reports the first difference between steps that were replayed and what was acknowledged,
+    /// which `logged` tells of the steps before the one under way.
     pub(crate) fn divergence_in(
         &self,
-        sender: &PeerName,
-        ack: &StepAck,
+        replayed: &Replayed<'_>,
+        logged: impl Fn(Sequence, CellId) -> Option<(Iteration, Digest)>,
+        (world, host_map): (&WorldState, &HostMap),
     ) -> Option<DivergenceReport> {
-        let states: Vec<PerformerState> = ack.states.states().ok()?.collect();
-        let mut rest = states.as_slice();
-        for cell in &ack.cells {
-            let (own, others) = rest.split_at_checked(cell.state_count as usize)?;
-            rest = others;
-            let own: Vec<PerformerState> = self.with_known(cell.cell, own).ok()?.copied().collect();
-            let mut builder = DigestBuilder::default();
-            for state in &own {
-                builder.digest(state.digest);
-            }
-            let digest = builder.finish();
-            if digest == cell.digest {
-                continue;
-            }
-            let name = self
-                .world
-                .topology
-                .cells
-                .get(cell.cell.0 as usize)?
-                .name
-                .clone();
-            let result = |label: &str, digest, states: &[PerformerState]| StepResult {
-                label: label.to_owned(),
-                digest: Some(digest),
-                states: states.iter().map(|state| self.world.named(state)).collect(),
-            };
-            return Some(DivergenceReport {
-                iteration: ack.iteration,
-                sequence: ack.sequence,
-                peer: sender.clone(),
-                cell: name,
-                performer: None,
-                field: None,
-                difference: format!("the answer says {}, its states give {digest}", cell.digest),
-                found_by: FoundBy::StepAck,
-                results: vec![
-                    result("the digest in the answer", cell.digest, &[]),
-                    result("the states in the answer", digest, &own),
-                ],
-            });
-        }
-        None
-    }
-
-    /// Compares what was done again with what was acknowledged, and returns the first difference.
-    /// With `owes`, the step under way was not acknowledged.
-    pub(crate) fn divergence_of(
-        &self,
-        peer: &PeerName,
-        digests: &[CellDigests],
-        ack: &StepAck,
-        owes: bool,
-    ) -> Option<DivergenceReport> {
-        let under_way = match &self.phase {
-            Phase::Stepping(round) if !owes => Some((round.step.sequence, round.step.iteration)),
-            _ => None,
-        };
-        let steps = digests.iter();
+        let under_way = self.step().filter(|_| !replayed.owes);
+        let steps = replayed.digests.iter();
         let all = steps.flat_map(|step| step.cells.iter().map(|cell| (step.sequence, *cell)));
         for (sequence, (cell, digest)) in all {
             let of_step_under_way = || {
-                let (_, iteration) = under_way.filter(|(last, _)| *last == sequence)?;
-                Some((iteration, self.world.latest.cell_digest(cell)?))
+                let step = under_way.filter(|step| step.sequence == sequence)?;
+                Some((step.iteration, world.cell_digest(cell)?))
             };
-            let known = self.recovery.step_log.digest(sequence, cell);
-            let Some((iteration, expected)) = known.or_else(of_step_under_way) else {
+            let known = logged(sequence, cell).or_else(of_step_under_way);
+            let Some((iteration, expected)) = known else {
                 continue;
             };
             if expected == digest {
                 continue;
             }
-            let last = under_way.map_or(self.recovery.step_log.until(), |(last, _)| last);
+            let last = under_way.map_or(replayed.until, |step| step.sequence);
             let is_last = sequence == last;
-            let known = self.owned(cell).iter().map(|id| self.performer(*id).1);
+            let known = host_map.owned(cell).iter().filter(|_| is_last);
+            let (peer, ack) = (replayed.peer, replayed.ack);
             let acknowledged = StepResult {
                 label: "as it was acknowledged".to_owned(),
                 digest: Some(expected),
-                states: known
-                    .filter(|_| is_last)
-                    .map(|state| self.world.named(state))
-                    .collect(),
+                states: known.map(|id| world.named(world.state(*id))).collect(),
             };
             let again = StepResult {
                 label: format!("done again by {peer}"),
@@ -148,13 +113,13 @@ impl Primary {
             let at_end = StepResult {
                 label: format!("done again by {peer}, after step {}", ack.sequence),
                 digest: None,
-                states: self.states_in(cell, ack),
+                states: states_in(cell, ack, world, host_map),
             };
             return Some(DivergenceReport {
                 iteration,
                 sequence,
                 peer: peer.clone(),
-                cell: self.world.topology.cell(cell).name.clone(),
+                cell: world.cell_name(cell).to_owned(),
                 performer: None,
                 field: None,
                 difference: format!("{expected} was acknowledged, {digest} came of it again"),
@@ -164,21 +129,26 @@ impl Primary {
         }
         None
     }
+}
 
-    /// Returns the states of a cell's performers that an answer holds.
-    fn states_in(&self, cell: CellId, ack: &StepAck) -> Vec<NamedState> {
-        let Ok(mut states) = ack.states.states() else {
-            return Vec::new();
-        };
-        for one in &ack.cells {
-            let own = states.by_ref().take(one.state_count as usize);
-            let own: Vec<PerformerState> = own.collect();
-            if one.cell == cell
-                && let Ok(states) = self.with_known(cell, &own)
-            {
-                return states.map(|state| self.world.named(state)).collect();
-            }
+/// Returns the states of a cell's performers that an answer holds.
+fn states_in(
+    cell: CellId,
+    ack: &StepAck,
+    world: &WorldState,
+    host_map: &HostMap,
+) -> Vec<NamedState> {
+    let Ok(mut states) = ack.states.states() else {
+        return Vec::new();
+    };
+    for one in &ack.cells {
+        let own = states.by_ref().take(one.state_count as usize);
+        let own: Vec<PerformerState> = own.collect();
+        if one.cell == cell
+            && let Ok(states) = with_known(cell, &own, world, host_map)
+        {
+            return states.map(|state| world.named(state)).collect();
         }
-        Vec::new()
     }
+    Vec::new()
 }

@@ -1,95 +1,130 @@
-//! Run-ahead: quiet steps that secondaries do at once, and the primary goes through one by one.
+//! [`Speculation`]: predictable steps that secondaries do ahead, with rollback, and the primary
+//! then goes through one by one.
 //!
-//! A step may grant some quiet ones after it: every secondary does them too and answers to all at
-//! once. The primary then makes each step as ever, from what the last answers hold. While that is
-//! the quiet one, its answers are here already; when it is another, it is published, and who has
-//! gone further takes that back.
+//! A message with a step may open a window: every secondary does so many predictable steps after it
+//! too, and answers to all at once. The primary then makes each step as ever, from what the last
+//! answers hold. While that is the predicted one, its answers are here already; when it is another,
+//! it is published in a message of its own, and secondaries that went further roll back.
 //!
 //! **Invariant:** an answer counts only for the very step that was to be published, so that a run
 //! is the same however far anyone goes ahead.
 
-use crate::primary::barrier::Barrier;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
-use protocol::{Iteration, PeerName, SessionTime};
+use protocol::{PeerName, SessionTime};
 
-use crate::primary::barrier::rounds::Purpose;
-use crate::primary::{ClockMode, PeerTiming, Primary};
+use crate::primary::barrier::state_reader::AckError;
+use crate::primary::io::PeerTiming;
 
-/// The longest that a grant should take: what is asked of the run waits for as long.
+/// Longest time that a message's steps should take: what is asked of the run waits for as long.
 pub const WINDOW_MAX: Duration = Duration::from_millis(20);
 
-/// How many steps in a row must be quiet before more of them are expected.
-const QUIET_FIRST: u32 = 4;
-/// Number of ghosts' poses, and how many commands to know more, may be compared from step to step;
-/// with more, none is taken for quiet.
+/// Number of steps in a row that must be predictable before more of them are expected.
+const PREDICTABLE_FIRST: u32 = 4;
+/// Number of ghosts' poses, and of wanted poses and states, that are compared from step to step;
+/// with more, none counts as predictable.
 const COMPARED_MAX: usize = 64;
-/// Number of steps that are granted at first: fewer would not pay for the state that is kept before
-/// them.
+/// Size of the first window \[steps\]: fewer would not pay for the state that is kept before them.
 const STEPS_FIRST: u32 = 8;
-/// Number of grants that are made before it is judged whether they pay.
-const GRANTS_JUDGED: u32 = 8;
-/// What a grant must save at least.
+/// Number of windows after which it is judged whether they pay.
+const WINDOWS_JUDGED: u32 = 8;
+/// Greatest share of the time of single steps that windows may take and still pay.
 const WORTH: f64 = 0.95;
-/// By how much a grant may take longer, per step, before no other is tried.
+/// Factor by which the first window may take longer, per step, before no other is tried.
 const LOSS_MAX: f64 = 1.15;
-/// After how many grants that paid it is measured again what a step takes by itself, for how many
-/// steps, and how much each of those weighs: a world that has come to rest is not what it was.
-const GRANTS_TRUSTED: u32 = 64;
+/// Number of windows that paid after which the time of a single step is measured again, for how
+/// many steps, and the weight of each of those: a world that has come to rest is not what it was.
+const WINDOWS_TRUSTED: u32 = 64;
 const STEPS_MEASURED: u32 = 4;
 const WEIGHT_MEASURED: f64 = 0.5;
-/// How much any other step weighs.
+/// Weight of any other step.
 const WEIGHT: f64 = 1.0 / 16.0;
-/// For how many steps at least and at most nothing is granted after it was in vain; four times as
-/// many each time.
+/// Number of steps, at least and at most, for which no window is opened after it was in vain; four
+/// times as many each time.
 const PAUSE: (u32, u32) = (16, 1 << 14);
 
-/// What secondaries have done ahead, and how far they may go.
+/// Steps done ahead, and how many more may be.
 #[derive(Debug, Default)]
 pub(crate) struct Speculation {
     /// The number of the last message that published a step.
-    grant: u64,
-    /// The last step, if a quiet one may follow it.
+    batch: u64,
+    /// The last step, if a predictable one may follow it.
     last: Option<Step>,
     answers: BTreeMap<PeerName, VecDeque<StepAck>>,
-    /// Time when each answered, and how long each step took, in the last grant.
+    /// Time after which each answered the last message, by its steps.
     answered: BTreeMap<PeerName, Duration>,
+    /// Duration of each step of the last message.
     each: Duration,
-    /// True if what came of a step is told before the next one is made: with the next input.
-    pub(crate) rests: bool,
-    reach: Window,
+    /// True if the last step is told of before the next one is made: with the next input.
+    rests: bool,
+    window: Window,
 }
 
-/// How far secondaries may go ahead: further while it holds, and not at all where it does not pay.
+/// Circumstances of a step that is about to be published.
+#[derive(Debug)]
+pub(crate) struct Terms<'a> {
+    /// Most steps that a window may ever have; 0 switches speculation off.
+    pub(crate) allowed: u32,
+    /// True if the step advances time and brings neither commands nor snapshots.
+    pub(crate) is_plain: bool,
+    /// True if the pace does not hold it up.
+    pub(crate) is_late: bool,
+    /// Number of predictable steps after which something is known to happen.
+    pub(crate) until_change: u32,
+    /// All who take part.
+    pub(crate) secondaries: &'a [PeerName],
+}
+
+/// Controller of the window: it grows while predictions hold, and closes where it does not pay.
+///
+/// An example, with steps of 1 ms by themselves and 0.4 ms in a window. After 4 predictable steps
+/// in a row a message opens a window of 8. All 8 hold, so the next has 16, and the one after it 19
+/// and not 32, since 1 + 19 steps of 1 ms are all that [`WINDOW_MAX`] has room for. In that one a
+/// performer changes cell after 5 steps: the other 14 are rolled back, the next window has 5, and
+/// from then on they grow by 1 and an eighth, to 6, 7, 8 and 10. If steps took 1 ms in windows too,
+/// the eighth window would be the last for 16 steps, then for 64, 256 and so on: there is less to
+/// wait for than the kept state costs.
 #[derive(Debug)]
 struct Window {
-    /// Quiet steps in a row.
+    /// Predictable steps in a row.
     streak: u32,
-    /// Number of steps that are granted besides the first.
+    /// Size of the next window \[steps\].
     steps: u32,
-    /// True if it grows by little since it was too far.
+    /// True if it grows by little since it was too large.
     is_careful: bool,
-    /// For how many steps nothing is granted, and for how many it will be the next time.
+    /// Number of steps for which no window is opened, and that of the next time.
     pause: u32,
     next_pause: u32,
-    /// The last message: when it was published and its last step was complete, how many steps it
-    /// granted, and how many held.
-    published_at: SessionTime,
-    done_at: SessionTime,
-    applied: u32,
-    held: u32,
-    /// What a step takes by itself, and as one of several \[s\].
+    last: LastWindow,
+    /// Duration of a step by itself, and as one of several \[s\].
     alone: f64,
     together: f64,
-    /// Grants since it was judged.
+    /// Windows since it was judged.
     unjudged: u32,
-    /// Grants since it was measured what a step takes by itself, and for how many steps it still
-    /// is.
-    trusted: u32,
-    measured: u32,
+    remeasured: Remeasured,
+}
+
+/// The last message.
+#[derive(Clone, Copy, Debug)]
+struct LastWindow {
+    published_at: SessionTime,
+    /// Time when its last step was complete.
+    done_at: SessionTime,
+    /// Size of its window, and how many steps of it were as predicted.
+    opened: u32,
+    held: u32,
+}
+
+/// Progress of measuring the duration of a single step again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Remeasured {
+    /// Windows since the last measurement.
+    windows: u32,
+    /// Number of steps that are still measured.
+    steps_left: u32,
 }
 
 impl Default for Window {
@@ -100,46 +135,49 @@ impl Default for Window {
             is_careful: false,
             pause: 0,
             next_pause: PAUSE.0,
-            published_at: SessionTime(0),
-            done_at: SessionTime(0),
-            applied: 0,
-            held: 0,
+            last: LastWindow {
+                published_at: SessionTime(0),
+                done_at: SessionTime(0),
+                opened: 0,
+                held: 0,
+            },
             alone: 0.0,
             together: 0.0,
             unjudged: 0,
-            trusted: 0,
-            measured: 0,
+            remeasured: Remeasured::default(),
         }
     }
 }
 
 impl Window {
-    /// Notes whether the step that is published follows quietly, and whether the last one was not
-    /// held up by the pace.
-    fn note(&mut self, is_quiet: bool, is_late: bool, now: SessionTime) {
-        self.streak = if is_quiet {
+    /// Notes whether the step that is published is the predicted one, and whether the last one was
+    /// not held up by the pace.
+    fn note(&mut self, is_predicted: bool, is_late: bool, now: SessionTime) {
+        self.streak = if is_predicted {
             self.streak.saturating_add(1)
         } else {
             0
         };
+        let LastWindow {
+            published_at,
+            done_at,
+            opened,
+            held,
+        } = self.last;
         // Without what time stood still, for whatever reason.
-        let took = self.done_at.since(self.published_at).as_secs_f64();
-        let (applied, held) = (self.applied, self.held);
-        self.published_at = now;
+        let took = done_at.since(published_at).as_secs_f64();
+        self.last.published_at = now;
         self.pause = self.pause.saturating_sub(1);
-        if applied == 0 {
-            if is_quiet && is_late {
-                let is_measured = self.measured > 0;
-                self.measured = self.measured.saturating_sub(1);
-                let weight = if is_measured { WEIGHT_MEASURED } else { WEIGHT };
-                smooth(&mut self.alone, took, weight);
+        if opened == 0 {
+            if is_predicted && is_late {
+                self.note_alone(took);
             }
             return;
         }
         if held == 0 {
             return self.hold_off();
         }
-        if held < applied {
+        if held < opened {
             self.steps = held;
             self.is_careful = true;
         } else if self.is_careful {
@@ -147,28 +185,42 @@ impl Window {
         } else {
             self.steps *= 2;
         }
-        let each = took / f64::from(held + 1);
+        self.judge(took / f64::from(held + 1));
+    }
+
+    /// Takes the duration of a step by itself \[s\].
+    fn note_alone(&mut self, took: f64) {
+        let is_measured = self.remeasured.steps_left > 0;
+        self.remeasured.steps_left = self.remeasured.steps_left.saturating_sub(1);
+        let weight = if is_measured { WEIGHT_MEASURED } else { WEIGHT };
+        smooth(&mut self.alone, took, weight);
+    }
+
+    /// Takes the duration of each step in a window \[s\], and judges whether windows pay.
+    fn judge(&mut self, each: f64) {
         smooth(&mut self.together, each, WEIGHT);
-        self.trusted += 1;
+        self.remeasured.windows += 1;
         self.unjudged += 1;
         if self.unjudged == 1 && each > self.alone * LOSS_MAX {
             return self.hold_off();
         }
-        if self.unjudged >= GRANTS_JUDGED {
-            self.unjudged = 0;
-            if self.together > self.alone * WORTH {
-                self.hold_off();
-            } else {
-                self.next_pause = PAUSE.0;
-                if self.trusted >= GRANTS_TRUSTED {
-                    self.trusted = 0;
-                    self.measured = STEPS_MEASURED;
-                }
-            }
+        if self.unjudged < WINDOWS_JUDGED {
+            return;
+        }
+        self.unjudged = 0;
+        if self.together > self.alone * WORTH {
+            return self.hold_off();
+        }
+        self.next_pause = PAUSE.0;
+        if self.remeasured.windows >= WINDOWS_TRUSTED {
+            self.remeasured = Remeasured {
+                windows: 0,
+                steps_left: STEPS_MEASURED,
+            };
         }
     }
 
-    /// Grants nothing for a while: longer each time.
+    /// Opens no window for a while: longer each time.
     fn hold_off(&mut self) {
         self.pause = self.next_pause;
         self.next_pause = (self.next_pause * 4).min(PAUSE.1);
@@ -178,19 +230,20 @@ impl Window {
         self.together = 0.0;
     }
 
-    /// Returns how many steps are granted, of at most so many; `allowed` is what is ever allowed.
-    fn grant(&mut self, most: u32, allowed: u32) -> u32 {
-        let is_held_off = self.pause > 0 || self.measured > 0;
-        let is_ready = self.streak >= QUIET_FIRST && !is_held_off && self.alone > 0.0;
+    /// Opens a window of at most so many steps, and returns its size; `allowed` is what is ever
+    /// allowed.
+    fn open(&mut self, most: u32, allowed: u32) -> u32 {
+        let is_held_off = self.pause > 0 || self.remeasured.steps_left > 0;
+        let is_ready = self.streak >= PREDICTABLE_FIRST && !is_held_off && self.alone > 0.0;
         let in_time = (WINDOW_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
-        self.applied = if is_ready {
+        self.last.opened = if is_ready {
             self.steps.min(most).min(in_time.saturating_sub(1))
         } else {
             0
         };
-        self.held = 0;
-        self.applied
+        self.last.held = 0;
+        self.last.opened
     }
 }
 
@@ -207,6 +260,18 @@ impl Speculation {
     pub(crate) fn forget(&mut self) {
         self.last = None;
         self.answers.clear();
+    }
+
+    /// Keeps the answers of somebody to steps that it has done ahead.
+    pub(super) fn keep(&mut self, sender: &PeerName, answers: VecDeque<StepAck>) {
+        self.answers.insert(sender.clone(), answers);
+    }
+
+    /// Takes the next answer of each who has gone ahead.
+    pub(super) fn take_next_answers(&mut self) -> Vec<(PeerName, StepAck)> {
+        let answers = self.answers.iter_mut();
+        let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
+        next.collect()
     }
 
     /// Tells whether each of those who take part has answered to the next step already.
@@ -228,16 +293,16 @@ impl Speculation {
         depths.min().unwrap_or(0)
     }
 
-    /// Tells whether a step is the quiet one after the last.
-    fn is_quiet(&self, step: &Step) -> bool {
+    /// Tells whether a step is the predictable one after the last.
+    fn is_predicted(&self, step: &Step) -> bool {
         self.last.as_ref().is_some_and(|last| {
-            let mut quiet = last.quiet_after(1);
-            quiet.grant = step.grant;
-            quiet == *step
+            let mut predicted = last.quiet_after(1);
+            predicted.grant = step.grant;
+            predicted == *step
         })
     }
 
-    /// Notes what the next step is compared with.
+    /// Notes the step that the next one is compared with.
     fn note_last(&mut self, step: &Step) {
         let wanted = &step.wanted;
         let compared = step.ghost_poses.len() + wanted.poses.len() + wanted.states.len();
@@ -245,140 +310,178 @@ impl Speculation {
         let may_be_followed = is_small && !step.paused && wanted.snapshots.is_empty();
         self.last = may_be_followed.then(|| step.quiet_after(0));
     }
+
+    /// Tells whether the last step is to be told of before the next one is made.
+    pub(crate) fn rests(&self) -> bool {
+        self.rests
+    }
+
+    /// Ends the rest, if there is one.
+    pub(crate) fn end_rest(&mut self) -> bool {
+        std::mem::take(&mut self.rests)
+    }
+
+    /// Notes that a step is complete, and tells whether it is to be told of before the next one is
+    /// made: each that is done ahead comes by itself.
+    pub(crate) fn rest_after(
+        &mut self,
+        was_ahead: bool,
+        secondaries: &[PeerName],
+        now: SessionTime,
+    ) -> bool {
+        self.window.last.done_at = now;
+        self.rests = was_ahead || self.has_answers(secondaries);
+        self.rests
+    }
+
+    /// Tells whether all have done a step already that is about to be published. If not, it belongs
+    /// to a message of its own, which may open a window.
+    pub(crate) fn has_done(
+        &mut self,
+        step: &mut Step,
+        terms: &Terms<'_>,
+        now: SessionTime,
+    ) -> bool {
+        if terms.allowed == 0 {
+            self.batch += 1;
+            step.grant = self.batch;
+            return false;
+        }
+        step.grant = self.batch;
+        let is_predicted = terms.is_plain && self.is_predicted(step);
+        if is_predicted && self.has_answers(terms.secondaries) {
+            self.window.last.held += 1;
+            self.note_last(step);
+            return true;
+        }
+        self.answers.clear();
+        self.batch += 1;
+        step.grant = self.batch;
+        self.window.note(is_predicted, terms.is_late, now);
+        let most = if is_predicted && terms.is_late {
+            terms.allowed.min(terms.until_change)
+        } else {
+            0
+        };
+        step.ahead = self.window.open(most, terms.allowed);
+        self.note_last(step);
+        false
+    }
+
+    /// Divides the time of a message among the steps that it brought.
+    pub(super) fn share_time(
+        &mut self,
+        is_ahead: bool,
+        timings: &mut [PeerTiming],
+        secondaries: &[PeerName],
+        took: Duration,
+    ) -> Duration {
+        if is_ahead {
+            for timing in timings {
+                let answered = self.answered.get(&timing.name);
+                timing.answered_after = answered.copied().unwrap_or_default();
+            }
+            return self.each;
+        }
+        let steps = self.depth(secondaries) + 1;
+        self.answered.clear();
+        if steps > 1 {
+            for timing in timings {
+                timing.answered_after /= steps;
+                let answered = (timing.name.clone(), timing.answered_after);
+                self.answered.extend([answered]);
+            }
+        }
+        self.each = took / steps;
+        self.each
+    }
 }
 
 /// Takes the answers to steps that were done ahead out of the answer to a step.
-pub(crate) fn take_answers(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck>, &'static str> {
+///
+/// # Errors
+/// Fails when they are not those of the steps after it.
+pub(super) fn take_answers(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck>, AckError> {
     let ahead = std::mem::take(&mut ack.ahead);
     if ahead.len() > step.ahead as usize {
-        return Err("it did more steps than it was granted");
+        return Err(AckError::TooManySteps);
     }
     for (count, one) in (1..).zip(&ahead) {
         let follows = one.sequence.0 == step.sequence.0 + count
             && one.iteration.0 == step.iteration.0 + count
             && one.ahead.is_empty();
         if !follows {
-            return Err("what it did ahead does not follow the step");
+            return Err(AckError::StepsAhead);
         }
     }
     Ok(ahead)
 }
 
-impl Barrier {
-    /// Keeps the answers to steps that somebody has done ahead.
-    pub(crate) fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
-        if !ahead.is_empty() {
-            self.speculation
-                .answers
-                .insert(sender.clone(), ahead.into());
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Returns the answers to the step under way, which were here before it.
-    pub(crate) fn answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
-        let answers = self.speculation.answers.iter_mut();
-        let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
-        next.collect()
-    }
-}
+    const MS: u64 = 1_000_000;
 
-impl Primary {
-    /// Tells whether what came of the last step is to be told before the next one is made: each
-    /// that is done ahead comes by itself.
-    pub(crate) fn rests_before_next(&mut self, was_ahead: bool, now: SessionTime) -> bool {
-        self.barrier.speculation.reach.done_at = now;
-        self.barrier.speculation.rests = was_ahead
-            || self
-                .barrier
-                .speculation
-                .has_answers(&self.peers.secondaries);
-        self.barrier.speculation.rests
-    }
-
-    /// Tells whether a step that is complete but for its answers has them already. If not, it
-    /// belongs to a message of its own, which may grant more.
-    pub(crate) fn has_done_ahead(
-        &mut self,
-        purpose: Purpose,
-        step: &mut Step,
-        is_plain: bool,
+    /// Steps of a window: each message's steps take 1 ms by themselves and `in_window_us` in it.
+    struct Rig {
+        window: Window,
         now: SessionTime,
-    ) -> bool {
-        let allowed = self.settings.run_ahead_max.saturating_sub(1);
-        if allowed == 0 || self.settings.trace.is_some() {
-            self.barrier.speculation.grant += 1;
-            step.grant = self.barrier.speculation.grant;
-            return false;
-        }
-        step.grant = self.barrier.speculation.grant;
-        let is_quiet =
-            is_plain && purpose == Purpose::Advance && self.barrier.speculation.is_quiet(step);
-        if is_quiet
-            && self
-                .barrier
-                .speculation
-                .has_answers(&self.peers.secondaries)
-        {
-            self.barrier.speculation.reach.held += 1;
-            self.barrier.speculation.note_last(step);
-            return true;
-        }
-        self.barrier.speculation.answers.clear();
-        self.barrier.speculation.grant += 1;
-        step.grant = self.barrier.speculation.grant;
-        let is_late = self.clock.pace.is_late(now);
-        self.barrier.speculation.reach.note(is_quiet, is_late, now);
-        let most = if is_quiet && is_late && !self.has_to_replay() {
-            allowed.min(self.steps_until_change(step))
-        } else {
-            0
-        };
-        step.ahead = self.barrier.speculation.reach.grant(most, allowed);
-        self.barrier.speculation.note_last(step);
-        false
+        in_window_us: u64,
     }
 
-    /// Returns after how many quiet steps something is known to happen.
-    fn steps_until_change(&self, step: &Step) -> u32 {
-        let left = |last: Iteration| last.0.saturating_sub(step.iteration.0);
-        let limits = [
-            self.settings.iterations.map(|last| left(Iteration(last))),
-            match self.clock.mode {
-                ClockMode::Until(last) => Some(left(last)),
-                ClockMode::Paused | ClockMode::Pausing | ClockMode::Running => None,
-            },
-            self.commands.queue.next_of_schedule().map(left),
-            self.next_checkpoint()
-                .map(|next| left(next).saturating_sub(1)),
-        ];
-        let least = limits.into_iter().flatten().min();
-        least.map_or(u32::MAX, |least| u32::try_from(least).unwrap_or(u32::MAX))
+    impl Rig {
+        fn new(in_window_us: u64) -> Self {
+            Self {
+                window: Window::default(),
+                now: SessionTime(MS),
+                in_window_us,
+            }
+        }
+
+        /// Publishes a message, of whose window `held` steps hold at most; returns its size.
+        fn message(&mut self, held: u32) -> u32 {
+            self.window.note(true, true, self.now);
+            let opened = self.window.open(u32::MAX, u32::MAX);
+            let held = held.min(opened);
+            self.window.last.held = held;
+            let took = if opened == 0 {
+                MS
+            } else {
+                u64::from(held + 1) * self.in_window_us * 1_000
+            };
+            self.now = SessionTime(self.now.0 + took);
+            self.window.last.done_at = self.now;
+            opened
+        }
+
+        fn messages(&mut self, held: &[u32]) -> Vec<u32> {
+            held.iter().map(|held| self.message(*held)).collect()
+        }
     }
 
-    /// Divides the time of a message among the steps that it brought.
-    pub(crate) fn spread_time(
-        &mut self,
-        is_ahead: bool,
-        timings: &mut [PeerTiming],
-        took: Duration,
-    ) -> Duration {
-        if is_ahead {
-            for timing in timings {
-                let answered = self.barrier.speculation.answered.get(&timing.name);
-                timing.answered_after = answered.copied().unwrap_or_default();
+    const ALL: u32 = u32::MAX;
+
+    #[test]
+    fn windows_grow_while_predictions_hold_and_shrink_to_what_held() {
+        let mut rig = Rig::new(400);
+        assert_eq!(rig.messages(&[0; 3]), [0; 3], "too few were predictable");
+        assert_eq!(rig.messages(&[ALL, ALL, 5]), [8, 16, 19]);
+        assert_eq!(rig.messages(&[ALL; 5]), [5, 6, 7, 8, 10]);
+    }
+
+    #[test]
+    fn windows_that_do_not_pay_are_closed_for_longer_each_time() {
+        let mut rig = Rig::new(1_000);
+        let mut closed = Vec::new();
+        let mut run = 0;
+        for _ in 0..400 {
+            if rig.message(ALL) == 0 {
+                run += 1;
+            } else if run > 0 {
+                closed.push(std::mem::take(&mut run));
             }
-            return self.barrier.speculation.each;
         }
-        let steps = self.barrier.speculation.depth(&self.peers.secondaries) + 1;
-        self.barrier.speculation.answered.clear();
-        if steps > 1 {
-            for timing in timings {
-                timing.answered_after /= steps;
-                let answered = (timing.name.clone(), timing.answered_after);
-                self.barrier.speculation.answered.extend([answered]);
-            }
-        }
-        self.barrier.speculation.each = took / steps;
-        self.barrier.speculation.each
+        assert_eq!(closed[..3], [3, 16, 64]);
     }
 }

@@ -1,15 +1,23 @@
-//! [`Batch`]: what of the commands goes into a step, no more than a message can carry.
+//! [`Batch`]: commands that go into one step, no more than a message can carry.
 
-use protocol::{Command, PerformerId, StampedAction, TopicMessage};
+use std::collections::BTreeMap;
 
-use crate::primary::commands::queue::Origin;
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_observers::Severity;
+use protocol::{
+    Command, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand, StampedAction,
+    TopicMessage,
+};
 
-/// How much of commands without a bound of their own goes into one step; the rest waits for the
-/// next one \[bytes\].
+use crate::partition::Changes;
+use crate::primary::context::Context;
+use crate::primary::io::PrimaryOutput;
+use crate::primary::purpose::Purpose;
+use crate::primary::world::WorldState;
+
+/// Most bytes of commands without a bound of their own that go into one step; the rest waits for
+/// the next one.
 const BYTES_MAX: usize = 64 << 20;
-/// The largest model that may be spawned, with its meshes, beside what else is in its step
-/// \[bytes\].
-pub(crate) const MODEL_BYTES_MAX: usize = 128 << 20;
 
 /// A command that is part of a step under way.
 #[derive(Debug)]
@@ -25,7 +33,7 @@ pub(crate) struct AppliedCommand {
     pub(crate) joined: Option<[PerformerId; 2]>,
 }
 
-/// What of the commands goes into a step.
+/// Commands that go into a step.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) actions: Vec<StampedAction>,
@@ -37,8 +45,69 @@ pub(crate) struct Batch {
     pub(crate) removed: Vec<PerformerId>,
     /// True if a round must be made for it.
     pub(crate) is_needed: bool,
-    /// What of it has no bound of its own \[bytes\].
+    /// Size of that in it that has no bound of its own \[bytes\].
     pub(crate) bytes: usize,
+}
+
+/// Changes of the next step that wait for states that are fetched first.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) purpose: Purpose,
+    pub(crate) changes: Changes,
+    pub(crate) batch: Batch,
+}
+
+/// Origin of a command.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// A client, which waits for its reply.
+    Client { to: RoutingId, request: RequestId },
+    /// A system.
+    System(Publisher),
+    /// The schedule.
+    Schedule,
+}
+
+impl Origin {
+    /// Refuses a command, with the reason.
+    pub(crate) fn refuse(&self, reason: &str, cx: &mut Context<'_>) {
+        match self {
+            Self::Client { to, request } => cx.fail(to.clone(), *request, reason),
+            Self::Schedule => {
+                let text = format!("a scheduled command failed: {reason}");
+                cx.event(Severity::Warning, "command", text);
+            }
+            Self::System(_) => {}
+        }
+    }
+
+    /// Puts out what a run must be given to be repeated.
+    pub(crate) fn record(&self, paused_round: Option<u32>, command: Command, cx: &mut Context<'_>) {
+        if !matches!(self, Self::System(_)) {
+            cx.push(PrimaryOutput::Stamped(ScheduledCommand {
+                iteration: cx.iteration,
+                paused_round,
+                command,
+            }));
+        }
+    }
+}
+
+impl Pending {
+    /// Returns how many entries of the schedule go with an iteration that is not under way yet. In
+    /// a round in which time stands still, those that were taken count as done.
+    pub(crate) fn scheduled_for_time(&self) -> u64 {
+        let applied = self.batch.applied.iter();
+        match self.purpose {
+            Purpose::Advance => applied.filter(|one| one.is_of_schedule()).count() as u64,
+            Purpose::Build | Purpose::Pause | Purpose::Fetch | Purpose::Rearrange => 0,
+        }
+    }
+
+    /// Returns its commands.
+    pub(crate) fn into_applied(self) -> Vec<AppliedCommand> {
+        self.batch.applied
+    }
 }
 
 impl AppliedCommand {
@@ -52,13 +121,25 @@ impl AppliedCommand {
         }
     }
 
+    /// Tells the client that it is done, if a client asked for it.
+    pub(crate) fn answer(self, cx: &mut Context<'_>) {
+        if let Origin::Client { to, request } = self.origin {
+            let reply = Reply::Done {
+                iteration: cx.iteration,
+                name: self.name,
+                warnings: self.warnings,
+            };
+            cx.reply(to, request, reply);
+        }
+    }
+
     /// Tells whether the schedule has it done.
-    pub(crate) fn is_of_schedule(&self) -> bool {
+    fn is_of_schedule(&self) -> bool {
         matches!(self.origin, Origin::Schedule)
     }
 
     /// Returns who is held together by it, with the number of its actions.
-    pub(crate) fn joined(&self) -> Option<(u64, [PerformerId; 2])> {
+    fn joined(&self) -> Option<(u64, [PerformerId; 2])> {
         Some((self.number, self.joined?))
     }
 }
@@ -74,15 +155,57 @@ impl Batch {
         !self.actions.is_empty()
     }
 
+    /// Refuses attachments between performers that one cell cannot own.
+    pub(crate) fn refuse_distant_attachments(
+        &mut self,
+        world: &mut WorldState,
+        cx: &mut Context<'_>,
+    ) {
+        let applied = self.applied.iter();
+        let attachments: Vec<(u64, [PerformerId; 2])> =
+            applied.filter_map(AppliedCommand::joined).collect();
+        for (number, ends) in attachments {
+            if world.are_together(ends) {
+                continue;
+            }
+            world.forget_attachment(&self.actions, number, ends);
+            if let Some(origin) = self.take_out(number) {
+                let reason = "the two are in levels that cannot be one cell now";
+                origin.refuse(reason, cx);
+            }
+        }
+    }
+
     /// Takes a command that cannot be granted after all out of it.
-    pub(crate) fn take_out(&mut self, number: u64) -> Option<Origin> {
+    fn take_out(&mut self, number: u64) -> Option<Origin> {
         self.actions.retain(|stamped| stamped.number != number);
         let place = self.applied.iter().position(|one| one.number == number)?;
         Some(self.applied.remove(place).origin)
     }
 }
 
-/// Returns how large a command is, where that has no bound of its own \[bytes\].
+/// Answers those whose commands a completed step has brought.
+pub(crate) fn answer_applied(
+    applied: Vec<AppliedCommand>,
+    actions: &[StampedAction],
+    failures: &BTreeMap<u64, String>,
+    world: &mut WorldState,
+    cx: &mut Context<'_>,
+) {
+    for one in applied {
+        match failures.get(&one.number) {
+            Some(reason) => {
+                if let Some(ends) = one.joined {
+                    world.forget_attachment(actions, one.number, ends);
+                }
+                one.origin.refuse(reason, cx);
+            }
+            None => one.answer(cx),
+        }
+    }
+}
+
+/// Returns the size of a command, where that has no bound of its own \[bytes\].
 pub(crate) fn size(command: &Command) -> usize {
     match command {
         Command::Spawn(request) => request.sdf.len(),

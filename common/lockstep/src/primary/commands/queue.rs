@@ -1,38 +1,35 @@
 //! [`CommandQueue`]: commands of clients, systems and the schedule, queued when they come and done
 //! between two iterations.
 //!
-//! Whatever changes models is done in a round in which time stands still, so that the partition
-//! sees what came of it before anything moves on: the same whether time runs or is paused. What is
-//! said on topics goes along with the next step.
+//! Commands that change models are done in a round in which time stands still, so that the
+//! partition sees the outcome before anything moves on: the same whether time runs or is paused.
+//! Messages on topics go along with the next step.
 //! **Invariant:** a command that cannot be granted changes nothing, not even the number of rounds
 //! in which models change.
 
 pub(crate) mod saved;
 
-use crate::primary::run_clock::RunClock;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use protocol::client_to_primary::ResetKind;
-use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::Severity;
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{
-    Command, Iteration, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand,
-    StampedAction, TopicMessage,
-};
+use protocol::{Command, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage};
 
-use crate::primary::barrier::rounds::Purpose;
-use crate::primary::commands::Commands;
-use crate::primary::commands::batch::{self, AppliedCommand, Batch};
-use crate::primary::commands::requests::WAITERS_MAX;
+use crate::primary::commands::WAITERS_MAX;
+use crate::primary::commands::batch::{self, AppliedCommand, Batch, Origin};
+use crate::primary::commands::resolve::{self, Scope};
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::primary::io::Settings;
+use crate::primary::purpose::Purpose;
+use crate::primary::world::WorldState;
+use crate::primary::world::resolve::ResolvedCommand;
 
-/// How many commands of systems may wait at once.
+/// Most commands of systems that may wait at once.
 const REQUESTS_MAX: usize = 1 << 16;
-/// How much of what clients ask for and say may wait at once \[bytes\].
+/// Most bytes of clients' commands and messages that may wait at once.
 const WAITING_BYTES_MAX: usize = 256 << 20;
-/// How many different failures of systems' commands are told.
+/// Number of different failures of systems' commands that are told.
 const TOLD_MAX: usize = 64;
 
 /// Commands that are not done yet.
@@ -42,19 +39,19 @@ pub(crate) struct CommandQueue {
     requested: VecDeque<PendingCommand>,
     /// By clients and the schedule, in the order in which they came.
     asked: VecDeque<PendingCommand>,
-    /// What clients say on topics, in the order in which they came.
+    /// Messages of clients on topics, in the order in which they came.
     said: Vec<(TopicMessage, Origin)>,
-    /// What systems said on topics that systems listen to, for the next iteration.
-    pub(crate) heard: Vec<TopicMessage>,
+    /// Messages of systems on topics that systems listen to, for the next iteration.
+    heard: Vec<TopicMessage>,
     schedule: VecDeque<ScheduledCommand>,
     /// True if what was said is to be heard while time stands still.
     is_round_due: bool,
     /// The number of the next action.
     next_number: u64,
-    /// In how many rounds models have changed since this iteration.
+    /// Number of rounds in which models have changed since this iteration.
     round: u32,
     /// Failures of systems' commands that were told.
-    told: std::collections::BTreeSet<String>,
+    told: BTreeSet<String>,
 }
 
 /// A command with its origin.
@@ -62,45 +59,6 @@ pub(crate) struct CommandQueue {
 struct PendingCommand {
     command: Command,
     origin: Origin,
-}
-
-/// Origin of a command.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    /// A client, which waits for its reply.
-    Client { to: RoutingId, request: RequestId },
-    /// A system.
-    System(Publisher),
-    /// The schedule.
-    Schedule,
-}
-
-impl Origin {
-    /// Tells who asks for something that it is not granted, and why.
-    pub(crate) fn refuse(&self, reason: &str, cx: &mut Context<'_>) {
-        match self {
-            Self::Client { to, request } => cx.fail(to.clone(), *request, reason),
-            Self::Schedule => {
-                let text = format!("a scheduled command failed: {reason}");
-                cx.event(Severity::Warning, "command", text);
-            }
-            Self::System(_) => {}
-        }
-    }
-}
-
-/// A command as the simulation takes it.
-#[derive(Debug, Default)]
-pub(crate) struct ResolvedCommand {
-    pub(crate) actions: Vec<protocol::Action>,
-    pub(crate) name: Option<String>,
-    /// Warnings of the spawned model: parts that are ignored or missing.
-    pub(crate) warnings: Vec<String>,
-    pub(crate) joined: Option<[PerformerId; 2]>,
-    pub(crate) spawned: Option<PerformerId>,
-    pub(crate) removed: Option<PerformerId>,
-    /// What its actions have that has no bound of its own \[bytes\].
-    pub(crate) bytes: usize,
 }
 
 impl CommandQueue {
@@ -111,12 +69,12 @@ impl CommandQueue {
         }
     }
 
-    /// Tells whether a round is due in which time stands still.
+    /// Tells whether commands are due, in a round in which time stands still.
     pub(crate) fn are_due(&self) -> bool {
         !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
     }
 
-    /// Returns where the next command stands: those of systems come first.
+    /// Returns the queue of the next command: those of systems come first.
     fn next_queue(&mut self) -> &mut VecDeque<PendingCommand> {
         if self.requested.is_empty() {
             &mut self.asked
@@ -136,7 +94,7 @@ impl CommandQueue {
         !self.said.is_empty()
     }
 
-    /// Returns how much waits of what clients ask for and say \[bytes\].
+    /// Returns the size of all that clients ask for and say \[bytes\].
     fn bytes(&self) -> usize {
         let asked = self
             .asked
@@ -146,7 +104,7 @@ impl CommandQueue {
         asked.chain(said).sum()
     }
 
-    /// Returns after which iteration the schedule has something to be done.
+    /// Returns the iteration after which the schedule has something to be done.
     pub(crate) fn next_of_schedule(&self) -> Option<Iteration> {
         self.schedule.front().map(|next| next.iteration)
     }
@@ -202,98 +160,83 @@ impl CommandQueue {
     pub(crate) fn begin_iteration(&mut self) {
         self.round = 0;
     }
-}
 
-impl Commands {
-    /// Forgets what systems of models that are gone asked for and said.
+    /// Forgets requests and messages of systems, whose models are gone.
     pub(crate) fn forget_systems(&mut self) {
-        self.queue.requested.clear();
-        self.queue.heard.clear();
+        self.requested.clear();
+        self.heard.clear();
     }
-}
 
-impl RunClock {
-    /// Puts out what a run must be given to be repeated.
-    pub(crate) fn record(
-        &self,
-        origin: &Origin,
-        paused_round: Option<u32>,
+    /// Notes a command of a client for the next step, unless too many wait already; tells whether
+    /// it came so far.
+    pub(crate) fn enqueue(
+        &mut self,
+        origin: Origin,
         command: Command,
+        settings: &Settings,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let waiting = self.asked.len() + self.said.len();
+        let is_too_much = waiting >= WAITERS_MAX || self.bytes() > WAITING_BYTES_MAX;
+        if matches!(origin, Origin::Client { .. }) && is_too_much {
+            origin.refuse("too many commands are under way", cx);
+            return false;
+        }
+        self.note_pending(origin, command, settings, cx);
+        true
+    }
+
+    fn note_pending(
+        &mut self,
+        origin: Origin,
+        command: Command,
+        settings: &Settings,
         cx: &mut Context<'_>,
     ) {
-        if !matches!(origin, Origin::System(_)) {
-            cx.push(PrimaryOutput::Stamped(ScheduledCommand {
-                iteration: self.iteration,
-                paused_round,
-                command,
-            }));
+        let Command::Publish { topic, kind, body } = command else {
+            self.asked.push_back(PendingCommand { command, origin });
+            return;
+        };
+        match resolve::message_of(topic, &kind, body, settings, cx) {
+            Ok(message) => self.said.push((message, origin)),
+            Err(reason) => origin.refuse(&reason.to_string(), cx),
         }
     }
-}
 
-impl Primary {
-    /// Notes a command for the next step, or refuses it.
-    pub(crate) fn enqueue(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
-        if matches!(self.phase, Phase::Gathering { .. }) {
-            return origin.refuse("the secondaries are not ready yet", cx);
-        }
-        let waiting = self.commands.queue.asked.len() + self.commands.queue.said.len();
-        let is_too_much = waiting >= WAITERS_MAX || self.commands.queue.bytes() > WAITING_BYTES_MAX;
-        if matches!(origin, Origin::Client { .. }) && is_too_much {
-            return origin.refuse("too many commands are under way", cx);
-        }
-        self.note_pending(origin, command, cx);
-        self.step_if_idle(cx);
-    }
-
-    fn note_pending(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
-        if let Command::Publish { topic, kind, body } = command {
-            return match self.message_of(topic, &kind, body) {
-                Ok(message) => self.commands.queue.said.push((message, origin)),
-                Err(reason) => origin.refuse(&reason, cx),
-            };
-        }
-        self.commands
-            .queue
-            .asked
-            .push_back(PendingCommand { command, origin });
-    }
-
-    /// Takes what is due from the schedule. While iterations are replayed, only what was done then
-    /// is: what follows is new, and must be written down.
-    pub(crate) fn keep_schedule(&mut self, cx: &mut Context<'_>) {
-        let rest = self.resume.schedule_after_replay();
-        for due in self
-            .commands
-            .queue
-            .take_from_schedule(self.clock.iteration, rest)
-        {
-            self.note_pending(Origin::Schedule, due.command, cx);
+    /// Takes what is due from the schedule, but for its last `rest` entries.
+    pub(crate) fn keep_schedule(&mut self, rest: usize, settings: &Settings, cx: &mut Context<'_>) {
+        for due in self.take_from_schedule(cx.iteration, rest) {
+            self.note_pending(Origin::Schedule, due.command, settings, cx);
         }
     }
 
     /// Takes into a step what it can bring.
-    pub(crate) fn stamp(&mut self, purpose: Purpose, cx: &mut Context<'_>) -> Batch {
+    pub(crate) fn stamp(
+        &mut self,
+        purpose: Purpose,
+        scope: &mut Scope<'_>,
+        cx: &mut Context<'_>,
+    ) -> Batch {
         let mut batch = Batch::default();
         match purpose {
             Purpose::Advance | Purpose::Rearrange => {}
             Purpose::Build | Purpose::Pause | Purpose::Fetch => return batch,
         }
-        let round = (purpose == Purpose::Rearrange).then_some(self.commands.queue.round);
+        let round = (purpose == Purpose::Rearrange).then_some(self.round);
         if purpose == Purpose::Rearrange {
-            self.stamp_pending(&mut batch, round, cx);
+            self.stamp_pending(&mut batch, round, scope, cx);
         } else {
-            batch.messages = std::mem::take(&mut self.commands.queue.heard);
+            batch.messages = std::mem::take(&mut self.heard);
         }
         let mut said = Vec::new();
-        let mut waiting = std::mem::take(&mut self.commands.queue.said).into_iter();
+        let mut waiting = std::mem::take(&mut self.said).into_iter();
         while !batch.is_full()
             && let Some((message, origin)) = waiting.next()
         {
             batch.bytes += message.body.len();
             let message = TopicMessage {
-                iteration: self.clock.iteration,
-                sim_time: self.clock.sim_time,
+                iteration: cx.iteration,
+                sim_time: scope.clock.sim_time(),
                 ..message
             };
             let command = Command::Publish {
@@ -301,43 +244,48 @@ impl Primary {
                 kind: message.kind.clone(),
                 body: message.body.clone(),
             };
-            self.clock.record(&origin, round, command, cx);
+            origin.record(round, command, cx);
             said.push(message);
-            batch.applied.push(AppliedCommand::plain(
-                origin,
-                self.commands.queue.next_number,
-            ));
+            let applied = AppliedCommand::plain(origin, self.next_number);
+            batch.applied.push(applied);
         }
-        self.commands.queue.said.extend(waiting);
-        batch.is_needed |=
-            std::mem::take(&mut self.commands.queue.is_round_due) || !said.is_empty();
+        self.said.extend(waiting);
+        batch.is_needed |= std::mem::take(&mut self.is_round_due) || !said.is_empty();
         said.append(&mut batch.messages);
         batch.messages = said;
         if batch.is_needed && purpose == Purpose::Rearrange {
-            self.commands.queue.round += 1;
+            self.round += 1;
         }
         batch
     }
 
-    fn stamp_pending(&mut self, batch: &mut Batch, round: Option<u32>, cx: &mut Context<'_>) {
+    fn stamp_pending(
+        &mut self,
+        batch: &mut Batch,
+        round: Option<u32>,
+        scope: &mut Scope<'_>,
+        cx: &mut Context<'_>,
+    ) {
         while !batch.is_full()
-            && let Some(pending) = self.commands.queue.take_next(false)
+            && let Some(pending) = self.take_next(false)
         {
-            let applied = match &pending.command {
+            let resolved = match &pending.command {
                 Command::Reset {
                     what: ResetKind::Time,
                 } => {
-                    self.clock.sim_time = protocol::SimTime(0);
-                    self.observe_clock(cx);
+                    scope.clock.reset_time();
+                    scope.clock.observe(cx);
                     Ok(ResolvedCommand::default())
                 }
-                command => self.grant(command, cx),
+                command => resolve::resolve(command, scope, cx),
             };
-            match applied {
-                Ok(grant) => self.take_resolved(batch, pending, grant, round, cx),
-                Err(reason) => {
+            match resolved {
+                Ok(resolved) => self.take_resolved(batch, pending, resolved, round, cx),
+                Err(error) => {
+                    let reason = error.to_string();
                     if let Origin::System(publisher) = pending.origin {
-                        self.tell_of_system(publisher, &pending.command, &reason, cx);
+                        let command = &pending.command;
+                        self.tell_of_system(publisher, command, &reason, scope.world, cx);
                     }
                     pending.origin.refuse(&reason, cx);
                 }
@@ -349,109 +297,59 @@ impl Primary {
         &mut self,
         batch: &mut Batch,
         pending: PendingCommand,
-        grant: ResolvedCommand,
+        resolved: ResolvedCommand,
         round: Option<u32>,
         cx: &mut Context<'_>,
     ) {
-        let number = self.commands.queue.next_number;
-        self.commands.queue.next_number += 1;
+        let number = self.next_number;
+        self.next_number += 1;
         batch.is_needed = true;
-        batch.spawned.extend(grant.spawned);
-        batch.removed.extend(grant.removed);
-        batch.bytes += grant.bytes;
-        let actions = grant.actions.into_iter();
+        batch.spawned.extend(resolved.spawned);
+        batch.removed.extend(resolved.removed);
+        batch.bytes += resolved.bytes;
+        let actions = resolved.actions.into_iter();
         let stamped = actions.map(|action| StampedAction { number, action });
         batch.actions.extend(stamped);
         // Which models there are concerns all who look, whoever asked for them.
         let is_told = matches!(pending.origin, Origin::Client { .. })
             || matches!(pending.command, Command::Spawn(_) | Command::Remove { .. });
-        let spawned = grant.name.as_ref().map(|name| format!("spawn {name}"));
+        let spawned = resolved.name.as_ref().map(|name| format!("spawn {name}"));
         if is_told && let Some(text) = spawned.or_else(|| pending.command.text()) {
             cx.event(Severity::Info, "command", text);
         }
-        self.clock
-            .record(&pending.origin, round, pending.command, cx);
+        pending.origin.record(round, pending.command, cx);
         batch.applied.push(AppliedCommand {
             origin: pending.origin,
             number,
-            name: grant.name,
-            warnings: grant.warnings,
-            joined: grant.joined,
+            name: resolved.name,
+            warnings: resolved.warnings,
+            joined: resolved.joined,
         });
     }
 
-    /// Returns who asks for a reset of models, which is a round of its own, when that comes next.
+    /// Takes a reset of models, which is a round of its own, when that comes next.
     pub(crate) fn take_reset(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Option<(ResetKind, AppliedCommand)> {
-        let pending = self.commands.queue.take_next(true)?;
+        let pending = self.take_next(true)?;
         let Command::Reset { what } = pending.command else {
             unreachable!("what resets models is a reset");
         };
         let text = pending.command.text().unwrap_or_default();
         cx.event(Severity::Info, "command", text);
-        let round = Some(self.commands.queue.round);
-        self.commands.queue.round += 1;
-        self.clock
-            .record(&pending.origin, round, pending.command, cx);
-        Some((
-            what,
-            AppliedCommand::plain(pending.origin, self.commands.queue.next_number),
-        ))
+        let round = Some(self.round);
+        self.round += 1;
+        pending.origin.record(round, pending.command, cx);
+        let applied = AppliedCommand::plain(pending.origin, self.next_number);
+        Some((what, applied))
     }
 
-    /// Answers those whose commands a completed step has brought.
-    pub(crate) fn answer_applied(
-        &mut self,
-        applied: Vec<AppliedCommand>,
-        actions: &[StampedAction],
-        failures: &std::collections::BTreeMap<u64, String>,
-        cx: &mut Context<'_>,
-    ) {
-        for one in applied {
-            match (failures.get(&one.number), &one.origin) {
-                (Some(reason), origin) => {
-                    if let Some(ends) = one.joined {
-                        self.forget_attachment(actions, one.number, ends);
-                    }
-                    origin.refuse(reason, cx);
-                }
-                (None, Origin::Client { to, request }) => {
-                    let reply = Reply::Done {
-                        iteration: self.clock.iteration,
-                        name: one.name,
-                        warnings: one.warnings,
-                    };
-                    cx.push(PrimaryOutput::Reply {
-                        to: to.clone(),
-                        message: PrimaryToClient {
-                            request: *request,
-                            reply,
-                        },
-                    });
-                }
-                (None, Origin::System(_) | Origin::Schedule) => {}
-            }
-        }
-    }
-
-    /// Refuses all that waits, since the run ends.
-    pub(crate) fn drop_commands(&mut self, reason: &str, cx: &mut Context<'_>) {
-        let queue = std::mem::take(&mut self.commands.queue);
-        let asked = queue.asked.into_iter().map(|pending| pending.origin);
-        for origin in asked.chain(queue.said.into_iter().map(|(_, origin)| origin)) {
+    /// Refuses all that waits.
+    pub(crate) fn refuse_all(self, reason: &str, cx: &mut Context<'_>) {
+        let asked = self.asked.into_iter().map(|pending| pending.origin);
+        for origin in asked.chain(self.said.into_iter().map(|(_, origin)| origin)) {
             origin.refuse(reason, cx);
-        }
-        let mut applied = match self.commands.pending.take() {
-            Some(pending) => pending.batch.applied,
-            None => Vec::new(),
-        };
-        if let Phase::Stepping(round) = &mut self.phase {
-            applied.append(&mut round.applied);
-        }
-        for one in applied {
-            one.origin.refuse(reason, cx);
         }
     }
 
@@ -461,21 +359,14 @@ impl Primary {
         publisher: Publisher,
         command: &Command,
         reason: &str,
+        world: &WorldState,
         cx: &mut Context<'_>,
     ) {
         let what = command.text().unwrap_or_default();
-        let whose = match publisher {
-            Publisher::Client => None,
-            Publisher::World { world, .. } => {
-                self.world.topology.worlds.get(world as usize).cloned()
-            }
-            Publisher::Model { model, .. } => self.world.registry.find(model),
-        };
+        let whose = world.name_of(publisher);
         let whose = whose.unwrap_or_else(|| "nobody".to_owned());
         let text = format!("a system of {whose} asked for {what:?}, which failed: {reason}");
-        if self.commands.queue.told.len() < TOLD_MAX
-            && self.commands.queue.told.insert(text.clone())
-        {
+        if self.told.len() < TOLD_MAX && self.told.insert(text.clone()) {
             cx.event(Severity::Warning, "command", text);
         }
     }

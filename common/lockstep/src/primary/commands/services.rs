@@ -1,5 +1,5 @@
-//! Calls of services by their Gazebo names: each becomes commands, which are done one after the
-//! other and answered once.
+//! [`Calls`]: calls of services by their Gazebo names. Each becomes commands, which are done one
+//! after the other and answered once.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,103 +7,116 @@ use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::{Command, RequestId, RoutingId};
 
-use crate::primary::commands::requests::WAITERS_MAX;
+use serde::{Deserialize, Serialize};
+
+use crate::primary::commands::WAITERS_MAX;
+use crate::primary::commands::queue::CommandQueue;
+use crate::primary::commands::waiters::{Until, Waiters};
 use crate::primary::context::Context;
-use crate::primary::{Primary, PrimaryOutput};
+use crate::primary::io::PrimaryOutput;
+use crate::primary::world::WorldState;
+use crate::primary::world::resolve::chain;
 use crate::services;
 
-/// Where the commands of calls are answered to: no peer can have this address.
+/// Address at which the commands of calls are answered: no peer can have it.
 const ADDRESS: &[u8] = b"\0call";
-/// Where the calls of systems are answered to, which nobody reads: no peer can have it either.
+/// Address at which the calls of systems are answered, which nobody reads: no peer can have it.
 const SYSTEMS: &[u8] = b"\0systems";
 
 /// The calls that are under way, by the request of the command that is being done.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     under_way: BTreeMap<u64, Call>,
-    pub(crate) next: u64,
-    /// What systems call for that is about when time passes, each in its order.
-    pub(crate) of_systems: Vec<VecDeque<Command>>,
+    next: u64,
+    /// Commands that systems call for about when time passes, each call's in its order.
+    of_systems: Vec<VecDeque<Command>>,
 }
 
 /// A call whose commands are not all done yet.
 #[derive(Debug)]
-struct Call {
+pub(crate) struct Call {
     from: RoutingId,
     request: RequestId,
     rest: VecDeque<Command>,
 }
 
-impl Calls {
-    /// Returns what is left to do of the calls of systems, by the request of the command that is
-    /// being done.
-    pub(crate) fn of_systems_under_way(&self) -> Vec<(u64, VecDeque<Command>)> {
-        let of_systems = self.under_way.iter();
-        of_systems
-            .filter(|(_, call)| call.from.0 == SYSTEMS)
-            .map(|(number, call)| (*number, call.rest.clone()))
-            .collect()
-    }
+/// Saved calls of systems.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedCalls {
+    next: u64,
+    under_way: Vec<(u64, VecDeque<Command>)>,
+    waiting: Vec<VecDeque<Command>>,
+    /// Those under way that wait for time to come so far.
+    waiters: Vec<(RequestId, Until)>,
+}
 
-    /// Takes up a call of a system again.
-    pub(crate) fn take_up(&mut self, number: u64, rest: VecDeque<Command>) {
-        let call = Call {
+impl Call {
+    fn of_system(rest: VecDeque<Command>) -> Self {
+        Self {
             from: RoutingId(SYSTEMS.to_vec()),
             request: RequestId(0),
             rest,
-        };
-        self.under_way.insert(number, call);
-    }
-
-    /// Returns whether this is where a command of a call of a system is answered to.
-    pub(crate) fn awaits(&self, to: &RoutingId, request: RequestId) -> bool {
-        let call = self.under_way.get(&request.0);
-        to.0 == ADDRESS && call.is_some_and(|call| call.from.0 == SYSTEMS)
-    }
-
-    /// Returns where commands of calls are answered to.
-    pub(crate) fn address() -> RoutingId {
-        RoutingId(ADDRESS.to_vec())
+        }
     }
 }
 
-impl Primary {
-    pub(crate) fn on_call(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        [service, kind]: [&str; 2],
-        body: &[u8],
-        cx: &mut Context<'_>,
-    ) {
-        if self.commands.calls.under_way.len() >= WAITERS_MAX {
-            return cx.fail(from, request, "too many calls are under way");
-        }
-        match services::translate(service, kind, body, &self.world.topology.worlds) {
-            Ok(commands) => {
-                let rest = commands.into();
-                self.go_on_with(
-                    Call {
-                        from,
-                        request,
-                        rest,
-                    },
-                    cx,
-                );
-            }
-            Err(error) => cx.fail(
-                from,
-                request,
-                &crate::primary::commands::resolve::chain(&error),
-            ),
+impl Calls {
+    /// Saves the calls of systems, and for what their commands wait.
+    pub(crate) fn save(&self, waiters: &Waiters) -> SavedCalls {
+        SavedCalls {
+            next: self.next,
+            under_way: self.of_systems_under_way(),
+            waiting: self.of_systems.clone(),
+            waiters: waiters.save(|to, request| self.awaits(to, request)),
         }
     }
 
-    /// Replaces the calls among the requests of systems by what they mean; what is about when time
-    /// passes is kept for [`Self::begin_calls_of_systems`].
-    pub(crate) fn resolve_calls(
+    /// Goes on with saved calls of systems.
+    pub(crate) fn restore(saved: SavedCalls) -> (Self, Waiters) {
+        let under_way = saved.under_way.into_iter();
+        let calls = Self {
+            next: saved.next,
+            of_systems: saved.waiting,
+            under_way: under_way
+                .map(|(number, rest)| (number, Call::of_system(rest)))
+                .collect(),
+        };
+        (calls, Waiters::restore(&Self::address(), saved.waiters))
+    }
+
+    /// Takes a call of a client, which has commands to be done.
+    pub(crate) fn on_call(
+        &self,
+        (from, request): (RoutingId, RequestId),
+        [service, kind]: [&str; 2],
+        body: &[u8],
+        world: &WorldState,
+        cx: &mut Context<'_>,
+    ) -> Option<Call> {
+        if self.under_way.len() >= WAITERS_MAX {
+            cx.fail(from, request, "too many calls are under way");
+            return None;
+        }
+        match services::translate(service, kind, body, &world.topology().worlds) {
+            Ok(commands) => Some(Call {
+                from,
+                request,
+                rest: commands.into(),
+            }),
+            Err(error) => {
+                cx.fail(from, request, &chain(&error));
+                None
+            }
+        }
+    }
+
+    /// Replaces the calls among the requests of systems by what they mean; commands about when
+    /// time passes are kept for [`Self::take_of_systems`].
+    pub(crate) fn resolve(
         &mut self,
         mut requests: Vec<SystemRequest>,
+        queue: &mut CommandQueue,
+        world: &WorldState,
         cx: &mut Context<'_>,
     ) -> Vec<SystemRequest> {
         // Not in the order of acks.
@@ -120,85 +133,103 @@ impl Primary {
                 continue;
             };
             let publisher = request.publisher;
-            match services::translate(service, kind, body, &self.world.topology.worlds) {
+            match services::translate(service, kind, body, &world.topology().worlds) {
                 Ok(commands) => {
                     let (about_time, others): (Vec<_>, Vec<_>) =
                         commands.into_iter().partition(is_about_time);
                     let others = others.into_iter();
                     resolved.extend(others.map(|command| SystemRequest { publisher, command }));
-                    let waiting =
-                        self.commands.calls.of_systems.len() + self.commands.calls.under_way.len();
+                    let waiting = self.of_systems.len() + self.under_way.len();
                     if !about_time.is_empty() && waiting < WAITERS_MAX {
-                        self.commands.calls.of_systems.push(about_time.into());
+                        self.of_systems.push(about_time.into());
                     }
                 }
                 Err(error) => {
-                    let reason = crate::primary::commands::resolve::chain(&error);
-                    self.tell_of_system(publisher, &request.command, &reason, cx);
+                    let reason = chain(&error);
+                    queue.tell_of_system(publisher, &request.command, &reason, world, cx);
                 }
             }
         }
         resolved
     }
 
-    /// Begins what systems called for in the round that is done.
-    pub(crate) fn begin_calls_of_systems(&mut self, cx: &mut Context<'_>) {
-        let waiting = std::mem::take(&mut self.commands.calls.of_systems);
-        if self.resume.replay.is_some() {
-            // What came of them is known.
-            return;
-        }
-        for rest in waiting {
-            let call = Call {
-                from: RoutingId(SYSTEMS.to_vec()),
-                request: RequestId(0),
-                rest,
-            };
-            self.go_on_with(call, cx);
-        }
+    /// Takes the calls that systems made in the round that is done.
+    pub(crate) fn take_of_systems(&mut self) -> Vec<Call> {
+        let waiting = std::mem::take(&mut self.of_systems).into_iter();
+        waiting.map(Call::of_system).collect()
     }
 
-    /// Begins the next command of a call, or answers it when all are done.
-    fn go_on_with(&mut self, mut call: Call, cx: &mut Context<'_>) {
+    /// Begins the next command of a call, and returns it with its request; answers the call when
+    /// all are done.
+    pub(crate) fn begin_next(
+        &mut self,
+        mut call: Call,
+        cx: &mut Context<'_>,
+    ) -> Option<(RequestId, Command)> {
         let Some(command) = call.rest.pop_front() else {
-            return cx.done(call.from, call.request);
+            cx.done(call.from, call.request);
+            return None;
         };
-        let number = self.commands.calls.next;
-        self.commands.calls.next += 1;
-        self.commands.calls.under_way.insert(number, call);
-        let address = RoutingId(ADDRESS.to_vec());
-        self.on_command(address, RequestId(number), command, cx);
+        let number = self.next;
+        self.next += 1;
+        self.under_way.insert(number, call);
+        Some((RequestId(number), command))
     }
 
-    /// Takes the answers to commands of calls out of what goes out, and goes on with those calls.
-    pub(crate) fn continue_calls(&mut self, cx: &mut Context<'_>) {
-        if self.commands.calls.under_way.is_empty() {
-            return;
+    /// Tells whether no call waits for its commands.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Takes the answers to commands of calls out of what goes out.
+    pub(crate) fn take_answers(cx: &mut Context<'_>) -> Vec<PrimaryToClient> {
+        cx.extract(|output| is_reply_to(output, SYSTEMS));
+        let answers = cx
+            .extract(|output| is_reply_to(output, ADDRESS))
+            .into_iter();
+        let messages = answers.filter_map(|answer| match answer {
+            PrimaryOutput::Reply { message, .. } => Some(message),
+            _ => None,
+        });
+        messages.collect()
+    }
+
+    /// Takes the answer to a command of a call; returns the call if more of its commands are to be
+    /// done, and answers it otherwise.
+    pub(crate) fn on_answer(
+        &mut self,
+        answer: PrimaryToClient,
+        cx: &mut Context<'_>,
+    ) -> Option<Call> {
+        let PrimaryToClient { request, reply } = answer;
+        let call = self.under_way.remove(&request.0)?;
+        match reply {
+            Reply::Failed { reason } => cx.fail(call.from, call.request, &reason),
+            reply if call.rest.is_empty() => cx.reply(call.from, call.request, reply),
+            _ => return Some(call),
         }
-        loop {
-            cx.extract(|output| is_reply_to(output, SYSTEMS));
-            let is_ours = |output: &mut PrimaryOutput| is_reply_to(output, ADDRESS);
-            let answers: Vec<PrimaryOutput> = cx.extract(is_ours);
-            if answers.is_empty() {
-                return;
-            }
-            for answer in answers {
-                let PrimaryOutput::Reply { message, .. } = answer else {
-                    continue;
-                };
-                let PrimaryToClient { request, reply } = message;
-                let Some(call) = self.commands.calls.under_way.remove(&request.0) else {
-                    continue;
-                };
-                match reply {
-                    Reply::Failed { reason } => cx.fail(call.from, call.request, &reason),
-                    reply if call.rest.is_empty() => {
-                        cx.reply(call.from, call.request, reply);
-                    }
-                    _ => self.go_on_with(call, cx),
-                }
-            }
-        }
+        None
+    }
+
+    /// Returns what is left to do of the calls of systems, by the request of the command that is
+    /// being done.
+    fn of_systems_under_way(&self) -> Vec<(u64, VecDeque<Command>)> {
+        let of_systems = self.under_way.iter();
+        of_systems
+            .filter(|(_, call)| call.from.0 == SYSTEMS)
+            .map(|(number, call)| (*number, call.rest.clone()))
+            .collect()
+    }
+
+    /// Tells whether a command of a call of a system is answered at this address.
+    fn awaits(&self, to: &RoutingId, request: RequestId) -> bool {
+        let call = self.under_way.get(&request.0);
+        to.0 == ADDRESS && call.is_some_and(|call| call.from.0 == SYSTEMS)
+    }
+
+    /// Returns the address at which commands of calls are answered.
+    pub(crate) fn address() -> RoutingId {
+        RoutingId(ADDRESS.to_vec())
     }
 }
 

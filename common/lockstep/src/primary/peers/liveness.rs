@@ -1,20 +1,22 @@
-//! How long the others are waited for, in three stages: who blocks is named, then what is known of
-//! it is told, then it is given up. A process that a debugger has stopped may be waited for.
+//! Liveness: heartbeats, silence, closed connections, and processes that a debugger has stopped,
+//! which may be waited for.
 //!
-//! What a process does is known to the driver alone, which answers [`PrimaryOutput::Diagnose`] with
+//! The driver alone knows what a process does, and answers [`PrimaryOutput::Diagnose`] with
 //! [`PrimaryInput::Diagnosed`](crate::primary::PrimaryInput::Diagnosed) where it can; without an
 //! answer only what is heard of a peer is told.
 
-use crate::primary::peers::Peers;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
-use protocol::primary_to_observers::Severity;
-use protocol::{PeerName, SessionTime, StopReason};
+use protocol::primary_to_observers::{HeartbeatRelay, PrimaryToObservers, Severity};
+use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
+use protocol::secondary_to_primary::{Heartbeat, WorkProgress};
+use protocol::{Iteration, PeerName, RoutingId, SessionTime, StopReason};
 
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary, PrimaryOutput};
-use crate::roster::Member;
+use crate::primary::io::{PrimaryOutput, ProcessReport, Settings};
+use crate::primary::peers::{LEAVE_GRACE, Peers};
+use crate::roster::{Member, Progress};
 
 /// Time between two looks at a process that is stopped.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -25,123 +27,69 @@ const REMIND: Duration = Duration::from_secs(10);
 /// Time-out of one that hosts nothing and is alive: it has nothing to compute.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How many levels of a peer are named.
-const LEVELS_NAMED: usize = 3;
-
-/// The longest that is told of how a process ended \[characters\].
+/// Most characters that are told of how a process ended.
 const HOW_CHARS_MAX: usize = 300;
 
-/// How long is waited before something is said or done about a peer.
+/// Part of a peer in the run, for people.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// Iteration that it has answered, while a step waits for it.
+    pub(crate) answered: Option<Iteration>,
+    /// Names of the levels that it hosts.
+    pub(crate) levels: Option<String>,
+}
+
+/// Outcome of a look at a peer's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepTimeoutSettings {
-    /// A step that waits so long is reported, with who blocks it.
-    pub warn_after: Duration,
-    /// A step that waits so long has its blockers examined.
-    pub diagnose_after: Duration,
-    /// True if a peer whose process is stopped, as debuggers do, is waited for.
-    pub wait_for_debugger: bool,
-}
-
-impl Default for StepTimeoutSettings {
-    fn default() -> Self {
-        Self {
-            warn_after: Duration::from_secs(1),
-            diagnose_after: Duration::from_secs(5),
-            wait_for_debugger: false,
-        }
-    }
-}
-
-/// What the driver finds out about a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessReport {
-    /// What it does, for people: `its process is stopped (T)`.
-    pub state: String,
-    /// True if it is stopped, by a signal or by a debugger.
-    pub is_stopped: bool,
-    /// Processor time that it has used so far \[us\], if that is known.
-    pub cpu_time_us: Option<u64>,
-}
-
-/// How long a step is waited for; what is due next in each stage.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepTimeout {
-    /// After how long it is reported.
-    warning: Duration,
-    /// After how long its blockers are examined.
-    diagnosis: Duration,
-    /// After how long they are lost.
-    loss: Duration,
-}
-
-/// What is known of a peer that does not answer.
-#[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// Processor time that it had used \[us\], when that was noted.
-    cpu_noted: Option<(SessionTime, u64)>,
-    /// Time when its process was last looked at.
-    looked_at: Option<SessionTime>,
-    /// What that found, for people.
-    found: Option<String>,
-    /// Since when it is waited for because it is stopped.
-    held_since: Option<SessionTime>,
-    /// Time when that was told last.
-    told_at: SessionTime,
-    /// How its process ended, as who started it saw.
-    ended: Option<String>,
-}
-
-impl Watch {
-    /// Moves what was noted by a time in which the primary itself did nothing.
-    pub(crate) fn postpone(&mut self, by: Duration) {
-        let [looked_at, held_since] =
-            [self.looked_at, self.held_since].map(|at| at.map(|at| at + by));
-        (self.looked_at, self.held_since) = (looked_at, held_since);
-        self.told_at = self.told_at + by;
-    }
-
-    /// Tells whether it is waited for as long as it is stopped.
-    pub fn is_held(&self) -> bool {
-        self.held_since.is_some()
-    }
-}
-
-impl StepTimeout {
-    pub(crate) fn new(settings: StepTimeoutSettings, give_up_after: Duration) -> Self {
-        Self {
-            warning: settings.warn_after,
-            diagnosis: settings.diagnose_after,
-            loss: give_up_after,
-        }
-    }
-
-    /// Puts off whatever is due before then.
-    pub(crate) fn postpone(&mut self, later: Duration) {
-        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
-            *after = (*after).max(later);
-        }
-    }
-
-    /// Waits longer in every stage.
-    pub(crate) fn extend(&mut self, by: Duration) {
-        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
-            *after += by;
-        }
-    }
-
-    /// Puts off until then that somebody is given up.
-    pub(crate) fn postpone_loss(&mut self, later: Duration) {
-        self.loss = self.loss.max(later);
-    }
-
-    /// Returns after how long something is due.
-    pub(crate) fn next(&self) -> Duration {
-        let stages = self.warning.min(self.diagnosis);
-        stages.min(self.loss)
-    }
+pub(crate) enum DiagnosisVerdict {
+    /// It was told of, no more.
+    Told,
+    /// It was stopped and goes on: it has its whole time again.
+    GoesOn,
 }
 
 impl Peers {
+    /// Answers a heartbeat, relays it, and returns what it says of its sender's work.
+    ///
+    /// # Panics
+    /// Panics when the sender is no member.
+    pub(crate) fn on_heartbeat(
+        &mut self,
+        (from, sender): (RoutingId, &PeerName),
+        heartbeat: Heartbeat,
+        wall_clock_us: u64,
+        has_begun: bool,
+        cx: &mut Context<'_>,
+    ) -> WorkProgress {
+        let member = self.roster.get_mut(sender);
+        let member = member.expect("senders are checked to be members");
+        let (count, work) = (heartbeat.count, heartbeat.work);
+        cx.push(PrimaryOutput::Send {
+            to: from,
+            message: PrimaryToSecondary::HeartbeatEcho(HeartbeatEcho {
+                count,
+                sent_at_us: heartbeat.sent_at_us,
+                answered_at_us: wall_clock_us,
+            }),
+        });
+        member.heard_at = cx.now;
+        member.heartbeat = heartbeat;
+        let relay = HeartbeatRelay {
+            name: sender.clone(),
+            count,
+            has_begun,
+        };
+        cx.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
+        work
+    }
+
+    /// Notes that a connection is closed: a leave message may be on its way, and the deadline tells
+    /// when the peer counts as lost.
+    pub(crate) fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
+        self.roster.note_unsubscribed(routing, now);
+    }
+
+    /// Has the driver look at the process of a peer.
     pub(crate) fn look_at(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         let Some(member) = self.roster.get_mut(name) else {
             return;
@@ -154,7 +102,17 @@ impl Peers {
         });
     }
 
-    /// The process of a secondary has ended, as who started it saw.
+    /// Notes the processor time of peers that block a step, to tell later what they used since.
+    pub(crate) fn note_cpu_times(&mut self, blockers: &[PeerName]) {
+        for name in blockers {
+            if let Some(member) = self.roster.get_mut(name) {
+                let noted = (member.heard_at, member.heartbeat.cpu_time_us);
+                member.watch.cpu_noted.get_or_insert(noted);
+            }
+        }
+    }
+
+    /// Notes that the process of a secondary has ended, as its parent saw.
     pub(crate) fn on_process_ended(
         &mut self,
         peer: &PeerName,
@@ -170,151 +128,47 @@ impl Peers {
             member.closed_at.get_or_insert(now);
         }
     }
-}
 
-impl Primary {
-    /// A step has waited for some: they are named, and examined, as is due.
-    pub(crate) fn escalate(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
-        let Phase::Stepping(round) = &mut self.phase else {
-            return;
-        };
-        let waited = cx.now.since(round.published_at);
-        let iteration = round.step.iteration;
-        let patience = &mut round.patience;
-        let warned = (waited >= patience.warning).then_some(patience.warning);
-        if warned.is_some() {
-            patience.warning *= 2;
-        }
-        let is_examined = waited >= patience.diagnosis;
-        if is_examined {
-            patience.diagnosis *= 2;
-        }
-        if let Some(after) = warned {
-            let seconds = after.as_secs_f64();
-            let blockers: Vec<String> = missing.iter().map(|name| self.blocker(name)).collect();
-            let text = format!(
-                "iteration {iteration} has waited {seconds} s for {}",
-                blockers.join(", ")
-            );
-            cx.event(Severity::Warning, "step", text);
-            for name in missing {
-                if let Some(member) = self.peers.roster.get_mut(name) {
-                    let noted = (member.heard_at, member.heartbeat.cpu_time_us);
-                    member.watch.cpu_noted.get_or_insert(noted);
-                }
-            }
-        }
-        if is_examined {
-            for name in missing {
-                self.peers.look_at(name, cx);
-            }
-        }
+    /// Tells whether a peer is waited for because its process is stopped.
+    pub(crate) fn is_held(&self, name: &PeerName) -> bool {
+        let member = self.roster.get(name);
+        member.is_some_and(|member| member.watch.is_held())
     }
 
-    /// Returns those who have not answered in time and are not waited for any longer.
-    pub(crate) fn expired(&mut self, missing: &[PeerName], now: SessionTime) -> Vec<PeerName> {
-        let Phase::Stepping(round) = &mut self.phase else {
-            return Vec::new();
-        };
-        let waited = now.since(round.published_at);
-        if waited < round.patience.loss {
-            return Vec::new();
-        }
-        let is_held = |name: &PeerName| {
-            let member = self.peers.roster.get(name);
-            member.is_some_and(|member| member.watch.is_held())
-        };
-        // Those who are given up are waited for no more; who is stopped is looked at again.
-        round.patience.loss = waited + self.settings.step_timeout;
-        let given_up = missing.iter().filter(|name| !is_held(name));
-        given_up.cloned().collect()
-    }
-
-    /// Returns one that hosts nothing and beats, and has not answered in its time.
-    pub(crate) fn idle_without_answer(
-        &self,
-        missing: &[PeerName],
-        now: SessionTime,
-    ) -> Option<PeerName> {
-        let Phase::Stepping(round) = &self.phase else {
-            return None;
-        };
-        // Who was kept from the step by a job has its whole time after that.
-        let kept = round
-            .patience
-            .loss
-            .saturating_sub(self.settings.step_timeout);
-        let since = round.published_at + kept;
-        if !self.can_recover() || now < since + IDLE_TIMEOUT {
-            return None;
-        }
-        let is_idle = |name: &&PeerName| {
-            let is_given = round.snapshots.iter().any(|(to, _)| to == *name);
-            let is_asked = self.is_host(name) || is_given || self.recovery.jobs.has(name);
-            let member = self.peers.roster.get(name);
-            let beats = member.is_some_and(|member| {
-                !member.watch.is_held() && member.heard_at >= since + IDLE_TIMEOUT / 2
-            });
-            beats && !is_asked
-        };
-        missing.iter().find(is_idle).cloned()
-    }
-
-    /// Tells whether the step under way has waited long for somebody who is lost now.
-    pub(crate) fn has_held_the_run(&self, name: &PeerName, now: SessionTime) -> bool {
-        let Phase::Stepping(round) = &self.phase else {
-            return false;
-        };
-        let is_missing = round.missing().any(|missing| missing == name);
-        is_missing && now.since(round.published_at) >= IDLE_TIMEOUT / 2
-    }
-
-    /// Goes on without one that only beats.
-    pub(crate) fn drop_idle(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        let cause = format!(
-            "{} hosts nothing, beats, and did not acknowledge a step in {} s",
-            self.peers.described(name),
-            IDLE_TIMEOUT.as_secs()
-        );
-        self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), cx);
-    }
-
-    /// Returns when a process is to be looked at for its silence.
-    pub(crate) fn look_deadline(&self) -> Option<SessionTime> {
-        let timeout = self.settings.heartbeat_timeout;
-        let members = self.peers.roster.members();
-        let looks = members.filter_map(|(_, member)| next_look(member, timeout));
-        looks.min()
+    /// Tells whether a peer that is not held has been heard of since.
+    pub(crate) fn beats_since(&self, name: &PeerName, since: SessionTime) -> bool {
+        let member = self.roster.get(name);
+        member.is_some_and(|member| !member.watch.is_held() && member.heard_at >= since)
     }
 
     /// Has the processes looked at that are silent for half of their time, and those that are
     /// stopped.
-    pub(crate) fn look_at_silent(&mut self, cx: &mut Context<'_>) {
-        let timeout = self.settings.heartbeat_timeout;
-        let due: Vec<PeerName> = self
-            .peers
-            .roster
-            .members()
+    pub(crate) fn look_at_silent(&mut self, settings: &Settings, cx: &mut Context<'_>) {
+        let timeout = settings.heartbeat_timeout;
+        let members = self.roster.members();
+        let due = members
             .filter(|(_, member)| next_look(member, timeout).is_some_and(|at| at <= cx.now))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in due {
-            self.peers.look_at(&name, cx);
+            .map(|(name, _)| name.clone());
+        for name in due.collect::<Vec<PeerName>>() {
+            self.look_at(&name, cx);
         }
     }
 
-    /// The driver has looked at a process.
+    /// Tells of the process of a peer, as the driver found it.
     pub(crate) fn on_diagnosed(
         &mut self,
         peer: &PeerName,
         process: &ProcessReport,
+        part: &Part,
+        settings: &Settings,
         cx: &mut Context<'_>,
-    ) {
-        let is_waited_for = self.settings.patience.wait_for_debugger && process.is_stopped;
-        let text = self.diagnosis(peer, process, cx.now);
-        let Some(member) = self.peers.roster.get_mut(peer) else {
-            return;
+    ) -> DiagnosisVerdict {
+        let is_waited_for = settings.patience.wait_for_debugger && process.is_stopped;
+        let Some(member) = self.roster.get_mut(peer) else {
+            return DiagnosisVerdict::Told;
         };
+        let has_timeout = settings.heartbeat_timeout.is_some();
+        let text = diagnosis(member, process, part, has_timeout, cx.now);
         let watch = &mut member.watch;
         watch.found = Some(process.state.clone());
         let was_held = watch.held_since.is_some();
@@ -322,98 +176,147 @@ impl Primary {
             watch.held_since = None;
             if was_held {
                 member.heard_at = cx.now;
-                if let Phase::Stepping(round) = &mut self.phase {
-                    let waited = cx.now.since(round.published_at);
-                    round.patience.loss = waited + self.settings.step_timeout;
-                }
                 let text = format!("{peer} goes on: {}", process.state);
-                return cx.event(Severity::Info, "peer", text);
+                cx.event(Severity::Info, "peer", text);
+                return DiagnosisVerdict::GoesOn;
             }
-            return cx.event(Severity::Warning, "peer", text);
+            cx.event(Severity::Warning, "peer", text);
+            return DiagnosisVerdict::Told;
         }
         let since = *watch.held_since.get_or_insert(cx.now);
         if was_held && cx.now.since(watch.told_at) < REMIND {
-            return;
+            return DiagnosisVerdict::Told;
         }
         watch.told_at = cx.now;
         let seconds = cx.now.since(since).as_secs();
         let text = format!("{text}; it is waited for, for {seconds} s so far");
         cx.event(Severity::Warning, "peer", text);
+        DiagnosisVerdict::Told
     }
 
-    /// Says how a peer was lost whose connection closed.
-    pub(crate) fn how_it_went(member: &Member) -> String {
-        match &member.watch.ended {
-            Some(how) => how.clone(),
-            None => "is gone: its connection closed".to_owned(),
-        }
+    /// Returns the time when the next peer whose connection closed counts as gone.
+    pub(super) fn closed_deadline(&self) -> Option<SessionTime> {
+        let members = self.roster.members();
+        let closed = members.filter_map(|(_, member)| member.closed_at);
+        closed.map(|at| at + LEAVE_GRACE).min()
     }
 
-    /// Says how a peer was lost that was not heard of for so long.
-    pub(crate) fn how_it_fell_silent(member: &Member, silence: Duration) -> String {
-        let seconds = silence.as_secs_f64();
-        let found = member.watch.found.as_ref();
-        let found = found.map_or_else(String::new, |found| format!("; {found}"));
-        format!("fell silent: no heartbeat for {seconds:.1} s{found}")
+    /// Finds out anew when something is to be done about a peer: one that joins is to be synced or
+    /// too late, or one is silent or closed.
+    pub(crate) fn renew_deadline(&mut self, is_running: bool, settings: &Settings) {
+        let silence = self.silence_deadline(is_running, settings).into_iter();
+        self.next_deadline = silence.chain(self.sync_deadline(is_running)).min();
     }
 
-    /// Names a peer that blocks a step, with what it hosts.
-    fn blocker(&self, name: &PeerName) -> String {
-        match self.levels_of(name) {
-            Some(levels) => format!("{name}, which hosts {levels}"),
-            None => name.to_string(),
-        }
+    /// Returns the earliest deadline of any secondary.
+    pub(crate) fn next_deadline(&self) -> Option<SessionTime> {
+        self.next_deadline
     }
 
-    /// Returns the names of the levels of a peer's cells, for people.
-    fn levels_of(&self, name: &PeerName) -> Option<String> {
-        let cells = self.hosted(name);
-        let names = cells.iter().take(LEVELS_NAMED);
-        let names: Vec<&str> = names
-            .map(|cell| self.world.topology.cell(*cell).name.as_str())
-            .collect();
-        match cells.len().saturating_sub(names.len()) {
-            _ if names.is_empty() => None,
-            0 => Some(names.join(" and ")),
-            more => Some(format!("{} and {more} more", names.join(", "))),
-        }
+    /// Returns the time when the next silent or closed peer is looked at or counts as lost.
+    fn silence_deadline(&self, is_running: bool, settings: &Settings) -> Option<SessionTime> {
+        let timeout = settings.heartbeat_timeout;
+        let members = || self.roster.members().map(|(_, member)| member);
+        let silent = members()
+            .filter(|member| !member.watch.is_held())
+            .filter_map(|member| Some(member.heard_at + timeout?));
+        let unready = members()
+            .filter(|_| is_running)
+            .filter(|member| member.progress != Progress::Synced && !member.watch.is_held())
+            .map(|member| member.welcomed_at + settings.peer_timeout);
+        let looks = members().filter_map(|member| next_look(member, timeout));
+        let closed = self.closed_deadline().into_iter();
+        silent.chain(closed).chain(looks).chain(unready).min()
     }
 
-    /// Says all that is known of a peer.
-    fn diagnosis(&self, name: &PeerName, process: &ProcessReport, now: SessionTime) -> String {
-        let Some(member) = self.peers.roster.get(name) else {
-            return name.to_string();
-        };
-        let silence = now.since(member.heard_at);
-        let mut parts = vec![process.state.clone()];
-        let (noted_at, noted_us) = member
-            .watch
-            .cpu_noted
-            .unwrap_or((member.heard_at, member.heartbeat.cpu_time_us));
-        let used = process.cpu_time_us.unwrap_or(member.heartbeat.cpu_time_us);
-        parts.push(format!(
-            "{:.1} s of CPU time in the last {:.1} s",
-            Duration::from_micros(used.saturating_sub(noted_us)).as_secs_f64(),
-            now.since(noted_at).as_secs_f64()
-        ));
-        if self.settings.heartbeat_timeout.is_some() {
-            parts.push(format!("last heartbeat {:.1} s ago", silence.as_secs_f64()));
-        }
-        if let Some(round_trip) = member.heartbeat.round_trip_us {
-            parts.push(format!("round trip {round_trip} us"));
-        }
-        let is_missing = self.blocking().any(|missing| missing == name);
-        if is_missing {
-            parts.push(format!("has answered iteration {}", self.clock.iteration));
-        }
-        let hosts = self.levels_of(name);
-        let hosts = hosts.map_or_else(String::new, |levels| format!("; hosts {levels}"));
-        let (pid, host) = (member.info.pid, &member.info.host);
-        format!("{name} (pid {pid} on {host}): {}{hosts}", parts.join(", "))
+    /// Returns a peer that is lost by now, and the reason to stop. While messages wait to be read,
+    /// a heartbeat may be among them, so that silence must be twice as long.
+    pub(crate) fn lost_peer(
+        &self,
+        inbox_is_empty: bool,
+        is_running: bool,
+        settings: &Settings,
+        cx: &Context<'_>,
+    ) -> Option<(PeerName, StopReason)> {
+        let factor = if inbox_is_empty { 1 } else { 2 };
+        self.roster.members().find_map(|(name, member)| {
+            let silence = cx.now.since(member.heard_at);
+            let how = if member
+                .closed_at
+                .is_some_and(|at| cx.now >= at + LEAVE_GRACE)
+            {
+                how_it_went(member)
+            } else if member.watch.is_held() {
+                return None;
+            } else if is_running
+                && member.progress != Progress::Synced
+                && cx.now >= member.welcomed_at + settings.peer_timeout
+            {
+                let seconds = settings.peer_timeout.as_secs_f64();
+                format!("joined and was not ready after {seconds} s")
+            } else if silence >= settings.heartbeat_timeout? * factor {
+                how_it_fell_silent(member, silence)
+            } else {
+                return None;
+            };
+            let name_and_process = self.described(name);
+            let cause = format!("{name_and_process} {how}, at iteration {}", cx.iteration);
+            Some((name.clone(), StopReason::new(Outcome::PeerLost, cause)))
+        })
     }
 }
 
-/// Returns when the process of a peer is to be looked at next for its silence.
+/// Says how a peer was lost whose connection closed.
+fn how_it_went(member: &Member) -> String {
+    match &member.watch.ended {
+        Some(how) => how.clone(),
+        None => "is gone: its connection closed".to_owned(),
+    }
+}
+
+/// Says how a peer was lost that was not heard of for so long.
+fn how_it_fell_silent(member: &Member, silence: Duration) -> String {
+    let seconds = silence.as_secs_f64();
+    let found = member.watch.found.as_ref();
+    let found = found.map_or_else(String::new, |found| format!("; {found}"));
+    format!("fell silent: no heartbeat for {seconds:.1} s{found}")
+}
+
+/// Says all that is known of a peer.
+fn diagnosis(
+    member: &Member,
+    process: &ProcessReport,
+    part: &Part,
+    has_timeout: bool,
+    now: SessionTime,
+) -> String {
+    let silence = now.since(member.heard_at);
+    let mut parts = vec![process.state.clone()];
+    let heard = (member.heard_at, member.heartbeat.cpu_time_us);
+    let (noted_at, noted_us) = member.watch.cpu_noted.unwrap_or(heard);
+    let used = process.cpu_time_us.unwrap_or(member.heartbeat.cpu_time_us);
+    parts.push(format!(
+        "{:.1} s of CPU time in the last {:.1} s",
+        Duration::from_micros(used.saturating_sub(noted_us)).as_secs_f64(),
+        now.since(noted_at).as_secs_f64()
+    ));
+    if has_timeout {
+        parts.push(format!("last heartbeat {:.1} s ago", silence.as_secs_f64()));
+    }
+    if let Some(round_trip) = member.heartbeat.round_trip_us {
+        parts.push(format!("round trip {round_trip} us"));
+    }
+    if let Some(iteration) = part.answered {
+        parts.push(format!("has answered iteration {iteration}"));
+    }
+    let hosts = part.levels.as_ref();
+    let hosts = hosts.map_or_else(String::new, |levels| format!("; hosts {levels}"));
+    let info = &member.info;
+    let (name, pid, host) = (&info.name, info.pid, &info.host);
+    format!("{name} (pid {pid} on {host}): {}{hosts}", parts.join(", "))
+}
+
+/// Returns the time of the next look at the process of a peer for its silence.
 fn next_look(member: &Member, timeout: Option<Duration>) -> Option<SessionTime> {
     if member.closed_at.is_some() {
         return None;

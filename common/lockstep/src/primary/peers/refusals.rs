@@ -1,21 +1,51 @@
-//! What is turned away because of who says it, how large it is or how often it comes: it is
-//! answered where somebody waits, counted, and told observers once per second.
+//! Refusals: messages turned away because of their sender, size or number are answered where
+//! somebody waits, counted, and told observers once per second.
 
-use crate::primary::peers::Peers;
 use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId, SecondaryToPrimary};
 
-use crate::access::{Attempt, Forbidden};
 use crate::primary::context::Context;
+use crate::primary::io::{Attempt, Forbidden};
+use crate::primary::peers::Peers;
 
 /// Time between two events about what was forbidden.
 const TELLING_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Peers {
-    /// Answers who tried what its role does not allow.
+    /// Returns the number of refused messages so far.
+    pub(crate) fn refused(&self) -> RefusedCounts {
+        self.refused
+    }
+
+    /// Goes on with saved counts.
+    pub(crate) fn restore(&mut self, refused: RefusedCounts) {
+        self.refused = refused;
+    }
+
+    /// Counts messages of others than they say, or of another run.
+    pub(crate) fn count_foreign(&mut self) {
+        self.refused.foreign += 1;
+    }
+
+    /// Counts answers to earlier steps.
+    pub(crate) fn count_stale(&mut self) {
+        self.refused.stale += 1;
+    }
+
+    /// Counts messages that came twice.
+    pub(crate) fn count_duplicate(&mut self) {
+        self.refused.duplicate += 1;
+    }
+
+    /// Counts messages that break the protocol.
+    pub(crate) fn count_malformed(&mut self) {
+        self.refused.malformed += 1;
+    }
+
+    /// Refuses an attempt that the sender's role does not allow.
     pub(crate) fn on_forbidden(&mut self, forbidden: Forbidden, cx: &mut Context<'_>) {
         self.refused.forbidden += 1;
         let Forbidden {
@@ -53,6 +83,7 @@ impl Peers {
         }
     }
 
+    /// Refuses a message that could not be read.
     pub(crate) fn on_malformed(
         &mut self,
         from: RoutingId,
@@ -90,7 +121,7 @@ impl Peers {
         })
     }
 
-    /// Counts what the link has turned away.
+    /// Counts messages that the link has turned away.
     pub(crate) fn on_refused(
         &mut self,
         counts: RefusedCounts,

@@ -1,4 +1,5 @@
-//! Stalls of the primary's own: time in which it did nothing is no silence of others.
+//! [`StallDetector`]: stalls of the primary's own. Time in which it did nothing is no silence of
+//! others.
 //!
 //! A stepper that waits for a disk, or a process that was stopped, finds everybody silent for as
 //! long when it goes on, although what they said waits to be read. So the primary looks up often,
@@ -10,14 +11,14 @@ use protocol::SessionTime;
 use protocol::primary_to_observers::Severity;
 
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary};
+use crate::primary::peers::Peers;
 
 /// Longest time between two looks of the primary.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// A stall from which on it is told.
 const TOLD_FROM: Duration = Duration::from_secs(1);
 
-/// When the primary looked up last, if anything is due at all.
+/// Time of the primary's last look, if anything is due at all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StallDetector {
     looked_at: Option<SessionTime>,
@@ -35,15 +36,17 @@ impl StallDetector {
         self.looked_at = is_anything_due.then_some(now);
     }
 
-    /// Returns when it looks up next at the latest.
+    /// Returns the time of the next look at the latest.
     pub(crate) fn next(&self) -> Option<SessionTime> {
         self.looked_at.map(|at| at + INTERVAL)
     }
 }
 
-impl Primary {
-    /// Moves every deadline of others by a time in which the primary itself did nothing.
-    pub(crate) fn on_own_stall(&mut self, stall: Duration, cx: &mut Context<'_>) {
+impl Peers {
+    /// Notes that an input comes, and returns for how long the primary did nothing before, if that
+    /// was longer than intended. Deadlines of peers move by it.
+    pub(crate) fn look_up(&mut self, cx: &mut Context<'_>) -> Option<Duration> {
+        let stall = self.stalls.look(cx.now)?;
         if stall >= TOLD_FROM {
             let seconds = stall.as_secs_f64();
             let text = format!(
@@ -52,19 +55,25 @@ impl Primary {
             );
             cx.event(Severity::Warning, "run", text);
         }
-        for member in self.peers.roster.members_mut() {
+        for member in self.roster.members_mut() {
             member.postpone(stall);
         }
-        self.recovery.jobs.postpone(stall);
-        if let Some(since) = &mut self.recovery.losses.alone_since {
-            *since = *since + stall;
+        self.startup.postpone(stall);
+        if let Some(shutdown) = &mut self.shutdown {
+            shutdown.postpone(stall);
         }
-        match &mut self.phase {
-            Phase::Gathering { since, .. } => *since = since.map(|since| since + stall),
-            Phase::Stepping(round) => round.patience.extend(stall),
-            Phase::Stopping(stopping) => stopping.until = stopping.until + stall,
-            Phase::Idle | Phase::Finished => {}
-        }
+        Some(stall)
+    }
+
+    /// Notes that an input is handled, and whether anything is due later.
+    pub(crate) fn rest(&mut self, now: SessionTime, is_anything_due: bool) {
+        self.stalls.rest(now, is_anything_due);
+    }
+
+    /// Returns the time of the next look, if that is before a deadline.
+    pub(crate) fn look_before(&self, deadline: SessionTime) -> SessionTime {
+        let next = self.stalls.next();
+        next.map_or(deadline, |look| look.min(deadline))
     }
 }
 

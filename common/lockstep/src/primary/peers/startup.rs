@@ -1,16 +1,16 @@
-//! Before the start: secondaries join, read the world and prove that they hear every step.
+//! [`Startup`]: secondaries join, read the world and prove that they hear every step.
 
-use crate::primary::peers::Peers;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
 use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
 use protocol::secondary_to_primary::Loaded;
-use protocol::{PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
+use protocol::{Digest, PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
 
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::primary::io::{PrimaryOutput, Settings};
+use crate::primary::peers::Peers;
 use crate::roster::Progress;
 
 /// Time between syncs: a subscription that is seen may still miss the first messages.
@@ -19,36 +19,120 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest name of a machine \[bytes\], as the domain name system has it.
 const HOST_BYTES_MAX: usize = 255;
 
-impl Peers {
-    pub(crate) fn has_peer_to_sync(&self) -> bool {
-        self.roster
-            .members()
-            .any(|(_, member)| self.roster.is_ready_to_sync(member))
+/// Times of those who join.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Startup {
+    /// Time since which the run waits for its secondaries.
+    since: Option<SessionTime>,
+    /// Time of the next sync of those who hear steps and have not answered one.
+    next_sync: SessionTime,
+}
+
+/// Terms of a run that the welcome tells: the worlds as it began with them, whatever commands have
+/// set since.
+#[derive(Clone, Debug)]
+pub(crate) struct WelcomeTerms {
+    /// The worlds as they travel to secondaries.
+    worlds: Vec<u8>,
+    world_digest: Digest,
+    seed: u64,
+    step_size: Duration,
+}
+
+/// Conditions of joining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The run waits for its secondaries.
+    Gathering,
+    /// The run has begun.
+    Running {
+        /// True if the past is kept, from which those who join are brought up to date.
+        keeps_past: bool,
+        /// True if cells are lost, for which somebody is needed.
+        is_needed: bool,
+    },
+    /// The run ends.
+    Over,
+}
+
+/// Outcome of a message that says that a secondary has read the world.
+#[derive(Debug, PartialEq)]
+pub(crate) enum LoadVerdict {
+    /// Noted, or known already.
+    Noted,
+    /// It has read another world, and cannot take part.
+    OtherWorld(StopReason),
+}
+
+/// Outcome of a message that says that a secondary hears steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SyncVerdict {
+    /// It says so once more: it answers every sync that it hears, and one is enough.
+    Known,
+    /// It is ready; so are all that the run needs if `all`.
+    Ready { all: bool },
+}
+
+impl Startup {
+    /// Moves the wait by a time in which the primary itself did nothing.
+    pub(super) fn postpone(&mut self, by: Duration) {
+        self.since = self.since.map(|since| since + by);
     }
 }
 
-impl Primary {
-    pub(crate) fn on_join(&mut self, from: RoutingId, info: PeerInfo, cx: &mut Context<'_>) {
-        if self
-            .peers
-            .roster
-            .get(&info.name)
-            .is_some_and(|member| member.routing == from)
-        {
+impl WelcomeTerms {
+    pub(crate) fn new(worlds: Vec<u8>, settings: &Settings) -> Self {
+        Self {
+            world_digest: Digest::of_bytes(&worlds),
+            worlds,
+            seed: settings.seed,
+            step_size: settings.step_size,
+        }
+    }
+
+    fn welcome(&self, settings: &Settings, has_begun: bool) -> Welcome {
+        Welcome {
+            worlds: self.worlds.clone(),
+            world_digest: self.world_digest,
+            step_size_ns: self.step_size.as_nanos() as u64,
+            seed: self.seed,
+            heartbeat_interval: settings.heartbeat_interval,
+            heartbeat_timeout: settings.heartbeat_timeout.unwrap_or(Duration::MAX),
+            threads: settings.threads,
+            verify: settings.verify,
+            publish_all: settings.publish_all,
+            trace: settings.trace,
+            has_begun,
+        }
+    }
+}
+
+impl Peers {
+    /// Welcomes or refuses a secondary; one that does not hear steps yet waits.
+    pub(crate) fn on_join(
+        &mut self,
+        from: RoutingId,
+        info: PeerInfo,
+        entry: Entry,
+        settings: &Settings,
+        cx: &mut Context<'_>,
+    ) {
+        let known = self.roster.get(&info.name);
+        if known.is_some_and(|member| member.routing == from) {
             return; // It repeats itself; the welcome is on its way.
         }
-        if !self.hears_joins(cx.now) {
-            self.peers.refused.excess += 1;
+        if !self.hears_joins(entry, cx.now) {
+            self.refused.excess += 1;
             return; // It asks again.
         }
         if info.host.len() > HOST_BYTES_MAX {
             let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
-            self.peers.refused.malformed += 1;
+            self.refused.malformed += 1;
             return cx.refuse(from, reason);
         }
-        if let Some(reason) = self.reason_to_refuse(&info) {
-            if !self.peers.handshakes.tells_of_refusal(cx.now) {
-                self.peers.refused.excess += 1;
+        if let Some(reason) = self.reason_to_refuse(&info, entry, settings) {
+            if !self.handshakes.tells_of_refusal(cx.now) {
+                self.refused.excess += 1;
                 return cx.refuse(from, reason);
             }
             let text = format!(
@@ -58,22 +142,10 @@ impl Primary {
             cx.event(Severity::Warning, "peer", text);
             return cx.refuse(from, reason);
         }
-        if !self.peers.roster.is_subscribed(&from) {
-            return self.peers.roster.keep_waiting(from, info);
+        if !self.roster.is_subscribed(&from) {
+            return self.roster.keep_waiting(from, info);
         }
-        let welcome = Welcome {
-            worlds: self.start.worlds.clone(),
-            world_digest: self.start.world_digest,
-            step_size_ns: self.start.step_size.as_nanos() as u64,
-            seed: self.start.seed,
-            heartbeat_interval: self.settings.heartbeat_interval,
-            heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
-            threads: self.settings.threads,
-            verify: self.settings.verify,
-            publish_all: self.settings.publish_all,
-            trace: self.settings.trace,
-            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
-        };
+        let welcome = self.welcome.welcome(settings, entry != Entry::Gathering);
         cx.push(PrimaryOutput::Send {
             to: from.clone(),
             message: PrimaryToSecondary::Welcome(Box::new(welcome)),
@@ -81,146 +153,159 @@ impl Primary {
         let text = format!("{} (pid {} on {}) joined", info.name, info.pid, info.host);
         cx.event(Severity::Info, "peer", text);
         cx.announce(Announce::Joined(info.clone()));
-        self.peers.roster.admit(info, from, cx.now);
+        self.roster.admit(info, from, cx.now);
     }
 
-    fn reason_to_refuse(&self, info: &PeerInfo) -> Option<String> {
+    fn reason_to_refuse(
+        &self,
+        info: &PeerInfo,
+        entry: Entry,
+        settings: &Settings,
+    ) -> Option<String> {
         if info.role == Role::Primary {
             return Some("a primary cannot join another primary".to_owned());
         }
         if info.name == PeerName::primary() {
             return Some("the name primary is taken by the primary itself".to_owned());
         }
-        if info.build != self.settings.build {
+        if info.build != settings.build {
             return Some(format!(
                 "it runs another build, {}, than the primary, {}; use the same binary everywhere",
-                info.build, self.settings.build
+                info.build, settings.build
             ));
         }
-        if let Some(member) = self.peers.roster.get(&info.name) {
+        if let Some(member) = self.roster.get(&info.name) {
             return Some(format!(
                 "the name {} is taken by pid {} on {}; choose another with --name",
                 info.name, member.info.pid, member.info.host
             ));
         }
-        let room = self.settings.secondaries as usize + self.settings.stand_bys as usize;
-        if self.peers.roster.len() >= room {
+        let room = settings.secondaries as usize + settings.stand_bys as usize;
+        if self.roster.len() >= room {
             return Some(format!(
                 "the run has all of its {} secondaries",
-                self.settings.secondaries
+                settings.secondaries
             ));
         }
-        match self.phase {
-            Phase::Gathering { .. } => None,
-            Phase::Idle | Phase::Stepping(_) if self.keeps_past() => None,
-            Phase::Idle | Phase::Stepping(_) => Some("the run has begun".to_owned()),
-            Phase::Stopping(_) | Phase::Finished => Some("the run is ending".to_owned()),
+        let reason = match entry {
+            Entry::Gathering => return None,
+            Entry::Running { keeps_past, .. } if keeps_past => return None,
+            Entry::Running { .. } => "the run has begun",
+            Entry::Over => "the run is ending",
+        };
+        Some(reason.to_owned())
+    }
+
+    /// Notes that somebody hears steps: it may have asked to join before.
+    pub(crate) fn on_subscribed(
+        &mut self,
+        routing: RoutingId,
+        entry: Entry,
+        settings: &Settings,
+        cx: &mut Context<'_>,
+    ) {
+        match self.roster.note_subscribed(routing.clone()) {
+            Some(info) => self.on_join(routing, info, entry, settings, cx),
+            None => self.sync(entry != Entry::Over, cx),
         }
     }
 
-    pub(crate) fn on_subscribed(&mut self, routing: RoutingId, cx: &mut Context<'_>) {
-        match self.peers.roster.note_subscribed(routing.clone()) {
-            Some(info) => self.on_join(routing, info, cx),
-            None => self.sync(cx),
+    /// Notes that a secondary has read the world.
+    ///
+    /// # Panics
+    /// Panics when the sender is no member.
+    pub(crate) fn on_loaded(
+        &mut self,
+        sender: &PeerName,
+        loaded: &Loaded,
+        is_over: bool,
+        cx: &mut Context<'_>,
+    ) -> LoadVerdict {
+        let ours = self.welcome.world_digest;
+        if loaded.world_digest != ours {
+            let theirs = loaded.world_digest;
+            let cause = format!("{sender} read world {theirs}, the primary {ours}");
+            self.refused.malformed += 1;
+            return LoadVerdict::OtherWorld(StopReason::new(Outcome::DigestMismatch, cause));
         }
-    }
-
-    pub(crate) fn on_loaded(&mut self, sender: &PeerName, loaded: &Loaded, cx: &mut Context<'_>) {
-        if loaded.world_digest != self.start.world_digest {
-            let cause = format!(
-                "{sender} read world {}, the primary {}",
-                loaded.world_digest, self.start.world_digest
-            );
-            self.peers.refused.malformed += 1;
-            let reason = StopReason::new(Outcome::DigestMismatch, cause);
-            return self.on_lost(sender, reason, cx);
-        }
-        let member = self
-            .peers
-            .roster
-            .get_mut(sender)
-            .expect("senders are checked to be members");
+        let member = self.roster.get_mut(sender);
+        let member = member.expect("senders are checked to be members");
         if member.progress == Progress::Welcomed {
             member.progress = Progress::Loaded;
-            self.sync(cx);
+            self.sync(!is_over, cx);
         } else {
-            self.peers.refused.duplicate += 1;
+            self.refused.duplicate += 1;
         }
+        LoadVerdict::Noted
     }
 
-    pub(crate) fn on_synced(&mut self, sender: &PeerName, cx: &mut Context<'_>) {
-        let member = self
-            .peers
-            .roster
-            .get_mut(sender)
-            .expect("senders are checked to be members");
+    /// Notes that a secondary hears every step from now on.
+    ///
+    /// # Panics
+    /// Panics when the sender is no member.
+    pub(crate) fn on_synced(&mut self, sender: &PeerName, settings: &Settings) -> SyncVerdict {
+        let member = self.roster.get_mut(sender);
+        let member = member.expect("senders are checked to be members");
         if member.progress != Progress::Loaded {
-            return; // It answers every sync that it hears; one is enough.
+            return SyncVerdict::Known;
         }
         member.progress = Progress::Synced;
-        let complete = self
-            .peers
-            .roster
-            .is_complete(self.settings.secondaries as usize);
-        match self.phase {
-            Phase::Gathering { .. } if complete => self.begin_stepping(cx),
-            Phase::Idle | Phase::Stepping(_) => self.introduce(sender, cx),
-            Phase::Gathering { .. } | Phase::Stopping(_) | Phase::Finished => {}
+        SyncVerdict::Ready {
+            all: self.roster.is_complete(settings.secondaries as usize),
         }
     }
 
-    /// Returns when those who join during the run are to be synced again.
-    pub(crate) fn sync_deadline(&self) -> Option<SessionTime> {
-        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        (is_running && self.peers.has_peer_to_sync()).then_some(self.peers.handshakes.next_sync)
+    fn has_peer_to_sync(&self) -> bool {
+        let mut members = self.roster.members();
+        members.any(|(_, member)| self.roster.is_ready_to_sync(member))
     }
 
-    /// Nobody takes part any more, or somebody waits to: both end.
-    pub(crate) fn continue_waiting(&mut self, cx: &mut Context<'_>) {
-        if self.sync_deadline().is_some_and(|at| at <= cx.now) {
-            self.sync(cx);
-        }
-        let patience = self.settings.peer_timeout;
-        if let Some(since) = self.recovery.losses.alone_since
-            && cx.now >= since + patience
-        {
-            let seconds = patience.as_secs_f64();
-            let cause = format!("all secondaries are lost, and none joined within {seconds} s");
-            self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), cx);
+    /// Has those who have read the world prove that they hear steps.
+    fn sync(&mut self, is_possible: bool, cx: &mut Context<'_>) {
+        if is_possible && self.has_peer_to_sync() {
+            self.startup.next_sync = cx.now + SYNC_INTERVAL;
+            cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
         }
     }
 
-    fn sync(&mut self, cx: &mut Context<'_>) {
-        if !self.peers.has_peer_to_sync() {
-            return;
-        }
-        match &mut self.phase {
-            Phase::Gathering { next_sync, .. } => *next_sync = cx.now + SYNC_INTERVAL,
-            Phase::Idle | Phase::Stepping(_) => {
-                self.peers.handshakes.next_sync = cx.now + SYNC_INTERVAL;
-            }
-            Phase::Stopping(_) | Phase::Finished => return,
-        }
-        cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
+    /// Returns the time of the next sync of those who join during the run.
+    pub(super) fn sync_deadline(&self, is_running: bool) -> Option<SessionTime> {
+        (is_running && self.has_peer_to_sync()).then_some(self.startup.next_sync)
     }
 
-    pub(crate) fn continue_gathering(&mut self, cx: &mut Context<'_>) {
-        let Phase::Gathering { since, next_sync } = &mut self.phase else {
-            return;
-        };
-        let began = *since.get_or_insert(cx.now);
-        let sync_is_due = cx.now >= *next_sync;
-        if cx.now >= began + self.settings.peer_timeout {
-            let seconds = self.settings.peer_timeout.as_secs_f64();
-            let missing = self
-                .peers
-                .roster
-                .missing(self.settings.secondaries as usize);
+    /// Syncs those who join during the run, if that is due.
+    pub(crate) fn sync_joining(&mut self, cx: &mut Context<'_>) {
+        if self.sync_deadline(true).is_some_and(|at| at <= cx.now) {
+            self.sync(true, cx);
+        }
+    }
+
+    /// Returns the time by which something is to be done about those who are not ready.
+    pub(crate) fn startup_deadline(&self, settings: &Settings) -> SessionTime {
+        let since = self.startup.since;
+        let timeout = since.map_or(SessionTime(0), |at| at + settings.peer_timeout);
+        let sync = self.has_peer_to_sync().then_some(self.startup.next_sync);
+        sync.map_or(timeout, |at| at.min(timeout))
+    }
+
+    /// Waits on for secondaries before the run begins; returns the reason to give up, if their
+    /// time is over.
+    pub(crate) fn continue_gathering(
+        &mut self,
+        settings: &Settings,
+        cx: &mut Context<'_>,
+    ) -> Option<StopReason> {
+        let began = *self.startup.since.get_or_insert(cx.now);
+        let sync_is_due = cx.now >= self.startup.next_sync;
+        if cx.now >= began + settings.peer_timeout {
+            let seconds = settings.peer_timeout.as_secs_f64();
+            let missing = self.roster.missing(settings.secondaries as usize);
             let cause = format!("not ready after {seconds} s: {missing}");
-            return self.begin_stopping(StopReason::new(Outcome::TimedOut, cause), cx);
+            return Some(StopReason::new(Outcome::TimedOut, cause));
         }
         if sync_is_due {
-            self.sync(cx);
+            self.sync(true, cx);
         }
+        None
     }
 }

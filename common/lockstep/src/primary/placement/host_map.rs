@@ -1,4 +1,4 @@
-//! Where everything is, as the secondaries know it: who hosts which cell, which cell owns whom.
+//! [`HostMap`]: hosts of cells and owners of performers, as the secondaries know them.
 //!
 //! It follows what was published, step by step; what is to change next is [`Partition`]'s.
 //!
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::partition::{HandOffPlan, Partition};
 use crate::topology::Topology;
 
-/// Who hosts which cell, and which cell owns which performer.
+/// Hosts of cells, and owners of performers.
 #[derive(Debug)]
 pub(crate) struct HostMap {
     cell_of: Vec<CellId>,
@@ -29,7 +29,7 @@ pub(crate) struct HostMap {
     hand_offs_in: BTreeMap<PeerName, u64>,
 }
 
-/// What is saved of it: how often performers have changed cell.
+/// Saved state of it: numbers of hand-offs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedHostMap {
     /// Of those that are there, in order of their numbers.
@@ -59,7 +59,7 @@ impl HostMap {
     /// Starts with every performer where it was, and no cell hosted.
     ///
     /// # Errors
-    /// When the memory does not fit the topology, with what does not.
+    /// Fails when the saved state does not fit the topology, and says why.
     pub(crate) fn restore(
         plan: &Topology,
         partition: &Partition,

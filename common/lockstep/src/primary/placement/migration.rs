@@ -1,17 +1,19 @@
-//! Cells that change host, by hand or for the sake of balance.
+//! [`Migration`]: cells that change host, by hand or for the sake of balance.
 //!
-//! A move takes two steps: one asks the present host for a snapshot, the next gives it to the new
-//! one. Neither changes any result.
+//! A migration takes two steps: one asks the present host for a snapshot, the next gives it to the
+//! new one. Neither changes any result.
 
-use crate::primary::placement::Placement;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use protocol::primary_to_secondary::CellSnapshot;
-use protocol::{CellId, PeerName, RequestId, RoutingId};
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource};
+use protocol::{CellId, Iteration, PeerName, RequestId, RoutingId};
 
-use crate::primary::barrier::rounds::{Purpose, Round};
 use crate::primary::context::Context;
-use crate::primary::{Phase, Primary};
+use crate::primary::placement::Placement;
+use crate::primary::purpose::Purpose;
+use crate::primary::world::WorldState;
 
 /// A cell that is to change host.
 #[derive(Debug)]
@@ -23,6 +25,25 @@ pub(crate) struct Migration {
     client: Option<(RoutingId, RequestId)>,
 }
 
+/// Migrations that the next step makes.
+#[derive(Debug)]
+pub(crate) struct ReadyMigrations {
+    /// Cells, ascending, with their new hosts.
+    cells: Vec<(CellId, PeerName, CellSnapshot)>,
+    /// Hosts of cells that were to migrate and are too large for it.
+    pub(crate) hosts_of_too_large: BTreeSet<PeerName>,
+}
+
+/// A cell that cannot migrate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum MigrationError {
+    #[error("level {level} has no cell now: no performer is in it or near it")]
+    NoCell { level: String },
+    #[error("the cell of level {level} is being moved already")]
+    UnderWay { level: String },
+}
+
+/// Progress of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     /// Nothing is done yet.
@@ -39,14 +60,151 @@ impl Placement {
         self.migrations.iter().any(|one| one.cell == cell)
     }
 
-    /// Notes a move that nobody waits for.
+    /// Notes a migration that nobody waits for.
     pub(crate) fn want_migration(&mut self, cell: CellId, to: PeerName) {
+        self.push_migration(cell, to, None);
+    }
+
+    /// Notes a migration that a client waits for; answers at once when the cell is there already,
+    /// and tells whether it is to move. A lost cell is nowhere.
+    pub(crate) fn on_move_cell(
+        &mut self,
+        cell: CellId,
+        to: PeerName,
+        client: (RoutingId, RequestId),
+        is_lost: bool,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let is_there = self.host_map.host(cell) == Some(&to) && !is_lost;
+        if is_there {
+            cx.done(client.0, client.1);
+        } else {
+            self.push_migration(cell, to, Some(client));
+        }
+        !is_there
+    }
+
+    fn push_migration(
+        &mut self,
+        cell: CellId,
+        to: PeerName,
+        client: Option<(RoutingId, RequestId)>,
+    ) {
         self.migrations.push(Migration {
             cell,
             to,
             progress: Progress::Wanted,
-            client: None,
+            client,
         });
+    }
+
+    /// Checks that the cell of a level can move.
+    ///
+    /// # Errors
+    /// Fails when nobody hosts it, or it moves already.
+    pub(crate) fn check_movable(&self, cell: CellId, level: &str) -> Result<(), MigrationError> {
+        let level = level.to_owned();
+        if self.host_map.host(cell).is_none() {
+            return Err(MigrationError::NoCell { level });
+        }
+        if self.is_migrating(cell) {
+            return Err(MigrationError::UnderWay { level });
+        }
+        Ok(())
+    }
+
+    /// Tells whether cells are to migrate, or do.
+    pub(crate) fn has_migrations(&self) -> bool {
+        !self.migrations.is_empty()
+    }
+
+    /// Notes migrations for the sake of balance, of cells that do not migrate already.
+    pub(crate) fn balance_cells(&mut self, iteration: Iteration, hosts: &[PeerName]) {
+        if hosts.len() < 2 {
+            return;
+        }
+        let affinity = self.host_map.affinity();
+        for wanted in self.balance.moves(iteration, affinity, hosts) {
+            if !self.is_migrating(wanted.cell) {
+                self.want_migration(wanted.cell, wanted.to);
+            }
+        }
+    }
+
+    /// Gives all cells of a secondary that migrate nowhere yet to others.
+    pub(crate) fn empty(&mut self, cells: Vec<CellId>, hosts: &[PeerName]) {
+        let cells = cells.into_iter();
+        let unmoved: Vec<CellId> = cells.filter(|cell| !self.is_migrating(*cell)).collect();
+        let counted = self.counted(&unmoved);
+        let affinity = self.host_map.affinity();
+        let to = self.balance.hosts_for(&counted, affinity, hosts);
+        for (cell, to) in unmoved.into_iter().zip(to) {
+            self.want_migration(cell, to);
+        }
+    }
+
+    /// Takes the migrations whose snapshots are here, for the next step, and gives up those of
+    /// cells that are too large.
+    pub(crate) fn take_ready(
+        &mut self,
+        world: &mut WorldState,
+        cx: &mut Context<'_>,
+    ) -> ReadyMigrations {
+        let mut ready = Vec::new();
+        let mut too_large = Vec::new();
+        for asked in &mut self.migrations {
+            if asked.progress != Progress::Asked {
+                continue;
+            }
+            match world.take_snapshot(asked.cell) {
+                Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
+                Some(snapshot) => {
+                    asked.progress = Progress::Moving;
+                    ready.push((asked.cell, asked.to.clone(), snapshot));
+                }
+                None => asked.progress = Progress::Wanted,
+            }
+        }
+        for cell in &too_large {
+            // It counts as moved, so that balance lets it be for a while.
+            self.balance.note_moved(*cell, cx.iteration);
+        }
+        let reason = "the cell is too large to travel in one message";
+        self.drop_migrations_of(&too_large, reason, cx);
+        ready.sort_by_key(|(cell, _, _)| *cell);
+        let hosts = too_large
+            .iter()
+            .filter_map(|cell| self.host_map.host(*cell));
+        ReadyMigrations {
+            hosts_of_too_large: hosts.cloned().collect(),
+            cells: ready,
+        }
+    }
+
+    /// Gives cells to their new hosts, and returns the snapshots that go there.
+    pub(crate) fn migrate(
+        &mut self,
+        ready: ReadyMigrations,
+        affinities: &mut Vec<AffinityChange>,
+        world: &mut WorldState,
+        cx: &mut Context<'_>,
+    ) -> Vec<(PeerName, CellSnapshot)> {
+        let mut snapshots = Vec::new();
+        for (cell, to, snapshot) in ready.cells {
+            self.host_map.place(cell, Some(&to));
+            world.count_migration();
+            self.balance.note_moved(cell, cx.iteration);
+            let text = format!("cell {} moves to {to}", world.cell_name(cell));
+            cx.event(Severity::Info, "level", text);
+            affinities.push(AffinityChange {
+                cell,
+                secondary: Some(to.clone()),
+                source: CellSource::Snapshot,
+            });
+            snapshots.push((to, snapshot));
+        }
+        affinities.sort_by_key(|change| change.cell);
+        snapshots
     }
 
     /// Returns the cells whose snapshot the next step asks for, ascending. Those that are where
@@ -71,17 +229,19 @@ impl Placement {
         cells
     }
 
-    /// Tells the balance for how long a step with moves has held up the run.
-    pub(crate) fn note_cost_of_migrations(&mut self, round: &Round, took: Duration) {
-        let bytes = round
-            .snapshots
-            .iter()
-            .map(|(_, one)| (one.cell, one.bytes.len() as u64));
-        for (cell, bytes) in bytes {
+    /// Tells the balance for how long a step with migrations has held up the run.
+    pub(crate) fn note_duration(
+        &mut self,
+        purpose: Purpose,
+        snapshots: &[(PeerName, CellSnapshot)],
+        took: Duration,
+    ) {
+        for (_, one) in snapshots {
             let longer = took.saturating_sub(self.last_advance);
-            self.balance.note_move(cell, bytes, longer);
+            let bytes = one.bytes.len() as u64;
+            self.balance.note_move(one.cell, bytes, longer);
         }
-        if round.purpose == Purpose::Advance && round.snapshots.is_empty() {
+        if purpose == Purpose::Advance && snapshots.is_empty() {
             self.last_advance = took;
         }
     }
@@ -95,7 +255,7 @@ impl Placement {
         }
     }
 
-    pub(crate) fn drop_migrations_that(
+    fn drop_migrations_that(
         &mut self,
         is_meant: impl Fn(&Migration) -> bool,
         reason: &str,
@@ -144,119 +304,5 @@ impl Placement {
     /// Gives up all moves, since the run ends.
     pub(crate) fn drop_migrations(&mut self, reason: &str, cx: &mut Context<'_>) {
         self.drop_migrations_that(|_| true, reason, cx);
-    }
-}
-
-impl Primary {
-    pub(crate) fn on_move_cell(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        level: &str,
-        peer: PeerName,
-        cx: &mut Context<'_>,
-    ) {
-        let cell = match self.cell_to_move(level, &peer) {
-            Ok(cell) => cell,
-            Err(reason) => return cx.fail(from, request, &reason),
-        };
-        if self.placement.host_map.host(cell) == Some(&peer) && !self.recovery.losses.has(cell) {
-            return cx.done(from, request);
-        }
-        self.placement.migrations.push(Migration {
-            cell,
-            to: peer,
-            progress: Progress::Wanted,
-            client: Some((from, request)),
-        });
-        self.step_if_idle(cx);
-    }
-
-    fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
-        if matches!(self.phase, Phase::Gathering { .. }) {
-            return Err("the secondaries are not ready yet".to_owned());
-        }
-        let mut cells = self.world.topology.cells.iter();
-        let Some(index) = cells.position(|cell| cell.name == level) else {
-            return Err(format!("no level is named {level:?}"));
-        };
-        if !self.takes_part(peer) {
-            let names = self.peers.secondary_names();
-            return Err(format!("no secondary is named {peer}: there are {names}"));
-        }
-        if self.is_draining(peer) {
-            return Err(format!("{peer} gives away its cells, to leave"));
-        }
-        let cell = CellId(index as u32);
-        if self.placement.host_map.host(cell).is_none() {
-            return Err(format!(
-                "level {level} has no cell now: no performer is in it or near it"
-            ));
-        }
-        if self.placement.is_migrating(cell) {
-            return Err(format!("the cell of level {level} is being moved already"));
-        }
-        Ok(cell)
-    }
-
-    /// Notes moves for the sake of balance, of cells that do not move already.
-    pub(crate) fn balance_cells(&mut self) {
-        if !self.settings.balance || self.peers.secondaries.len() < 2 {
-            return;
-        }
-        let hosts = self.peers.hosts();
-        if hosts.len() < 2 {
-            return;
-        }
-        let affinity = self.placement.host_map.affinity();
-        for wanted in self
-            .placement
-            .balance
-            .moves(self.clock.iteration, affinity, &hosts)
-        {
-            if !self.placement.is_migrating(wanted.cell) {
-                self.placement.want_migration(wanted.cell, wanted.to);
-            }
-        }
-    }
-
-    /// Tells whether something waits for a step although time stands still.
-    pub(crate) fn has_to_rearrange(&self) -> bool {
-        !self.placement.migrations.is_empty()
-            || self.commands.queue.has_said()
-            || self.recovery.is_checkpoint_wanted()
-    }
-
-    /// Returns the moves whose snapshots are here, to be made by the next step.
-    pub(crate) fn migrations_to_make(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Vec<(CellId, PeerName, CellSnapshot)> {
-        let mut ready = Vec::new();
-        let mut too_large = Vec::new();
-        for asked in &mut self.placement.migrations {
-            if asked.progress != Progress::Asked {
-                continue;
-            }
-            match self.world.latest.take_snapshot(asked.cell) {
-                Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
-                Some(snapshot) => {
-                    asked.progress = Progress::Moving;
-                    ready.push((asked.cell, asked.to.clone(), snapshot));
-                }
-                None => asked.progress = Progress::Wanted,
-            }
-        }
-        for cell in &too_large {
-            // It counts as moved, so that balance lets it be for a while.
-            self.placement
-                .balance
-                .note_moved(*cell, self.clock.iteration);
-        }
-        let reason = "the cell is too large to travel in one message";
-        self.placement.drop_migrations_of(&too_large, reason, cx);
-        self.fail_drains_of(&too_large, cx);
-        ready.sort_by_key(|(cell, _, _)| *cell);
-        ready
     }
 }

@@ -1,4 +1,4 @@
-//! What was done since the last checkpoint: enough to do it again for any cell.
+//! [`StepLog`]: steps since the last checkpoint, enough to replay them for any cell.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use protocol::{Action, CellId, Digest, Iteration, Sequence};
 
 use crate::checkpoint::Checkpoint;
 
-/// How much of the past is kept before a checkpoint is asked for early \[bytes\].
+/// Size of the kept past from which on a checkpoint is asked for early \[bytes\].
 pub(crate) const BYTES_MAX: usize = 256 << 20;
 
-/// How much of it goes into one message at most, beside a single step \[bytes\].
+/// Most of it that goes into one message, beside a single step \[bytes\].
 pub(crate) const PART_BYTES_MAX: usize = 32 << 20;
 
 /// The steps since a checkpoint.

@@ -1,23 +1,18 @@
-//! Iterations that were complete before a run was taken up again: they are done once more, with the
-//! commands of then, and must come to the same digests.
+//! [`Replay`]: iterations that were complete before a run was resumed. They are done once more,
+//! with the commands of then, and must come to the same digests.
 //!
-//! Meanwhile time runs as fast as it can, clients have to wait, and what systems say about when
-//! time passes is left out: what came of it is known.
+//! Meanwhile time runs as fast as it can, clients have to wait, and commands of systems about when
+//! time passes are left out: their outcome is known.
 
-use crate::primary::commands::Commands;
-use crate::primary::resume::Resume;
-use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
-use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand};
+use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, Sequence};
 use serde::{Deserialize, Serialize};
 
-use crate::pace::Pace;
-use crate::primary::commands::services::Calls;
-use crate::primary::context::Context;
-use crate::primary::world::step_builder::Pending;
-use crate::primary::{ClockMode, Primary, PrimaryOutput};
+use crate::primary::resume::Resume;
+use crate::primary::run_clock::ClockMode;
+use crate::primary::world::WorldState;
 
-/// Whether time runs, and how fast.
+/// Wanted state of a run: running or not, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunTarget {
     /// True if time runs at all.
@@ -28,16 +23,17 @@ pub struct RunTarget {
     pub real_time_factor: f64,
 }
 
-/// What was done since a checkpoint.
+/// Iterations and commands since a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
     /// The digests of all iterations since, in order.
     pub digests: Vec<Digest>,
     /// The commands that were done since, in order.
     pub commands: Vec<ScheduledCommand>,
-    /// How many commands of the schedule were not done yet; `None` when nothing was done since.
+    /// Number of commands of the schedule that were not done yet; `None` when nothing was done
+    /// since.
     pub schedule_left: Option<u64>,
-    /// What steps aimed at in the end, if that has changed since.
+    /// Wanted state in the end, if that has changed since.
     pub aim: Option<RunTarget>,
 }
 
@@ -50,28 +46,19 @@ pub(crate) struct Replaying {
     aim: RunTarget,
 }
 
-impl Commands {
-    /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
-    /// for states are not, though they were taken into it.
-    pub(crate) fn schedule_left(&self) -> u64 {
-        let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
-        self.queue.schedule_left() + waiting
-    }
-}
-
 impl Resume {
-    /// Returns how many entries of the schedule come only after what is done again.
+    /// Returns the number of entries of the schedule that come only after the replay.
     pub(crate) fn schedule_after_replay(&self) -> usize {
-        let redo = self.replay.as_ref();
-        redo.map_or(0, |redo| {
-            usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
+        let replay = self.replay.as_ref();
+        replay.map_or(0, |replay| {
+            usize::try_from(replay.schedule_left).unwrap_or(usize::MAX)
         })
     }
 
-    /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
-    /// can be written down.
+    /// Returns the reason why a command cannot be done now: iterations are replayed, or nothing
+    /// that is done can be written down.
     pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
-        let Some(redo) = &self.replay else {
+        let Some(replay) = &self.replay else {
             return self.reason_to_stand_still(command);
         };
         if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
@@ -79,127 +66,98 @@ impl Resume {
         }
         Some(format!(
             "the run does again what it had done, up to iteration {}: wait until it goes on",
-            redo.until
+            replay.until
         ))
     }
-}
 
-impl Primary {
-    /// Returns what steps aim at.
-    pub fn aim(&self) -> RunTarget {
-        if let Some(redo) = &self.resume.replay {
-            return redo.aim;
+    /// Returns the wanted state of the run, whose clock and factor are these.
+    pub(crate) fn target(&self, mode: ClockMode, real_time_factor: f64) -> RunTarget {
+        if let Some(replay) = &self.replay {
+            return replay.aim;
         }
-        let mode = self.mode_asked_for();
+        let mode = self.mode_asked_for(mode);
         RunTarget {
             is_running: matches!(mode, ClockMode::Running | ClockMode::Until(_)),
             until: match mode {
                 ClockMode::Until(last) => Some(last),
                 ClockMode::Paused | ClockMode::Pausing | ClockMode::Running => None,
             },
-            real_time_factor: self.settings.real_time_factor,
+            real_time_factor,
         }
     }
 
-    /// Tells whether iterations are being done again.
-    pub fn is_redoing(&self) -> bool {
-        self.resume.replay.is_some()
+    /// Tells whether iterations are being replayed.
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.replay.is_some()
     }
 
-    /// Has a run that has not begun do again what was done, before anything new.
-    pub fn begin_redo(&mut self, redo: Replay) {
-        let aim = redo.aim.unwrap_or_else(|| self.aim());
-        if redo == Replay::default() {
-            return;
-        }
-        let known = self.commands.queue.schedule_left();
-        let schedule_left = redo.schedule_left.unwrap_or(known).min(known);
-        self.commands.queue.repeat(redo.commands, schedule_left);
-        // What systems called for is over, or would hold up what is done again.
-        self.commands.calls = Calls::default();
-        self.commands.waiters.clear();
-        self.clock.mode = ClockMode::Running;
-        self.resume.replay = Some(Replaying {
-            until: Iteration(self.clock.iteration.0 + redo.digests.len() as u64),
-            digests: redo.digests.into_iter(),
+    /// Has iterations after this one replayed; all but `schedule_left` entries of the schedule are
+    /// done meanwhile.
+    pub(crate) fn begin_replay(
+        &mut self,
+        digests: Vec<Digest>,
+        after: Iteration,
+        schedule_left: u64,
+        aim: RunTarget,
+    ) {
+        self.replay = Some(Replaying {
+            until: Iteration(after.0 + digests.len() as u64),
+            digests: digests.into_iter(),
             schedule_left,
             aim,
         });
     }
 
-    /// Tells whether the next step is one that is done again.
-    pub(crate) fn has_to_replay(&self) -> bool {
-        self.resume.replay.is_some() && self.clock.mode == ClockMode::Running
-    }
-
-    /// Compares the digest of an iteration with that of then; ends the run where they differ.
-    pub(crate) fn check_replayed(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(expected) = self
-            .resume
-            .replay
-            .as_mut()
-            .and_then(|redo| redo.digests.next())
-        else {
-            return true;
-        };
-        if expected == self.world.digest {
-            return true;
+    /// Compares the digest of an iteration with that of before, if it is replayed; reports the
+    /// difference.
+    pub(crate) fn check_replayed(
+        &mut self,
+        (iteration, sequence): (Iteration, Sequence),
+        world: &WorldState,
+    ) -> Option<DivergenceReport> {
+        let digest = world.digest();
+        let expected = self.replay.as_mut()?.digests.next()?;
+        if expected == digest {
+            return None;
         }
         let result = |label: &str, digest, states| StepResult {
             label: label.to_owned(),
             digest: Some(digest),
             states,
         };
-        let present = self.world.topology.present();
-        let states = present
-            .map(|id| self.world.named(self.performer(id).1))
-            .collect();
-        let report = DivergenceReport {
-            iteration: self.clock.iteration,
-            sequence: self.clock.sequence,
+        Some(DivergenceReport {
+            iteration,
+            sequence,
             peer: PeerName::primary(),
             cell: "any".to_owned(),
             performer: None,
             field: None,
-            difference: format!("it came to {} and before to {expected}", self.world.digest),
+            difference: format!("it came to {digest} and before to {expected}"),
             found_by: FoundBy::Resume,
             results: vec![
                 result("as it was committed", expected, Vec::new()),
-                result("as it was done again", self.world.digest, states),
+                result("as it was done again", digest, world.named_states()),
             ],
-        };
-        self.diverge(report, cx);
-        false
+        })
     }
 
-    /// Goes on with what is new once all is done again.
-    pub(crate) fn end_replay_when_done(&mut self, cx: &mut Context<'_>) {
-        let is_done = |redo: &mut Replaying| {
-            let left = self.commands.queue.schedule_left();
-            self.clock.iteration >= redo.until
-                && left <= redo.schedule_left
-                && !self.commands.queue.are_due()
+    /// Ends the replay once all is done; returns the mode of the clock and the real-time factor
+    /// with which the run goes on.
+    pub(crate) fn end_replay_when_done(
+        &mut self,
+        iteration: Iteration,
+        schedule_left: u64,
+    ) -> Option<(ClockMode, f64)> {
+        let is_done = |replay: &mut Replaying| {
+            iteration >= replay.until && schedule_left <= replay.schedule_left
         };
-        let Some(redo) = self.resume.replay.take_if(is_done) else {
-            return;
+        let aim = self.replay.take_if(is_done)?.aim;
+        let mode = match aim.until {
+            _ if !aim.is_running => ClockMode::Paused,
+            Some(last) if last > iteration => ClockMode::Until(last),
+            Some(_) => ClockMode::Paused,
+            None => ClockMode::Running,
         };
-        let mode = match redo.aim {
-            RunTarget {
-                is_running: false, ..
-            } => ClockMode::Paused,
-            RunTarget {
-                until: Some(last), ..
-            } if last > self.clock.iteration => ClockMode::Until(last),
-            RunTarget { until: Some(_), .. } => ClockMode::Paused,
-            RunTarget { until: None, .. } => ClockMode::Running,
-        };
-        self.set_mode(mode);
-        self.settings.real_time_factor = redo.aim.real_time_factor;
-        self.clock.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
-        self.clock.pace.restart(cx.now);
-        let text = format!("the run goes on after iteration {}", self.clock.iteration);
-        cx.event(Severity::Info, "recovery", text);
-        self.observe_clock(cx);
-        cx.push(PrimaryOutput::Redone);
+        Some((mode, aim.real_time_factor))
     }
 }

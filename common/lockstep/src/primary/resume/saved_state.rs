@@ -1,29 +1,25 @@
-//! [`SavedState`]: what the rules of a primary save at the end of a step, as bytes.
+//! [`SavedState`]: the state that the rules of a primary save at the end of a step, as bytes.
 //!
 //! With the scene and the cells of the same step it is all that a run needs to go on bit for bit.
-//! Peers and clients are not kept: they come anew. What follows from other notes is found again.
-//! **Invariant:** bytes that are no memory of these worlds are an error, never a panic.
+//! Peers and clients are not kept: they come anew. State that follows from other state is found
+//! again.
+//! **Invariant:** bytes that are no saved state of these worlds are an error, never a panic.
 
-use crate::primary::commands::Commands;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use protocol::report::{EventCounts, RefusedCounts, TopicReport};
-use protocol::{Command, Digest, Iteration, LinkId, RequestId, Sequence, SimTime};
-use sdf::World;
+use protocol::{Digest, Iteration, LinkId, Sequence, SimTime};
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::Checkpoint;
-use crate::pace::Pace;
-use crate::partition::Partition;
 use crate::partition::saved::SavedPartition;
-use crate::primary::commands::queue::CommandQueue;
 use crate::primary::commands::queue::saved::SavedQueue;
-use crate::primary::commands::services::Calls;
-use crate::primary::placement::host_map::{HostMap, SavedHostMap};
-use crate::primary::resume::replay::Replay;
-use crate::primary::world::latest::{LatestStates, SavedStates};
-use crate::primary::{ClockMode, Primary, Settings, Until, Waiter};
+use crate::primary::commands::services::SavedCalls;
+use crate::primary::io::Settings;
+use crate::primary::placement::host_map::SavedHostMap;
+use crate::primary::run_clock::{ClockMode, SavedClock};
+use crate::primary::world::SavedWorld;
+use crate::primary::world::latest::SavedStates;
 use crate::registry::SavedRegistry;
 use crate::topology::saved::SavedTopology;
 
@@ -47,9 +43,9 @@ pub enum ResumeError {
     Unfit(&'static str),
 }
 
-/// What is saved.
+/// Saved state in the order of its bytes.
 #[derive(Debug, Serialize, Deserialize)]
-struct SavedState {
+pub(crate) struct SavedState {
     sequence: Sequence,
     iteration: Iteration,
     digest: Digest,
@@ -63,159 +59,154 @@ struct SavedState {
     topics: Vec<TopicReport>,
     events: EventCounts,
     refused: RefusedCounts,
-    plan: SavedTopology,
-    register: SavedRegistry,
+    topology: SavedTopology,
+    registry: SavedRegistry,
     attachments: BTreeSet<(LinkId, LinkId)>,
-    known: SavedStates,
+    latest: SavedStates,
     partition: SavedPartition,
     host_map: SavedHostMap,
     queue: SavedQueue,
     calls: SavedCalls,
 }
 
-/// What systems called for and is not done yet.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SavedCalls {
-    next: u64,
-    under_way: Vec<(u64, VecDeque<Command>)>,
-    waiting: Vec<VecDeque<Command>>,
-    /// Which of those under way wait for what.
-    waiters: Vec<(RequestId, Until)>,
+/// Saved state of the rules by component.
+#[derive(Debug)]
+pub(crate) struct SavedParts {
+    pub(crate) clock: SavedClock,
+    pub(crate) settings: SavedSettings,
+    pub(crate) refused: RefusedCounts,
+    pub(crate) world: SavedWorld,
+    pub(crate) host_map: SavedHostMap,
+    pub(crate) queue: SavedQueue,
+    pub(crate) calls: SavedCalls,
 }
 
-impl Commands {
-    pub(crate) fn save_calls(&self) -> SavedCalls {
-        let waiters = self.waiters.iter();
-        SavedCalls {
-            next: self.calls.next,
-            under_way: self.calls.of_systems_under_way(),
-            waiting: self.calls.of_systems.clone(),
-            waiters: waiters
-                .filter(|waiter| self.calls.awaits(&waiter.to, waiter.request))
-                .map(|waiter| (waiter.request, waiter.until))
-                .collect(),
+/// Settings that commands change.
+#[derive(Debug)]
+pub(crate) struct SavedSettings {
+    seed: u64,
+    step_size: Duration,
+    real_time_factor: f64,
+    topics: Vec<TopicReport>,
+}
+
+impl SavedSettings {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self {
+            seed: settings.seed,
+            step_size: settings.step_size,
+            real_time_factor: settings.real_time_factor,
+            topics: settings.topics.clone(),
         }
     }
 
-    pub(crate) fn restore_calls(&mut self, saved: SavedCalls) {
-        self.calls.next = saved.next;
-        self.calls.of_systems = saved.waiting;
-        for (number, rest) in saved.under_way {
-            self.calls.take_up(number, rest);
-        }
-        let waiters = saved.waiters.into_iter().map(|(request, until)| Waiter {
-            to: Calls::address(),
-            request,
-            until,
-        });
-        self.waiters = waiters.collect();
-    }
-}
-
-impl Primary {
-    /// Returns what the rules save, for [`Self::resume`]; to be asked at the end of a step.
+    /// Checks that time can pass with them.
     ///
-    /// # Panics
-    /// When changes wait for states that were asked for: there is no end of a step then.
-    pub fn save(&self) -> Vec<u8> {
-        assert!(
-            self.commands.pending.is_none(),
-            "a run is remembered between steps, not while one is prepared"
-        );
-        let saved = SavedState {
-            sequence: self.clock.sequence,
-            iteration: self.clock.iteration,
-            digest: self.world.digest,
-            sim_time: self.clock.sim_time,
-            elapsed: self.clock.elapsed,
-            is_fresh: self.world.is_fresh,
-            mode: self.mode_asked_for(),
-            seed: self.settings.seed,
-            step_size: self.settings.step_size,
-            real_time_factor: self.settings.real_time_factor,
-            topics: self.settings.topics.clone(),
-            events: self.events,
-            refused: self.peers.refused,
-            plan: self.world.topology.save(&self.start.topology),
-            register: self.world.registry.save(&self.start.registry),
-            attachments: self.world.attachments.clone(),
-            known: self.world.latest.save(&self.world.topology),
-            partition: self.world.partition.save(&self.world.topology),
-            host_map: self.placement.host_map.save(&self.world.topology),
-            queue: self.commands.queue.save(self.clock.iteration),
-            calls: self.commands.save_calls(),
-        };
+    /// # Errors
+    /// Fails when it cannot.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.step_size.is_zero() || !self.real_time_factor.is_finite() {
+            return Err("time cannot pass in it");
+        }
+        Ok(())
+    }
+
+    /// Puts them in the place of others.
+    pub(crate) fn restore(self, settings: &mut Settings) {
+        settings.seed = self.seed;
+        settings.step_size = self.step_size;
+        settings.real_time_factor = self.real_time_factor;
+        settings.topics = self.topics;
+    }
+}
+
+impl SavedState {
+    /// Returns it as bytes, with their format.
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
-        rmp_serde::encode::write(&mut bytes, &saved)
-            .expect("a memory holds only what MessagePack can express");
+        rmp_serde::encode::write(&mut bytes, self)
+            .expect("saved state holds only what MessagePack can express");
         bytes
     }
 
-    /// Makes a primary that waits for secondaries, does again what was done since a checkpoint, and
-    /// goes on. The schedule of the settings is not asked: the checkpoint has what is left of it.
+    /// Reads it from bytes.
     ///
     /// # Errors
-    /// When the checkpoint is none of these worlds.
-    ///
-    /// # Panics
-    /// When the settings ask for no secondaries.
-    pub fn resume(
-        settings: Settings,
-        worlds: &[World],
-        checkpoint: Checkpoint,
-        redo: Replay,
-    ) -> Result<Self, ResumeError> {
-        let mut primary = Self::new(settings, worlds);
-        primary.restore(&checkpoint.primary)?;
-        if primary.clock.sequence != checkpoint.sequence
-            || primary.clock.iteration != checkpoint.iteration
-        {
-            return Err(ResumeError::Unfit("it is of another step"));
+    /// Fails when they are no saved state of this format.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, ResumeError> {
+        match bytes {
+            [] => Err(ResumeError::Empty),
+            [VERSION, body @ ..] => rmp_serde::from_slice(body).map_err(ResumeError::Malformed),
+            [version, ..] => Err(ResumeError::Version(*version)),
         }
-        primary.begin_redo(redo);
-        primary.resume.checkpoint = Some(Box::new(checkpoint));
-        Ok(primary)
     }
+}
 
-    fn restore(&mut self, bytes: &[u8]) -> Result<(), ResumeError> {
-        let saved: SavedState = match bytes {
-            [] => return Err(ResumeError::Empty),
-            [VERSION, body @ ..] => rmp_serde::from_slice(body).map_err(ResumeError::Malformed)?,
-            [version, ..] => return Err(ResumeError::Version(*version)),
-        };
-        self.restore_rules(saved).map_err(ResumeError::Unfit)
-    }
-
-    fn restore_rules(&mut self, saved: SavedState) -> Result<(), &'static str> {
-        if saved.step_size.is_zero() || !saved.real_time_factor.is_finite() {
-            return Err("time cannot pass in it");
+impl From<SavedParts> for SavedState {
+    fn from(parts: SavedParts) -> Self {
+        let SavedParts {
+            clock,
+            settings,
+            world,
+            ..
+        } = parts;
+        Self {
+            sequence: clock.sequence,
+            iteration: clock.iteration,
+            digest: world.digest,
+            sim_time: clock.sim_time,
+            elapsed: clock.elapsed,
+            is_fresh: world.is_fresh,
+            mode: clock.mode,
+            seed: settings.seed,
+            step_size: settings.step_size,
+            real_time_factor: settings.real_time_factor,
+            topics: settings.topics,
+            events: world.events,
+            refused: parts.refused,
+            topology: world.topology,
+            registry: world.registry,
+            attachments: world.attachments,
+            latest: world.latest,
+            partition: world.partition,
+            host_map: parts.host_map,
+            queue: parts.queue,
+            calls: parts.calls,
         }
-        self.world.topology.restore(saved.plan)?;
-        self.world.registry.restore(saved.register)?;
-        self.world.by_name = self.world.topology.performers_by_name();
-        self.world.latest = LatestStates::restore(&self.world.topology, saved.known)?;
-        self.world.partition =
-            Partition::restore(&self.world.topology, self.settings.rules, saved.partition)?;
-        self.placement.host_map =
-            HostMap::restore(&self.world.topology, &self.world.partition, saved.host_map)?;
-        self.commands.queue = CommandQueue::restore(saved.queue);
-        self.commands.restore_calls(saved.calls);
-        self.world.attachments = saved.attachments;
-        self.settings.seed = saved.seed;
-        self.settings.step_size = saved.step_size;
-        self.settings.real_time_factor = saved.real_time_factor;
-        self.settings.topics = saved.topics;
-        self.clock.pace = Pace::new(saved.step_size, saved.real_time_factor);
-        self.clock.sequence = saved.sequence;
-        self.clock.iteration = saved.iteration;
-        self.world.digest = saved.digest;
-        self.clock.sim_time = saved.sim_time;
-        self.clock.elapsed = saved.elapsed;
-        self.world.is_fresh = saved.is_fresh;
-        self.clock.mode = saved.mode;
-        self.events = saved.events;
-        self.peers.refused = saved.refused;
-        Ok(())
+    }
+}
+
+impl From<SavedState> for SavedParts {
+    fn from(saved: SavedState) -> Self {
+        Self {
+            clock: SavedClock {
+                iteration: saved.iteration,
+                sim_time: saved.sim_time,
+                elapsed: saved.elapsed,
+                sequence: saved.sequence,
+                mode: saved.mode,
+            },
+            settings: SavedSettings {
+                seed: saved.seed,
+                step_size: saved.step_size,
+                real_time_factor: saved.real_time_factor,
+                topics: saved.topics,
+            },
+            refused: saved.refused,
+            world: SavedWorld {
+                is_fresh: saved.is_fresh,
+                digest: saved.digest,
+                events: saved.events,
+                topology: saved.topology,
+                registry: saved.registry,
+                attachments: saved.attachments,
+                latest: saved.latest,
+                partition: saved.partition,
+            },
+            host_map: saved.host_map,
+            queue: saved.queue,
+            calls: saved.calls,
+        }
     }
 }
 

@@ -1,26 +1,26 @@
-//! What is done cannot be written down: time stands still until it can.
+//! Storage that fails: what is done cannot be written down, and time stands still until it can.
 //!
 //! A run that went on would have iterations that nobody could take up again.
 
-use crate::primary::resume::Resume;
-use protocol::Command;
 use protocol::primary_to_observers::Severity;
+use protocol::{Command, Iteration};
 
 use crate::commands_file::can_be_scheduled;
 use crate::primary::context::Context;
-use crate::primary::{ClockMode, Primary};
+use crate::primary::resume::Resume;
+use crate::primary::run_clock::ClockMode;
 
-/// What is done cannot be written down.
+/// A failure of the storage.
 #[derive(Debug)]
 pub(crate) struct Failure {
     cause: String,
-    /// What steps aimed at, and will again.
+    /// Mode of the clock before, and again afterwards.
     mode: ClockMode,
 }
 
 impl Resume {
-    /// Returns why a command cannot be done now: it lets time pass, or would be lost with this
-    /// process though somebody was told that it is done.
+    /// Returns the reason why a command cannot be done now: it lets time pass, or would be lost
+    /// with this process though somebody was told that it is done.
     pub(crate) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
         let failure = self.storage_failure.as_ref()?;
         let lets_time_pass = matches!(
@@ -45,14 +45,17 @@ impl Resume {
             failure.mode = ClockMode::Paused;
         }
     }
-}
 
-impl Primary {
-    pub(crate) fn on_storage_failed(&mut self, cause: String, cx: &mut Context<'_>) {
-        if self.resume.storage_failure.is_some() {
-            return;
+    /// Notes that what is done can no longer be written down; tells whether that is new.
+    pub(crate) fn on_storage_failed(
+        &mut self,
+        cause: String,
+        mode: ClockMode,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        if self.storage_failure.is_some() {
+            return false;
         }
-        let mode = self.clock.mode;
         let text = match mode {
             ClockMode::Paused => format!("{cause}; time stands still until that is mended"),
             ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => {
@@ -60,50 +63,49 @@ impl Primary {
             }
         };
         cx.event(Severity::Error, "storage", text);
-        self.resume.storage_failure = Some(Failure { cause, mode });
-        if mode != ClockMode::Paused {
-            self.clock.mode = ClockMode::Pausing;
-        }
-        self.step_if_idle(cx);
+        self.storage_failure = Some(Failure { cause, mode });
+        true
     }
 
-    pub(crate) fn on_storage_works(&mut self, cx: &mut Context<'_>) {
-        let Some(failure) = self.resume.storage_failure.take() else {
-            return;
-        };
-        self.clock.mode = match failure.mode {
+    /// Notes that what is done can be written down again, and returns the mode in which the clock
+    /// goes on, if it was held up.
+    pub(crate) fn on_storage_works(
+        &mut self,
+        iteration: Iteration,
+        cx: &mut Context<'_>,
+    ) -> Option<ClockMode> {
+        let failure = self.storage_failure.take()?;
+        let mode = match failure.mode {
             ClockMode::Pausing => ClockMode::Paused,
-            ClockMode::Until(last) if self.clock.iteration >= last => ClockMode::Paused,
+            ClockMode::Until(last) if iteration >= last => ClockMode::Paused,
             mode @ (ClockMode::Paused | ClockMode::Running | ClockMode::Until(_)) => mode,
         };
-        let text = match self.clock.mode {
+        let text = match mode {
             ClockMode::Paused | ClockMode::Pausing => "what is done is written down again",
             ClockMode::Running | ClockMode::Until(_) => {
                 "what is done is written down again, and the run goes on"
             }
         };
         cx.event(Severity::Info, "storage", text.to_owned());
-        self.clock.pace.restart(cx.now);
-        self.observe_clock(cx);
-        self.step_if_idle(cx);
+        Some(mode)
     }
 
-    /// Returns what steps aim at, or will once what is done can be written down again.
-    pub(crate) fn mode_asked_for(&self) -> ClockMode {
-        self.resume
-            .storage_failure
-            .as_ref()
-            .map_or(self.clock.mode, |failure| failure.mode)
+    /// Returns the mode of the clock, or the one that it will have once what is done can be written
+    /// down again.
+    pub(crate) fn mode_asked_for(&self, mode: ClockMode) -> ClockMode {
+        let failure = self.storage_failure.as_ref();
+        failure.map_or(mode, |failure| failure.mode)
     }
 
-    /// Sets what steps aim at, at once or when what is done can be written down again.
-    pub(crate) fn set_mode(&mut self, mode: ClockMode) {
-        match &mut self.resume.storage_failure {
+    /// Returns the mode for the clock in place of one that is wanted: while nothing can be written
+    /// down, it waits.
+    pub(crate) fn admit_mode(&mut self, wanted: ClockMode) -> ClockMode {
+        match &mut self.storage_failure {
             Some(failure) => {
-                failure.mode = mode;
-                self.clock.mode = ClockMode::Pausing;
+                failure.mode = wanted;
+                ClockMode::Pausing
             }
-            None => self.clock.mode = mode,
+            None => wanted,
         }
     }
 }

@@ -1,36 +1,42 @@
-//! What the acks have told: states of all performers, and what steps asked for besides.
+//! [`LatestStates`]: states of all performers after the last acks, and what steps asked for
+//! besides.
 
 use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, HandOff, Wanted};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, Digest, Iteration, LinkPoses, PerformerId, PerformerState, StateBlob};
+use protocol::{
+    CellId, Digest, DigestBuilder, Iteration, LinkPoses, PerformerId, PerformerState, StateBlob,
+};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use crate::partition::{Changes, HandOffPlan};
-use crate::primary::barrier::rounds::Purpose;
-use crate::primary::placement::host_map::HostMap;
+use crate::primary::purpose::Purpose;
 use crate::topology::Topology;
 
 /// States and digests from acks. Whole states, poses and snapshots hold until the next step but a
 /// fetch.
 #[derive(Debug)]
 pub(crate) struct LatestStates {
-    pub(crate) states: Vec<PerformerState>,
+    states: Vec<PerformerState>,
     /// The states after an iteration after which the run began anew, until it goes on.
     before_reset: Option<(Iteration, Vec<PerformerState>)>,
     transfers: BTreeMap<PerformerId, Vec<u8>>,
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
     cell_digests: Vec<Option<Digest>>,
+    /// Digest of all performers after the last iteration.
+    digest: Digest,
+    /// Builder of it, whose memory is used again.
+    builder: DigestBuilder,
     /// True if states have come since they were looked at last.
     has_news: bool,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,
 }
 
-/// What is saved of it.
+/// Saved states.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedStates {
     /// Of those that are there, in order of their numbers.
@@ -53,6 +59,8 @@ impl LatestStates {
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             cell_digests: vec![None; plan.cells.len()],
+            digest: Digest::default(),
+            builder: DigestBuilder::default(),
             has_news: true,
             reported: vec![false; plan.performers.len()],
         }
@@ -61,7 +69,9 @@ impl LatestStates {
     /// Goes back to the start after an iteration.
     pub(crate) fn begin_reset(&mut self, plan: &Topology, after: Iteration) {
         let states = std::mem::take(&mut self.states);
+        let digest = self.digest;
         *self = Self::new(plan);
+        self.digest = digest;
         self.before_reset = Some((after, states));
     }
 
@@ -97,11 +107,15 @@ impl LatestStates {
         }
     }
 
-    /// Knows again what was saved.
+    /// Restores what was saved.
     ///
     /// # Errors
-    /// When it does not fit the topology, with what does not.
-    pub(crate) fn restore(plan: &Topology, saved: SavedStates) -> Result<Self, &'static str> {
+    /// Fails when it does not fit the topology, and says why.
+    pub(crate) fn restore(
+        plan: &Topology,
+        saved: SavedStates,
+        digest: Digest,
+    ) -> Result<Self, &'static str> {
         let Ok(states) = saved.states.states() else {
             return Err("a state is cut");
         };
@@ -133,6 +147,8 @@ impl LatestStates {
             before_reset: None,
             snapshots: BTreeMap::new(),
             cell_digests: saved.cell_digests,
+            digest,
+            builder: DigestBuilder::default(),
             has_news: true,
             reported,
         })
@@ -239,7 +255,7 @@ impl LatestStates {
     /// Returns the hand-off of a passage.
     ///
     /// # Panics
-    /// When the performer's whole state is not here.
+    /// Panics when the performer's whole state is not here.
     pub(crate) fn hand_off(&mut self, passage: HandOffPlan) -> HandOff {
         let state = self
             .transfers
@@ -253,6 +269,27 @@ impl LatestStates {
         }
     }
 
+    pub(crate) fn states(&self) -> &[PerformerState] {
+        &self.states
+    }
+
+    pub(crate) fn state(&self, performer: PerformerId) -> &PerformerState {
+        &self.states[performer.0 as usize]
+    }
+
+    pub(crate) fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Makes the digest of all performers in this order.
+    pub(crate) fn digest_all(&mut self, performers: &[PerformerId]) {
+        self.builder.clear();
+        for id in performers {
+            self.builder.digest(self.states[id.0 as usize].digest);
+        }
+        self.digest = self.builder.finish();
+    }
+
     pub(crate) fn poses_of(&self, performer: PerformerId) -> Option<&LinkPoses> {
         self.poses.get(&performer)
     }
@@ -263,38 +300,5 @@ impl LatestStates {
 
     pub(crate) fn take_snapshot(&mut self, cell: CellId) -> Option<CellSnapshot> {
         self.snapshots.remove(&cell)
-    }
-}
-
-/// Tells how an ack does not bring what was asked of its sender, besides the states.
-pub(crate) fn shortfall(
-    wanted: &Wanted,
-    ack: &StepAck,
-    host_map: &HostMap,
-) -> Option<&'static str> {
-    let of_cells = |performers: &[PerformerId]| {
-        let mut own: Vec<(CellId, PerformerId)> = performers
-            .iter()
-            .map(|performer| (host_map.cell(*performer), *performer))
-            .filter(|(cell, _)| ack.is_about(*cell))
-            .collect();
-        own.sort_unstable();
-        own.into_iter().map(|(_, performer)| performer)
-    };
-    let poses = ack.poses.iter().map(|poses| poses.performer);
-    let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
-    let mut snapshots = ack.snapshots.iter();
-    let cells = wanted.snapshots.iter().copied();
-    let hosted = cells.filter(|cell| ack.is_about(*cell));
-    if !of_cells(&wanted.poses).eq(poses) {
-        Some("its ack does not hold the poses that were asked for")
-    } else if !of_cells(&wanted.states).eq(transfers) {
-        Some("its ack does not hold the whole states that were asked for")
-    } else if snapshots.any(|snapshot| snapshot.sequence != ack.sequence)
-        || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
-    {
-        Some("its ack does not hold the snapshots that were asked for")
-    } else {
-        None
     }
 }

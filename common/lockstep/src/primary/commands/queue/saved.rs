@@ -1,17 +1,18 @@
-//! [`SavedQueue`]: what of the commands outlives the primary. Clients that wait do not.
+//! [`SavedQueue`]: commands that outlive the primary. Clients that wait do not.
 
 use protocol::{Command, Iteration, Publisher, ScheduledCommand, TopicMessage};
 use serde::{Deserialize, Serialize};
 
-use super::{CommandQueue, Origin, PendingCommand};
+use super::{CommandQueue, PendingCommand};
+use crate::primary::commands::batch::Origin;
 
-/// What of the commands outlives the primary.
+/// Commands that outlive the primary.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::primary) struct SavedQueue {
     /// By systems.
     requested: Vec<(Command, Publisher)>,
     heard: Vec<TopicMessage>,
-    /// What is left of the schedule, with what was taken from it and is not done yet.
+    /// Rest of the schedule, with what was taken from it and is not done yet.
     pub(in crate::primary) schedule: Vec<ScheduledCommand>,
     is_round_due: bool,
     next_number: u64,
@@ -20,7 +21,7 @@ pub(in crate::primary) struct SavedQueue {
 }
 
 impl CommandQueue {
-    /// Returns how many entries of the schedule are not done yet.
+    /// Returns the number of entries of the schedule that are not done yet.
     pub(in crate::primary) fn schedule_left(&self) -> u64 {
         let asked = self.asked.iter().map(|pending| &pending.origin);
         let askers = asked.chain(self.said.iter().map(|(_, origin)| origin));

@@ -1,4 +1,4 @@
-//! What is taken from the schedule, and when.
+//! Commands that are taken from the schedule, and the moments when they are.
 
 use protocol::ModelId;
 

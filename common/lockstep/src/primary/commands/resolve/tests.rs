@@ -1,13 +1,19 @@
 //! Models that come into a running world: refusals, and the files that the library keeps.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use protocol::client_to_primary::SpawnRequest;
 use protocol::{Iteration, SessionTime};
-use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
+use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 use super::*;
 use crate::library::Library;
+use crate::limits::{SPAWNED_COLLISIONS_MAX, SPAWNED_PARTS_MAX};
+use crate::pace::Pace;
 use crate::primary::resume::saved_state::tests::{settings, worlds};
+use crate::registry::EntityRegistry;
+use crate::topology::Topology;
 
 /// Has three files, of which two are neither a model nor a mesh, and notes what it is to keep: one
 /// list for each text.
@@ -48,14 +54,27 @@ impl Library for Files {
     }
 }
 
-fn spawn(primary: &mut Primary, sdf: &str) -> Result<ResolvedCommand, String> {
+fn state() -> WorldState {
+    let worlds = worlds();
+    let (topology, registry) = (Topology::new(&worlds), EntityRegistry::new(&worlds));
+    WorldState::new(topology, registry, settings().rules)
+}
+
+fn spawn(world: &mut WorldState, sdf: &str) -> Result<ResolvedCommand, String> {
     let request = SpawnRequest {
         sdf: sdf.to_owned(),
         ..SpawnRequest::default()
     };
     let mut outbox = Vec::new();
     let cx = &mut Context::new(SessionTime(0), Iteration(0), &mut outbox);
-    primary.grant(&Command::Spawn(Box::new(request)), cx)
+    let mut settings = settings();
+    let scope = &mut Scope {
+        world,
+        clock: &mut RunClock::new(false, Pace::new(settings.step_size, 1.0)),
+        settings: &mut settings,
+    };
+    let resolved = resolve(&Command::Spawn(Box::new(request)), scope, cx);
+    resolved.map_err(|error| error.to_string())
 }
 
 fn model(name: &str, content: &str) -> String {
@@ -65,8 +84,8 @@ fn model(name: &str, content: &str) -> String {
 #[test]
 fn a_library_keeps_what_a_text_rests_on_and_nothing_that_was_only_looked_at() {
     let files = Files::default();
-    let mut primary = Primary::new(settings(), &worlds());
-    primary.set_library(Box::new(files.clone()));
+    let mut world = state();
+    world.set_library(Box::new(files.clone()));
     let include = |file: &str| {
         format!("<link name='own'/><include merge='false'><uri>{file}</uri></include>")
     };
@@ -76,7 +95,7 @@ fn a_library_keeps_what_a_text_rests_on_and_nothing_that_was_only_looked_at() {
              </geometry></collision></link>"
         )
     };
-    let mut spawn = |name: &str, content: &str| spawn(&mut primary, &model(name, content));
+    let mut spawn = |name: &str, content: &str| spawn(&mut world, &model(name, content));
     assert!(spawn("one", &include("part.sdf")).is_ok());
     assert!(spawn("two", &include("letter.txt")).is_err());
     assert!(spawn("three", &mesh("part.obj")).is_ok());
@@ -91,7 +110,7 @@ fn a_library_keeps_what_a_text_rests_on_and_nothing_that_was_only_looked_at() {
 
 #[test]
 fn a_model_of_more_parts_than_models_have_is_refused() {
-    let mut primary = Primary::new(settings(), &worlds());
+    let mut world = state();
     let links = |count: usize| {
         let links = (0..count).map(|number| format!("<link name='l{number}'/>"));
         links.collect::<String>()
@@ -107,7 +126,7 @@ fn a_model_of_more_parts_than_models_have_is_refused() {
         let all: String = (0..count as u32).map(one).collect();
         format!("<link name='l'>{all}</link>")
     };
-    let mut spawn = |name: &str, content: &str| spawn(&mut primary, &model(name, content));
+    let mut spawn = |name: &str, content: &str| spawn(&mut world, &model(name, content));
     assert!(spawn("many", &links(SPAWNED_PARTS_MAX)).is_ok());
     let refused = spawn("more", &links(SPAWNED_PARTS_MAX + 1)).unwrap_err();
     assert!(
@@ -125,8 +144,8 @@ fn a_model_of_more_parts_than_models_have_is_refused() {
 
 #[test]
 fn names_that_act_on_a_terminal_are_refused_and_shown_escaped() {
-    let mut primary = Primary::new(settings(), &worlds());
-    let mut spawn = |name: &str, content: &str| spawn(&mut primary, &model(name, content));
+    let mut world = state();
+    let mut spawn = |name: &str, content: &str| spawn(&mut world, &model(name, content));
     for c in [
         "\u{1b}", "\u{7f}", "\u{9b}", "\u{202e}", "\u{2066}", "\u{7}",
     ] {
@@ -152,15 +171,15 @@ fn names_that_act_on_a_terminal_are_refused_and_shown_escaped() {
 
 #[test]
 fn names_that_no_line_has_room_for_are_refused() {
-    let mut primary = Primary::new(settings(), &worlds());
+    let mut world = state();
     let long = "n".repeat(256);
     for text in [
         model(&long, "<link name='l'/>"),
         model("m", &format!("<link name='{long}'/>")),
     ] {
-        let reason = spawn(&mut primary, &text).unwrap_err();
+        let reason = spawn(&mut world, &text).unwrap_err();
         assert!(reason.contains("more than 255 bytes"), "{reason}");
         assert!(reason.len() < 400, "{reason}");
     }
-    spawn(&mut primary, &model(&long[..255], "<link name='l'/>")).unwrap();
+    spawn(&mut world, &model(&long[..255], "<link name='l'/>")).unwrap();
 }

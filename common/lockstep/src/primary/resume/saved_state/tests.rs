@@ -9,18 +9,20 @@ use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_secondary::{SceneSnapshot, Step};
 use protocol::report::RunState;
-use protocol::secondary_to_primary::{CellAck, StepAck, SystemRequest, Transfer};
+use protocol::secondary_to_primary::{CellAck, Loaded, StepAck, SystemRequest, Transfer};
 use protocol::{
-    CellId, ClientToPrimary, DigestBuilder, Envelope, LinkPoses, ModelId, PeerInfo, PeerName,
-    PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher, Role, RoutingId,
-    ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime, StateBlob,
+    CellId, ClientToPrimary, Command, DigestBuilder, Envelope, LinkPoses, ModelId, PeerInfo,
+    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher,
+    RequestId, Role, RoutingId, ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime,
+    StateBlob,
 };
 
+use sdf::World;
+
 use super::*;
+use crate::checkpoint::Checkpoint;
 use crate::levels::tests::{performer, world};
-use crate::primary::context::Context;
-use crate::primary::{Phase, PrimaryInput, PrimaryOutput, RunTarget};
-use crate::roster::Progress;
+use crate::primary::{Phase, Primary, PrimaryInput, PrimaryOutput, Replay, RunTarget};
 use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
 
 /// The last iteration that is looked at.
@@ -155,30 +157,26 @@ impl Rig {
             host: "h".to_owned(),
             build: self::settings().build,
         };
-        rig.primary.peers.roster.admit(info, routing(), rig.now);
-        let member = rig.primary.peers.roster.get_mut(&name());
-        member.expect("it was admitted").progress = Progress::Synced;
-        let mut outbox = Vec::new();
-        let cx = &mut Context::new(rig.now, Iteration(0), &mut outbox);
-        rig.primary.begin_stepping(cx);
+        let world_digest = Digest::of_bytes(&sdf::encode_worlds(&worlds()));
+        let subscribed = PrimaryInput::Subscribed(routing());
+        let inputs = [
+            SecondaryToPrimary::Join(info),
+            SecondaryToPrimary::Loaded(Loaded { world_digest }),
+            SecondaryToPrimary::Synced,
+        ];
+        for input in [subscribed].into_iter().chain(inputs.map(from_secondary)) {
+            rig.primary.handle(input, rig.now, &mut Vec::new());
+        }
         rig
     }
 
     /// Answers the step under way, or lets the next one begin; returns what comes out.
     fn go_on(&mut self) -> Vec<PrimaryOutput> {
         let mut out = Vec::new();
-        let input = if let Phase::Stepping(round) = &self.primary.phase {
+        let input = if let Some(step) = self.primary.barrier.step() {
             self.now = self.now + Duration::from_micros(10);
-            PrimaryInput::Secondary {
-                from: routing(),
-                envelope: Envelope {
-                    version: ProtocolVersion::CURRENT,
-                    session: settings().session,
-                    sender: name(),
-                    body: SecondaryToPrimary::StepAck(Arc::new(ack(&self.primary, &round.step))),
-                },
-                wall_clock_us: 0,
-            }
+            let ack = Arc::new(ack(&self.primary, step));
+            from_secondary(SecondaryToPrimary::StepAck(ack))
         } else {
             let due = self.primary.deadline().expect("a run has something to do");
             self.now = self.now.max(due);
@@ -191,17 +189,17 @@ impl Rig {
     }
 
     fn is_between_steps(&self) -> bool {
-        matches!(self.primary.phase, Phase::Idle)
+        self.primary.is_idle()
     }
 
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            sequence: self.primary.clock.sequence,
-            iteration: self.primary.clock.iteration,
-            digest: self.primary.world.digest,
+            sequence: self.primary.sequence(),
+            iteration: self.primary.iteration(),
+            digest: self.primary.digest(),
             primary: self.primary.save(),
             scene: SceneSnapshot {
-                sequence: self.primary.clock.sequence,
+                sequence: self.primary.sequence(),
                 bytes: Vec::new(),
             },
             cells: Vec::new(),
@@ -211,22 +209,33 @@ impl Rig {
     /// Makes a primary from what this one saves, whose cells have the same hosts.
     fn twin(&self, redo: Replay) -> Self {
         let resumed = Primary::resume(settings(), &worlds(), self.checkpoint(), redo);
-        let mut twin = resumed.expect("it was just remembered");
-        twin.peers.roster = self.primary.peers.roster.clone();
-        twin.peers
-            .secondaries
-            .clone_from(&self.primary.peers.secondaries);
-        for (cell, host) in self.primary.placement.host_map.affinity() {
-            twin.placement.host_map.place(*cell, Some(host));
+        let mut twin = resumed.expect("it was just saved");
+        assert_eq!(twin.refused(), self.primary.refused());
+        twin.peers = self.primary.peers.clone();
+        for (cell, host) in self.primary.placement.host_map().affinity() {
+            twin.placement.place(*cell, host);
         }
-        twin.clock.pace = self.primary.clock.pace.clone();
-        twin.peers.stalls = self.primary.peers.stalls.clone();
-        twin.peers.next_deadline = self.primary.peers.next_deadline;
-        twin.phase = Phase::Idle;
+        if let Some(due) = self.primary.clock.next_due(false) {
+            twin.clock.restart_pace(due);
+        }
+        twin.phase = Phase::Running;
         Self {
             primary: twin,
             now: self.now,
         }
+    }
+}
+
+fn from_secondary(body: SecondaryToPrimary) -> PrimaryInput {
+    PrimaryInput::Secondary {
+        from: routing(),
+        envelope: Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: settings().session,
+            sender: name(),
+            body,
+        },
+        wall_clock_us: 0,
     }
 }
 
@@ -237,16 +246,14 @@ fn name() -> PeerName {
 /// Makes a primary from a checkpoint, with one secondary that hosts all open cells.
 fn resumed(checkpoint: Checkpoint, redo: Replay) -> Rig {
     let resumed = Primary::resume(settings(), &worlds(), checkpoint, redo);
-    let mut primary = resumed.expect("it was just remembered");
-    let here = Rig::new();
-    primary.peers.roster = here.primary.peers.roster;
-    primary.peers.secondaries = here.primary.peers.secondaries;
-    for cell in (0..primary.world.topology.cells.len() as u32).map(CellId) {
-        if primary.world.partition.is_open(cell) {
-            primary.placement.host_map.place(cell, Some(&name()));
+    let mut primary = resumed.expect("it was just saved");
+    primary.peers = Rig::new().primary.peers;
+    for cell in (0..primary.plan().cells.len() as u32).map(CellId) {
+        if primary.partition().is_open(cell) {
+            primary.placement.place(cell, &name());
         }
     }
-    primary.phase = Phase::Idle;
+    primary.phase = Phase::Running;
     Rig {
         primary,
         now: SessionTime(1),
@@ -257,7 +264,7 @@ fn routing() -> RoutingId {
     RoutingId::from("r1")
 }
 
-/// What the secondary says: everybody walks along x, some to the right, some to the left.
+/// Makes the secondary's answer: everybody walks along x, some to the right, some to the left.
 fn ack(primary: &Primary, step: &Step) -> StepAck {
     let mut ack = StepAck {
         sequence: step.sequence,
@@ -306,7 +313,7 @@ fn ack(primary: &Primary, step: &Step) -> StepAck {
 }
 
 fn walk(primary: &Primary, step: &Step, id: PerformerId) -> PerformerState {
-    let mut state = primary.world.latest.states[id.0 as usize];
+    let mut state = *primary.performer(id).1;
     let speed = if id.0.is_multiple_of(2) { 0.8 } else { -0.6 };
     if !step.paused {
         state.position[0] += speed;
@@ -318,10 +325,10 @@ fn walk(primary: &Primary, step: &Step, id: PerformerId) -> PerformerState {
 }
 
 #[test]
-fn a_recalled_primary_does_what_the_first_one_does() {
+fn a_restored_primary_does_what_the_first_one_does() {
     let mut first = Rig::new();
     let mut seen = 0;
-    while first.primary.clock.iteration < Iteration(LAST) {
+    while first.primary.iteration() < Iteration(LAST) {
         first.go_on();
         if first.is_between_steps() {
             seen += 1;
@@ -329,16 +336,14 @@ fn a_recalled_primary_does_what_the_first_one_does() {
         }
     }
     assert!(seen > LAST / 2, "{seen} ends of steps were looked at");
-    assert!(first.primary.events.hand_offs > 10);
+    assert!(first.primary.events().hand_offs > 10);
 }
 
 /// Has a twin go on beside a primary that is built up again to the same moment.
 fn check(first: &Rig) {
-    let at = first.primary.clock.iteration;
+    let at = first.primary.iteration();
     let mut original = Rig::new();
-    while original.primary.clock.sequence < first.primary.clock.sequence
-        || !original.is_between_steps()
-    {
+    while original.primary.sequence() < first.primary.sequence() || !original.is_between_steps() {
         original.go_on();
     }
     let mut twin = first.twin(Replay::default());
@@ -353,7 +358,7 @@ fn check(first: &Rig) {
         }
         assert_eq!(actual, expected, "turn {turn} after iteration {at}");
     }
-    assert_eq!(twin.primary.world.digest, original.primary.world.digest);
+    assert_eq!(twin.primary.digest(), original.primary.digest());
     if twin.is_between_steps() {
         assert_eq!(twin.primary.save(), original.primary.save());
     }
@@ -391,32 +396,31 @@ fn what_left_takes_no_room_however_often_it_came() {
     let mut rig = Rig::of(settings);
     let mut sizes = Vec::new();
     for cycles in [20, CYCLES] {
-        while rig.primary.clock.iteration < Iteration(cycles) || !rig.is_between_steps() {
+        while rig.primary.iteration() < Iteration(cycles) || !rig.is_between_steps() {
             rig.go_on();
         }
         let primary = &rig.primary;
-        let (plan, register) = (&primary.world.topology, &primary.world.registry);
-        let (partition, known) = (&primary.world.partition, &primary.world.latest);
-        let host_map = &primary.placement.host_map;
+        let (topology, world) = (primary.plan(), &primary.world);
+        let (partition, host_map) = (primary.partition(), primary.placement.host_map());
+        let saved = world.save();
         let encoded = rmp_serde::to_vec(&(
-            plan.save(&primary.start.topology),
-            register.save(&primary.start.registry),
-            partition.save(plan),
-            known.save(plan),
-            host_map.save(plan),
+            saved.topology,
+            saved.registry,
+            saved.partition,
+            saved.latest,
+            host_map.save(topology),
         ));
         // All that they hold, whatever it is called.
         sizes.push([
-            format!("{plan:?}").len(),
-            format!("{register:?}").len(),
+            format!("{topology:?}").len(),
+            format!("{world:?}").len(),
             format!("{partition:?}").len(),
-            format!("{known:?}").len(),
             format!("{host_map:?}").len(),
             encoded.expect("it can be encoded").len(),
         ]);
     }
     let count = worlds()[0].models.len() - 3 + 1;
-    assert_eq!(rig.primary.world.topology.performers_by_name().len(), count);
+    assert_eq!(rig.primary.plan().performers_by_name().len(), count);
     for (few, many) in sizes[0].iter().zip(&sizes[1]) {
         assert!(many.abs_diff(*few) < few / 4, "{sizes:?}");
     }
@@ -427,7 +431,7 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
     let mut first = Rig::new();
     let mut checkpoint = None;
     let mut redo = Replay::default();
-    while first.primary.clock.iteration < Iteration(LAST) || !first.is_between_steps() {
+    while first.primary.iteration() < Iteration(LAST) || !first.is_between_steps() {
         for output in first.go_on() {
             match output {
                 PrimaryOutput::Stamped(command) => redo.commands.push(command),
@@ -436,7 +440,7 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
                 _ => {}
             }
         }
-        if first.primary.clock.iteration == Iteration(6) && first.is_between_steps() {
+        if first.primary.iteration() == Iteration(6) && first.is_between_steps() {
             checkpoint = Some(first.checkpoint());
             redo = Replay::default();
         }
@@ -452,10 +456,10 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
     while again.primary.is_redoing() {
         again.go_on();
     }
-    assert_eq!(again.primary.clock.iteration, first.primary.clock.iteration);
-    assert_eq!(again.primary.world.digest, first.primary.world.digest);
+    assert_eq!(again.primary.iteration(), first.primary.iteration());
+    assert_eq!(again.primary.digest(), first.primary.digest());
     assert_eq!(again.primary.run_state(), RunState::Paused);
-    assert_eq!(again.primary.settings.real_time_factor, 0.5);
+    assert_eq!(again.primary.settings().real_time_factor, 0.5);
 
     redo.digests[count / 2] = Digest(1);
     let mut wrong = resumed(checkpoint, redo);
@@ -475,9 +479,9 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
 }
 
 #[test]
-fn bytes_that_are_no_memory_are_refused() {
+fn bytes_that_are_no_saved_state_are_refused() {
     let mut rig = Rig::new();
-    while rig.primary.clock.iteration < Iteration(10) || !rig.is_between_steps() {
+    while rig.primary.iteration() < Iteration(10) || !rig.is_between_steps() {
         rig.go_on();
     }
     let good = rig.checkpoint();
@@ -488,9 +492,9 @@ fn bytes_that_are_no_memory_are_refused() {
         };
         Primary::resume(settings(), &worlds(), checkpoint, Replay::default())
     };
-    let is_empty = with(Vec::new()).expect_err("nothing is no saved");
+    let is_empty = with(Vec::new()).expect_err("nothing is no saved state");
     assert!(matches!(is_empty, ResumeError::Empty));
-    let is_newer = with(vec![VERSION + 1]).expect_err("another format is no saved");
+    let is_newer = with(vec![VERSION + 1]).expect_err("another format is no saved state");
     assert!(matches!(is_newer, ResumeError::Version(_)));
     for length in 1..good.primary.len() {
         assert!(
@@ -512,7 +516,7 @@ fn bytes_that_are_no_memory_are_refused() {
 #[test]
 fn a_run_that_waits_for_room_still_aims_at_running() {
     let mut rig = Rig::new();
-    while rig.primary.clock.iteration < Iteration(4) || !rig.is_between_steps() {
+    while rig.primary.iteration() < Iteration(4) || !rig.is_between_steps() {
         rig.go_on();
     }
     let failed = PrimaryInput::StorageFailed("the journal cannot be written".to_owned());
@@ -522,7 +526,7 @@ fn a_run_that_waits_for_room_still_aims_at_running() {
     }
     assert!(rig.primary.aim().is_running);
     let resumed = Primary::resume(settings(), &worlds(), rig.checkpoint(), Replay::default());
-    assert!(resumed.expect("it was just remembered").aim().is_running);
+    assert!(resumed.expect("it was just saved").aim().is_running);
 
     let mut ask = |command: Command| {
         let input = PrimaryInput::Client {

@@ -1,4 +1,4 @@
-//! Finds the levels that a box touches without asking all of them.
+//! [`LevelIndex`]: finds the levels that a box touches without asking all of them.
 
 use std::ops::ControlFlow;
 

@@ -1,0 +1,312 @@
+//! [`Round`]: one step from its publication to its last ack.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::primary_to_secondary::{CellSnapshot, Step};
+use protocol::secondary_to_primary::{StepAck, SystemRequest};
+use protocol::{PeerName, SessionTime, TopicMessage};
+
+use crate::primary::barrier::Escalation;
+use crate::primary::barrier::step_timeout::StepTimeout;
+use crate::primary::commands::batch::AppliedCommand;
+use crate::primary::io::{CellTiming, PeerTiming, Settings};
+use crate::primary::purpose::Purpose;
+
+/// Time after which an unacknowledged step is sent again, to the silent secondary alone; doubled
+/// each time.
+const FIRST_RESEND: Duration = Duration::from_millis(200);
+
+/// Time by which time-outs are put off while others restore what is lost.
+const POSTPONED_BY: Duration = Duration::from_secs(1);
+
+/// A step that is published.
+#[derive(Debug)]
+pub(crate) struct NewRound<'a> {
+    pub(crate) step: Arc<Step>,
+    pub(crate) purpose: Purpose,
+    /// True if it was answered before it was made.
+    pub(crate) is_ahead: bool,
+    /// The snapshots that the step needs, with their receivers.
+    pub(crate) snapshots: Vec<(PeerName, CellSnapshot)>,
+    /// The commands that the step brings.
+    pub(crate) applied: Vec<AppliedCommand>,
+    /// All who take part.
+    pub(crate) secondaries: &'a [PeerName],
+    pub(crate) cell_count: usize,
+}
+
+/// A step that waits for its acks.
+#[derive(Debug)]
+pub(crate) struct Round {
+    step: Arc<Step>,
+    purpose: Purpose,
+    is_ahead: bool,
+    snapshots: Vec<(PeerName, CellSnapshot)>,
+    applied: Vec<AppliedCommand>,
+    acks: Acks,
+    gathered: Gathered,
+    published_at: SessionTime,
+    resend_after: Duration,
+    timeout: StepTimeout,
+}
+
+/// Acks of a step.
+#[derive(Debug)]
+struct Acks {
+    /// Each secondary's, once it is there.
+    of: BTreeMap<PeerName, Option<PeerTiming>>,
+    /// Number of acks that came, so that few of them ask who is missing.
+    answered: usize,
+    /// Number of messages besides their own that some have published, in the place of others.
+    published_for_lost: BTreeMap<PeerName, u32>,
+}
+
+/// Contents of the acks so far.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// Time that each cell took.
+    pub(crate) cells: Vec<CellTiming>,
+    /// Reasons why actions of the step could not be done, by their numbers.
+    pub(crate) failures: BTreeMap<u64, String>,
+    /// Commands that systems ask for.
+    pub(crate) requests: Vec<SystemRequest>,
+    /// Messages of systems.
+    pub(crate) messages: Vec<TopicMessage>,
+}
+
+/// Secondaries that have not answered a step.
+#[derive(Debug)]
+pub(crate) struct Overdue {
+    pub(crate) missing: Vec<PeerName>,
+    /// True if the step is to be sent again.
+    pub(crate) resends: bool,
+}
+
+impl Round {
+    pub(super) fn new(new: NewRound<'_>, settings: &Settings, now: SessionTime) -> Self {
+        let secondaries = new.secondaries.iter();
+        Self {
+            step: new.step,
+            purpose: new.purpose,
+            is_ahead: new.is_ahead,
+            snapshots: new.snapshots,
+            applied: new.applied,
+            acks: Acks {
+                of: secondaries.map(|name| (name.clone(), None)).collect(),
+                answered: 0,
+                published_for_lost: BTreeMap::new(),
+            },
+            gathered: Gathered {
+                cells: Vec::with_capacity(new.cell_count),
+                ..Gathered::default()
+            },
+            published_at: now,
+            resend_after: FIRST_RESEND,
+            timeout: StepTimeout::new(settings.patience, settings.step_timeout),
+        }
+    }
+
+    pub(crate) fn step(&self) -> &Step {
+        &self.step
+    }
+
+    pub(crate) fn shared_step(&self) -> Arc<Step> {
+        Arc::clone(&self.step)
+    }
+
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    /// Tells whether it was answered before it was made.
+    pub(crate) fn is_ahead(&self) -> bool {
+        self.is_ahead
+    }
+
+    /// Returns the snapshots that the step needs, with their receivers.
+    pub(crate) fn snapshots(&self) -> &[(PeerName, CellSnapshot)] {
+        &self.snapshots
+    }
+
+    pub(crate) fn published_at(&self) -> SessionTime {
+        self.published_at
+    }
+
+    /// Returns for how long it has waited.
+    pub(crate) fn waited(&self, now: SessionTime) -> Duration {
+        now.since(self.published_at)
+    }
+
+    /// Takes the commands that the step brought.
+    pub(crate) fn take_applied(&mut self) -> Vec<AppliedCommand> {
+        std::mem::take(&mut self.applied)
+    }
+
+    pub(super) fn into_applied(self) -> Vec<AppliedCommand> {
+        self.applied
+    }
+
+    pub(super) fn gathered(&mut self) -> &mut Gathered {
+        &mut self.gathered
+    }
+
+    /// Takes the time that each cell took.
+    pub(crate) fn take_cells(&mut self) -> Vec<CellTiming> {
+        std::mem::take(&mut self.gathered.cells)
+    }
+
+    /// Takes all that the acks brought.
+    pub(crate) fn take_gathered(&mut self) -> Gathered {
+        std::mem::take(&mut self.gathered)
+    }
+
+    /// Returns the step itself, once all is taken out.
+    pub(crate) fn into_step(self) -> Arc<Step> {
+        self.step
+    }
+
+    /// Returns the time when something is to be done about those who have not answered.
+    pub(crate) fn deadline(&self) -> SessionTime {
+        self.published_at + self.resend_after.min(self.timeout.next())
+    }
+
+    pub(super) fn overdue(
+        &mut self,
+        is_waited_for: impl Fn(&PeerName) -> bool,
+        now: SessionTime,
+    ) -> Option<Overdue> {
+        let waited = self.waited(now);
+        let missing = self.missing().filter(|name| is_waited_for(name));
+        let missing: Vec<PeerName> = missing.cloned().collect();
+        if missing.is_empty() {
+            let later = waited + POSTPONED_BY;
+            self.resend_after = self.resend_after.max(later);
+            self.timeout.postpone(later);
+            return None;
+        }
+        let resends = waited >= self.resend_after;
+        if resends {
+            self.resend_after *= 2;
+        }
+        Some(Overdue { missing, resends })
+    }
+
+    /// Tells whether those who have not answered are lost by now; those who are kept all the same
+    /// have their whole time again.
+    pub(crate) fn take_loss(&mut self, step_timeout: Duration, now: SessionTime) -> bool {
+        let waited = self.waited(now);
+        self.timeout.take_loss(waited, step_timeout)
+    }
+
+    /// Takes the stages of waiting that are due.
+    pub(crate) fn escalate(&mut self, now: SessionTime) -> Escalation {
+        let waited = self.waited(now);
+        Escalation {
+            warning: self.timeout.take_warning(waited),
+            examines: self.timeout.take_diagnosis(waited),
+        }
+    }
+
+    /// Gives those who have not answered their whole time again.
+    pub(crate) fn restart_timeout(&mut self, step_timeout: Duration, now: SessionTime) {
+        let waited = self.waited(now);
+        self.timeout.restart(waited, step_timeout);
+    }
+
+    /// Gives somebody who was kept from the step by a job its whole time for it.
+    pub(crate) fn wait_again_for(
+        &mut self,
+        name: &PeerName,
+        step_timeout: Duration,
+        now: SessionTime,
+    ) {
+        if self.is_missing(name) {
+            let waited = self.waited(now);
+            self.timeout.postpone_loss(waited + step_timeout);
+        }
+    }
+
+    /// Returns the time since which those who do nothing else have had nothing but the step to do:
+    /// its publication, or the end of the job that kept them from it.
+    pub(crate) fn free_since(&self, step_timeout: Duration) -> SessionTime {
+        self.published_at + self.timeout.kept(step_timeout)
+    }
+
+    /// Waits longer in every stage.
+    pub(super) fn extend(&mut self, by: Duration) {
+        self.timeout.extend(by);
+    }
+
+    /// Tells whether somebody is asked, and has answered or not.
+    pub(super) fn has_answered(&self, name: &PeerName) -> Option<bool> {
+        self.acks.of.get(name).map(Option::is_some)
+    }
+
+    pub(crate) fn is_missing(&self, name: &PeerName) -> bool {
+        self.has_answered(name) == Some(false)
+    }
+
+    /// Takes one off the list who is lost and has been answered for, or need not answer.
+    pub(crate) fn forgive(&mut self, name: &PeerName) {
+        self.acks.of.remove(name);
+    }
+
+    /// Notes how many messages were published in the place of somebody who is lost.
+    pub(super) fn note_published(&mut self, lost: &PeerName, published: u32) {
+        let count = self.acks.published_for_lost.entry(lost.clone());
+        *count.or_default() += published;
+    }
+
+    /// Notes an answer, and tells whether nobody is missing any more.
+    pub(super) fn note_answer(&mut self, name: &PeerName, timing: PeerTiming) -> bool {
+        self.acks.of.insert(name.clone(), Some(timing));
+        self.acks.answered += 1;
+        self.acks.answered >= self.acks.of.len() && self.missing().next().is_none()
+    }
+
+    /// Gathers all that an answer brings besides states.
+    pub(super) fn gather(&mut self, ack: &mut StepAck) {
+        let gathered = self.gathered();
+        let cells = ack.cells.iter().map(|cell| CellTiming {
+            cell: cell.cell,
+            physics_ns: cell.physics_ns,
+            systems_ns: cell.systems_ns,
+            sensors_ns: cell.sensors_ns,
+        });
+        gathered.cells.extend(cells);
+        gathered.requests.extend(std::mem::take(&mut ack.requests));
+        gathered.messages.extend(std::mem::take(&mut ack.messages));
+        for failure in std::mem::take(&mut ack.failures) {
+            gathered.failures.insert(failure.number, failure.reason);
+        }
+    }
+
+    /// Returns the time that each secondary took, with all that it published.
+    pub(super) fn take_timings(&mut self) -> Vec<PeerTiming> {
+        let timings = std::mem::take(&mut self.acks.of).into_values().flatten();
+        let mut timings: Vec<PeerTiming> = timings.collect();
+        for (name, published) in std::mem::take(&mut self.acks.published_for_lost) {
+            match timings.iter_mut().find(|timing| timing.name == name) {
+                Some(timing) => timing.published += published,
+                None => timings.push(PeerTiming {
+                    name,
+                    physics: Duration::ZERO,
+                    systems: Duration::ZERO,
+                    sensors: Duration::ZERO,
+                    busy: Duration::ZERO,
+                    published,
+                    answered_after: Duration::ZERO,
+                }),
+            }
+        }
+        timings
+    }
+
+    /// Returns the secondaries whose ack is not there yet.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &PeerName> {
+        let missing = self.acks.of.iter().filter(|(_, ack)| ack.is_none());
+        missing.map(|(name, _)| name)
+    }
+}

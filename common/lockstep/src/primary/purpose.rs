@@ -1,0 +1,16 @@
+//! [`Purpose`]: the reason for a step.
+
+/// Purpose of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Everyone builds the cells of the start.
+    Build,
+    /// Time advances.
+    Advance,
+    /// Time stands still, and everyone says so.
+    Pause,
+    /// Time stands still while something is moved.
+    Rearrange,
+    /// Time stands still while whole states are fetched for a step of another purpose.
+    Fetch,
+}
