@@ -8,6 +8,11 @@
 //  them, and so are the topics of a connection, of which libzmq keeps each byte as a node of a
 //  tree. Encryption hides what a frame is, so that the decoder is told of each one as it was
 //  decrypted.
+//
+//  It also sees to it that no two living connections of a socket have one routing id. libzmq's
+//  ROUTER sets the second of them aside: it never reads it again, and keeps its queues for good
+//  even when it is closed. And ids that begin with 0 are libzmq's own: it aborts when somebody has
+//  the next one. Peers of ZMTP 1, which have no such bounds, are not spoken with.
 
 #ifndef PHALANX_BOUNDED_DECODER_HPP_INCLUDED
 #define PHALANX_BOUNDED_DECODER_HPP_INCLUDED
@@ -15,13 +20,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "i_decoder.hpp"
 #include "msg.hpp"
 #include "options.hpp"
 #include "session_base.hpp"
+#include "v1_decoder.hpp"
 #include "v2_decoder.hpp"
 
 namespace zmq
@@ -40,6 +48,37 @@ const size_t observer_bytes_max = 65536;
 const size_t topics_max = 1024;
 const size_t topic_bytes_max = 131072;
 
+//  The routing ids of living connections, by the socket that these are of.
+class living_ids_t
+{
+  public:
+    //  Takes an id for a connection; false if another one has it.
+    static bool take (const void *socket_, const std::string &id_)
+    {
+        living_ids_t &all = instance ();
+        const std::lock_guard<std::mutex> lock (all._sync);
+        return all._ids.insert (std::make_pair (socket_, id_)).second;
+    }
+
+    static void give_back (const void *socket_, const std::string &id_)
+    {
+        living_ids_t &all = instance ();
+        const std::lock_guard<std::mutex> lock (all._sync);
+        all._ids.erase (std::make_pair (socket_, id_));
+    }
+
+  private:
+    //  Never destroyed: libzmq's threads may outlive what is static.
+    static living_ids_t &instance ()
+    {
+        static living_ids_t *const all = new living_ids_t;
+        return *all;
+    }
+
+    std::mutex _sync;
+    std::set<std::pair<const void *, std::string> > _ids;
+};
+
 class bounded_decoder_t ZMQ_FINAL : public i_decoder
 {
   public:
@@ -50,8 +89,15 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
         _held (0),
         _is_open (false),
         _topic_bytes (0),
-        _has_exceeded (false)
+        _has_exceeded (false),
+        _socket (NULL)
     {
+    }
+
+    ~bounded_decoder_t () ZMQ_OVERRIDE
+    {
+        if (_socket)
+            living_ids_t::give_back (_socket, _id);
     }
 
     void get_buffer (unsigned char **data_, size_t *size_) ZMQ_OVERRIDE
@@ -100,8 +146,10 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
     msg_t *msg () ZMQ_OVERRIDE { return _inner.msg (); }
 
     //  Takes note of a frame that is about to be kept for its socket, as it was decrypted.
-    void note (msg_t &frame_, const options_t &options_)
+    void note (msg_t &frame_, const void *socket_, const options_t &options_)
     {
+        if (frame_.is_routing_id ())
+            note_id (frame_, socket_);
         if (frame_.is_credential ())
             note_role (frame_);
         else if (frame_.flags () & msg_t::more)
@@ -116,6 +164,29 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
     }
 
   private:
+    //  Takes the id of the connection, or has libzmq give it one in the place of an id that is not
+    //  to be had. Who asked for that of another who is still there is cut off when it speaks, and
+    //  gets it when it comes back after the other is gone.
+    void note_id (msg_t &frame_, const void *socket_)
+    {
+        if (frame_.size () == 0)
+            return;
+        const std::string id (static_cast<const char *> (frame_.data ()),
+                              frame_.size ());
+        const bool is_own = id[0] == 0;
+        if (!is_own && !_socket && living_ids_t::take (socket_, id)) {
+            _socket = socket_;
+            _id = id;
+            return;
+        }
+        _has_exceeded = !is_own;
+        int rc = frame_.close ();
+        zmq_assert (rc == 0);
+        rc = frame_.init ();
+        zmq_assert (rc == 0);
+        frame_.set_flags (msg_t::routing_id);
+    }
+
     //  The door names who enters by his role: "observer 17".
     void note_role (msg_t &frame_)
     {
@@ -176,28 +247,65 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
     size_t _topic_bytes;
     //  Whether it has asked for more than it may: nothing more is read of it.
     bool _has_exceeded;
+    //  Its id, and the socket at which it has it; none until it has one.
+    const void *_socket;
+    std::string _id;
 
     ZMQ_NON_COPYABLE_NOR_MOVABLE (bounded_decoder_t)
 };
 
-//  Tells a decoder of a frame before its session gets it, and returns the frame.
-inline msg_t *
-noted (msg_t *frame_, i_decoder *decoder_, const options_t &options_)
+//  The decoder of peers that speak ZMTP 1: whatever they say ends their connection.
+class refusing_decoder_t ZMQ_FINAL : public i_decoder
 {
-    //  Peers of ZMTP 1 have another decoder.
+  public:
+    refusing_decoder_t () { _msg.init (); }
+
+    void get_buffer (unsigned char **data_, size_t *size_) ZMQ_OVERRIDE
+    {
+        *data_ = _buffer;
+        *size_ = sizeof _buffer;
+    }
+
+    void resize_buffer (size_t) ZMQ_OVERRIDE {}
+
+    int decode (const unsigned char *, size_t, size_t &processed_) ZMQ_OVERRIDE
+    {
+        processed_ = 0;
+        errno = EPROTO;
+        return -1;
+    }
+
+    msg_t *msg () ZMQ_OVERRIDE { return &_msg; }
+
+  private:
+    unsigned char _buffer[64];
+    msg_t _msg;
+
+    ZMQ_NON_COPYABLE_NOR_MOVABLE (refusing_decoder_t)
+};
+
+//  Tells a decoder of a frame before its session gets it, and returns the frame.
+inline msg_t *noted (msg_t *frame_,
+                     i_decoder *decoder_,
+                     const void *socket_,
+                     const options_t &options_)
+{
+    //  Raw streams and web sockets have other decoders.
     bounded_decoder_t *const decoder =
       dynamic_cast<bounded_decoder_t *> (decoder_);
     if (decoder)
-        decoder->note (*frame_, options_);
+        decoder->note (*frame_, socket_, options_);
     return frame_;
 }
 }
 
-//  Where libzmq makes its decoder, it makes this one.
+//  Where libzmq makes its decoders, it makes these.
 #define v2_decoder_t(bufsize, maxmsgsize, zero_copy)                           \
     bounded_decoder_t (bufsize, maxmsgsize, zero_copy)
+#define v1_decoder_t(bufsize, maxmsgsize) refusing_decoder_t ()
 
 //  Where an engine hands a frame to its session, the decoder is told of it.
-#define push_msg(frame) push_msg (zmq::noted (frame, _decoder, _options))
+#define push_msg(frame)                                                        \
+    push_msg (zmq::noted (frame, _decoder, socket (), _options))
 
 #endif
