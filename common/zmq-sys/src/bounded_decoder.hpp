@@ -20,12 +20,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include <chrono>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "i_decoder.hpp"
+#include "metadata.hpp"
 #include "msg.hpp"
 #include "options.hpp"
 #include "session_base.hpp"
@@ -43,10 +46,19 @@ const size_t message_overhead_max = 65536;
 //  The largest message of a key that may only look [bytes], as in common/transport's gate.rs.
 const size_t observer_bytes_max = 65536;
 
-//  The most that one connection may listen to at a time; common/transport's subscribers.rs cuts it
-//  off earlier and tells why, unless it subscribes faster than it is read.
-const size_t topics_max = 1024;
-const size_t topic_bytes_max = 131072;
+//  The most that one connection may listen to at a time, as in common/transport's subscribers.rs,
+//  which tells why it is cut off.
+const size_t topics_max = 512;
+const size_t topic_bytes_max = 65536;
+
+//  What a connection has of that while its sender makes good for having exceeded it [bytes], and
+//  for how long. libzmq keeps each byte of a topic as a node of a tree, and walks through all of
+//  them when a connection goes: whoever comes back at once would have it do little else.
+const size_t topic_bytes_reserved = 4096;
+const std::chrono::seconds penalty_time (5);
+
+//  The most senders that make good at a time.
+const size_t penalties_max = 4096;
 
 //  The routing ids of living connections, by the socket that these are of.
 class living_ids_t
@@ -77,6 +89,47 @@ class living_ids_t
 
     std::mutex _sync;
     std::set<std::pair<const void *, std::string> > _ids;
+};
+
+//  Those whose connections have listened to too much of a socket just now.
+class penalties_t
+{
+  public:
+    typedef std::pair<const void *, std::string> sender_t;
+
+    static bool has (const sender_t &sender_)
+    {
+        penalties_t &all = instance ();
+        const std::lock_guard<std::mutex> lock (all._sync);
+        const std::map<sender_t, time_t>::iterator it = all._ends.find (sender_);
+        if (it == all._ends.end ())
+            return false;
+        if (std::chrono::steady_clock::now () < it->second)
+            return true;
+        all._ends.erase (it);
+        return false;
+    }
+
+    static void add (const sender_t &sender_)
+    {
+        penalties_t &all = instance ();
+        const std::lock_guard<std::mutex> lock (all._sync);
+        if (all._ends.size () >= penalties_max)
+            all._ends.clear ();
+        all._ends[sender_] = std::chrono::steady_clock::now () + penalty_time;
+    }
+
+  private:
+    typedef std::chrono::steady_clock::time_point time_t;
+
+    static penalties_t &instance ()
+    {
+        static penalties_t *const all = new penalties_t;
+        return *all;
+    }
+
+    std::mutex _sync;
+    std::map<sender_t, time_t> _ends;
 };
 
 class bounded_decoder_t ZMQ_FINAL : public i_decoder
@@ -160,7 +213,7 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
         //  A command is not kept; the message under way goes on after it.
         _frame = 0;
         if (options_.type == ZMQ_XPUB && !frame_.is_credential ())
-            note_topic (frame_);
+            note_topic (frame_, socket_);
     }
 
   private:
@@ -190,13 +243,15 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
     //  The door names who enters by his role: "observer 17".
     void note_role (msg_t &frame_)
     {
+        _credential.assign (static_cast<const char *> (frame_.data ()),
+                            frame_.size ());
         if (begins_with (frame_, "observer ")
             && (_max < 0 || _max > static_cast<int64_t> (observer_bytes_max)))
             _max = observer_bytes_max;
     }
 
     //  Takes note of a subscription or of its end; nothing else is said to a socket that publishes.
-    void note_topic (msg_t &frame_)
+    void note_topic (msg_t &frame_, const void *socket_)
     {
         const char *data = static_cast<const char *> (frame_.data ());
         size_t size = frame_.size ();
@@ -214,13 +269,29 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
             return;
         }
         const std::string topic (data, size);
-        if (!begins)
+        if (!begins) {
             _topic_bytes -= _topics.erase (topic) * size;
-        else if (_topics.size () < topics_max
-                 && _topic_bytes + size <= topic_bytes_max)
-            _topic_bytes += _topics.insert (topic).second ? size : 0;
-        else
+            return;
+        }
+        const size_t bytes = _topic_bytes + size;
+        if (_topics.size () >= topics_max || bytes > topic_bytes_max) {
             _has_exceeded = true;
+            penalties_t::add (sender_of (frame_, socket_));
+        } else if (bytes > topic_bytes_reserved
+                   && penalties_t::has (sender_of (frame_, socket_)))
+            _has_exceeded = true;
+        else
+            _topic_bytes += _topics.insert (topic).second ? size : 0;
+    }
+
+    //  Returns who sends a frame: its key, if there are any, and its host, or its process here.
+    penalties_t::sender_t sender_of (msg_t &frame_, const void *socket_) const
+    {
+        metadata_t *const known = frame_.metadata ();
+        const char *const address =
+          known ? known->get (ZMQ_MSG_PROPERTY_PEER_ADDRESS) : NULL;
+        return penalties_t::sender_t (socket_, _credential + " "
+                                                 + (address ? address : ""));
     }
 
     static bool ends_handshake (msg_t &frame_)
@@ -250,6 +321,8 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
     //  Its id, and the socket at which it has it; none until it has one.
     const void *_socket;
     std::string _id;
+    //  By what the door knows it; empty without keys.
+    std::string _credential;
 
     ZMQ_NON_COPYABLE_NOR_MOVABLE (bounded_decoder_t)
 };
