@@ -104,6 +104,7 @@ fn main() -> ExitCode {
 /// Carries out the attacks that make sense in a way, on one run.
 fn go_through(way: Way, attacks: &[Attack], tally: &mut Tally, end: Option<Instant>) {
     let mut campaign = Campaign::start(way, 1.0);
+    campaign.start_twin();
     for attack in attacks.iter().filter(|attack| attack.ways.contains(&way)) {
         if end.is_some_and(|end| Instant::now() >= end) {
             break;

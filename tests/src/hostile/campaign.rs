@@ -31,7 +31,8 @@ pub struct Damage {
     pub memory_mib: f64,
     /// Growth of its log \[MiB\].
     pub log_mib: f64,
-    /// Simulated time over what it should have been.
+    /// Simulated time over what it should have been, or over that of a twin of the run that nobody
+    /// attacks meanwhile: what else the machine has to do slows both.
     pub pace: f64,
     /// The slowest answer to another client \[ms\].
     pub slowest_ping_ms: f64,
@@ -117,15 +118,28 @@ impl Damage {
     }
 }
 
+/// A run beside the one that is attacked, by which the machine is judged.
+struct Twin {
+    _victim: Victim,
+    client: Honest,
+}
+
 /// Attacks on one run.
 pub struct Campaign {
     way: Way,
     victim: Victim,
     client: Honest,
     witness: Witness,
+    twin: Option<Twin>,
     real_time_factor: f64,
     /// Memory and log at the beginning \[MiB\].
     before: (f64, f64),
+}
+
+impl Twin {
+    fn sim_time_s(&mut self) -> Option<f64> {
+        self.client.stats().map(|stats| stats.sim_time_s)
+    }
 }
 
 impl Campaign {
@@ -149,9 +163,26 @@ impl Campaign {
             victim,
             client,
             witness,
+            twin: None,
             real_time_factor,
             before,
         }
+    }
+
+    /// Starts a twin of the run, and measures the pace by it from now on.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start_twin(&mut self) {
+        let victim = Victim::start(self.way, self.real_time_factor);
+        let mut client = victim.client();
+        while client.stats().is_none_or(|stats| stats.iteration == 0) {
+            let_pass(Duration::from_millis(20));
+        }
+        self.twin = Some(Twin {
+            _victim: victim,
+            client,
+        });
     }
 
     /// Carries out one attack for so long and measures what it costs.
@@ -165,6 +196,7 @@ impl Campaign {
         };
         let (memory, log) = (self.victim.memory_mib(), self.victim.log_mib());
         self.witness.take_slowest_ms();
+        let of_twin = self.twin.as_mut().and_then(Twin::sim_time_s);
         let begin = Instant::now();
         let known = (self.client.session, before.iteration);
         let mut attacker = Attacker::new(&self.victim.reaches, attack.role, known, lasts);
@@ -175,7 +207,9 @@ impl Campaign {
         let Some(mut after) = self.client.stats() else {
             return Err(gone(&self.victim));
         };
-        let took = begin.elapsed().as_secs_f64();
+        let took = begin.elapsed().as_secs_f64() * self.real_time_factor;
+        let of_twin = of_twin.and_then(|at| Some(self.twin.as_mut()?.sim_time_s()? - at));
+        let should = of_twin.map_or(took, |passed| passed.min(took));
         let refused = |now: &RefusedCounts| now.total() - before.refused.total();
         let end = Instant::now() + FIGURES;
         while seen == 0 && refused(&after.refused) == 0 && Instant::now() < end {
@@ -200,7 +234,7 @@ impl Campaign {
             refused: refused(&after.refused),
             memory_mib: (most.max(self.victim.memory_mib()) - memory).max(0.0),
             log_mib: self.victim.log_mib() - log,
-            pace: passed / took / self.real_time_factor,
+            pace: passed / should,
             slowest_ping_ms: self.witness.take_slowest_ms(),
         })
     }

@@ -230,9 +230,12 @@ fn bind_sockets(
     let data = open(zmq::PULL, "data", Queue::Unbounded)?;
     let clients = open(zmq::ROUTER, "clients", Queue::Answers)?;
     let beats = open(zmq::XPUB, "beats", Queue::Published)?;
-    // Nobody takes over the routing id of another who is still there.
     control.set_router_mandatory(true)?;
     clients.set_router_mandatory(true)?;
+    // Who comes back has its routing id although not all was read that it said by its connection
+    // before. Nobody gets that of another who is still there: the decoder of zmq-sys sees to that.
+    control.set_router_handover(true)?;
+    clients.set_router_handover(true)?;
     // Also those that are not the first on a topic: each connection is counted by itself.
     zmq_options::set(&mut status, Flag::TellEverySubscription)?;
     let door = match &options.curve {
