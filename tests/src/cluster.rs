@@ -329,6 +329,7 @@ impl Cluster {
             from: "client".into(),
             session: self.primary.settings().session,
             message,
+            texts: Vec::new(),
         });
     }
 

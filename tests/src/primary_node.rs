@@ -344,6 +344,7 @@ impl PrimaryNode {
             from: "client".into(),
             session,
             message,
+            texts: Vec::new(),
         });
     }
 
@@ -371,6 +372,7 @@ impl PrimaryNode {
                     how: how.to_owned(),
                 },
             },
+            texts: Vec::new(),
         });
     }
 

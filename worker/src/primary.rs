@@ -6,6 +6,8 @@ mod figures_limit;
 mod publishing;
 mod reporting;
 mod text_queue;
+mod text_reader;
+mod texts;
 mod traced;
 
 use std::io;
@@ -43,7 +45,8 @@ use crate::startup::JournalPlan;
 use crate::status::StatusThread;
 use crate::trace::Tracer;
 use figures_limit::FiguresLimit;
-use text_queue::{Admission, TextQueue};
+use text_queue::TextQueue;
+use text_reader::TextReader;
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -81,6 +84,8 @@ pub struct PrimaryDriver<L: Link> {
     next_affinity: SessionTime,
     figures_limit: FiguresLimit,
     texts: TextQueue,
+    /// Thread that reads texts, once there was one.
+    text_reader: Option<TextReader>,
     malformed: Seldom,
     secondaries: Vec<SecondarySummary>,
     finished: Option<StopReason>,
@@ -121,6 +126,7 @@ impl<L: Link> PrimaryDriver<L> {
             next_affinity: SessionTime(0),
             figures_limit: FiguresLimit::default(),
             texts: TextQueue::default(),
+            text_reader: None,
             malformed: Seldom::default(),
             secondaries: Vec::new(),
             finished: None,
@@ -209,7 +215,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     /// Answers those whose requests were here when the run ended.
     fn answer_the_last(&mut self) {
-        self.handle_texts();
+        self.refuse_texts();
         for _ in 0..LAST_REQUESTS_MAX {
             match self.link.receive(Some(Duration::ZERO)) {
                 Ok(Some(arrival)) => self.on_arrival(arrival),
@@ -287,43 +293,6 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
-    /// Handles a message, or has it wait where texts of its key took much time lately.
-    fn handle_in_turn(&mut self, input: PrimaryInput) {
-        let may_wait = matches!(input, PrimaryInput::Client { .. });
-        let runs = self.primary.run_state() == RunState::Running;
-        if !may_wait || !runs && self.texts.is_empty() {
-            return self.handle(input);
-        }
-        let key = self.link.sender().map_or_else(String::new, |it| it.name);
-        match self.texts.admit(&key, input, Instant::now()) {
-            Admission::Now(input) => self.handle(input),
-            Admission::Later => {}
-            Admission::Full(input) => {
-                if let PrimaryInput::Client { from, message, .. } = input {
-                    let reason = "too many texts wait to be read: ask again later".to_owned();
-                    let (request, reply) = (message.request, Reply::Failed { reason });
-                    self.reply(from, PrimaryToClient { request, reply });
-                }
-            }
-        }
-    }
-
-    /// Handles what waited long enough; all of it while time stands still or is over.
-    fn handle_texts(&mut self) {
-        while !self.texts.is_empty() {
-            let all = self.primary.run_state() != RunState::Running || self.finished.is_some();
-            let Some((key, input)) = self.texts.next(Instant::now(), all) else {
-                return;
-            };
-            if self.link.is_let_in(&key) {
-                self.handle(input);
-            } else {
-                let dropped = 1 + self.texts.drop_of(&key);
-                self.tell_dropped(&key, dropped);
-            }
-        }
-    }
-
     fn input_of(&mut self, from: RoutingId, topic: &[u8], payload: &[u8]) -> PrimaryInput {
         if topic == topic::REQUEST.as_bytes() {
             return match decode::<ClientToPrimary>(payload) {
@@ -331,6 +300,7 @@ impl<L: Link> PrimaryDriver<L> {
                     from,
                     session: envelope.session,
                     message: envelope.body,
+                    texts: Vec::new(),
                 },
                 Err(error) => self.on_malformed(from, false, &error),
             };

@@ -47,6 +47,7 @@ mod tests {
                 request: RequestId(7),
                 command,
             },
+            texts: Vec::new(),
         }
     }
 

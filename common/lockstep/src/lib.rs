@@ -39,8 +39,8 @@ pub use numbers::Numbers;
 pub use partition::{Changes, HandOffPlan, LoadRule, Partition, Rules};
 pub use primary::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
-    ProcessReport, Replay, ResumeError, RunTarget, Settings, StepReport, StepTimeoutSettings,
-    WINDOW_MAX,
+    ProcessReport, ReadText, Replay, ResumeError, RunTarget, Settings, StepReport,
+    StepTimeoutSettings, WINDOW_MAX,
 };
 pub use registry::EntityRegistry;
 pub use secondary::{

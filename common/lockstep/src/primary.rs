@@ -19,6 +19,8 @@ mod recovery;
 mod requests;
 mod resume;
 mod run_clock;
+mod spawn_text;
+mod texts_beside;
 mod world;
 
 use std::sync::Arc;
@@ -47,6 +49,7 @@ pub use io::{
 };
 pub use resume::replay::{Replay, RunTarget};
 pub use resume::saved_state::ResumeError;
+pub use spawn_text::ReadText;
 
 use barrier::Barrier;
 use barrier::acks::{AckVerdict, Answer};
@@ -225,6 +228,12 @@ impl Primary {
         self.world.set_library(library);
     }
 
+    /// Returns a library with the files that spawned models refer to, for texts that are read
+    /// beside the run.
+    pub fn library(&self) -> Arc<dyn Library> {
+        self.world.library()
+    }
+
     /// Replaces what is known of the topics of systems and sensors.
     pub fn set_topics(&mut self, topics: Vec<TopicReport>) {
         self.settings.topics = topics;
@@ -262,7 +271,8 @@ impl Primary {
                 from,
                 session,
                 message,
-            } => self.on_request(from, session, message, cx),
+                texts,
+            } => self.on_request((from, session), message, texts, cx),
             PrimaryInput::Malformed {
                 from,
                 joining,

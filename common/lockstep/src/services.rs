@@ -193,6 +193,12 @@ pub fn kind_of(service: &str) -> Option<&'static str> {
     WORLD_SERVICES.iter().find(is_it).map(|entry| entry.kind)
 }
 
+/// Tells whether calls of a service of this name bring models as texts.
+pub fn brings_models(service: &str) -> bool {
+    let plain = service.strip_suffix("/blocking").unwrap_or(service);
+    plain.ends_with("/create") || plain.ends_with("/create_multiple")
+}
+
 /// Returns why a service of this name, which Gazebo has, means nothing here.
 pub fn refusal_of(service: &str) -> Option<&'static str> {
     let rest = service.strip_prefix("/world/")?;

@@ -1,7 +1,7 @@
 //! Files that spawned models refer to: recorded once they are used, and found again in a recording.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockstep::Library;
 use recording::{LibraryFile, LibraryKey};
@@ -13,21 +13,15 @@ use super::RecorderFeed;
 pub struct RecordingLibrary<L> {
     files: L,
     feed: RecorderFeed,
-    seen: Mutex<Seen>,
+    /// Files that were recorded already, shared with the other libraries of the run.
+    known: Arc<Mutex<BTreeSet<LibraryKey>>>,
+    /// Files of the text that is being read, which are not known to be used.
+    read: Mutex<BTreeMap<LibraryKey, (String, Vec<u8>)>>,
 }
 
-/// Files of the text that is being read, and of those before.
-#[derive(Default)]
-struct Seen {
-    /// Files that were recorded already.
-    known: BTreeSet<LibraryKey>,
-    /// Files that were read and are not known to be used.
-    read: BTreeMap<LibraryKey, (String, Vec<u8>)>,
-}
-
-/// Finds files in a recording.
-#[derive(Debug)]
-pub struct RecordedLibrary(BTreeMap<LibraryKey, (String, Vec<u8>)>);
+/// Finds files in a recording; clones are the same one.
+#[derive(Clone, Debug)]
+pub struct RecordedLibrary(Arc<BTreeMap<LibraryKey, (String, Vec<u8>)>>);
 
 impl<L> RecordingLibrary<L> {
     /// Makes a library of the files that another resolver finds.
@@ -35,49 +29,57 @@ impl<L> RecordingLibrary<L> {
         Self {
             files,
             feed,
-            seen: Mutex::default(),
+            known: Arc::default(),
+            read: Mutex::default(),
         }
     }
 
     /// Lays a file aside until it is known whether it is used.
     fn lay_aside(&self, key: LibraryKey, file: &str, bytes: &[u8]) {
-        let mut seen = self.seen();
-        if !seen.known.contains(&key) {
-            seen.read.insert(key, (file.to_owned(), bytes.to_vec()));
+        if !locked(&self.known).contains(&key) {
+            locked(&self.read).insert(key, (file.to_owned(), bytes.to_vec()));
         }
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<L: Library> Library for RecordingLibrary<L> {
+impl<L: Library + Clone + 'static> Library for RecordingLibrary<L> {
+    fn another(&self) -> Arc<dyn Library> {
+        Arc::new(Self {
+            files: self.files.clone(),
+            feed: self.feed.clone(),
+            known: Arc::clone(&self.known),
+            read: Mutex::default(),
+        })
+    }
+
     /// Has those files recorded, and forgets all others: what a text that is refused names, or what
     /// is no model, mesh or image, may be anything.
     fn keep(&self, files: &BTreeSet<UsedFile>) {
-        let mut seen = self.seen();
-        let mut read = std::mem::take(&mut seen.read);
+        let mut read = std::mem::take(&mut *locked(&self.read));
         for used in files {
             let key = key(&used.uri, &used.from_file, used.is_data);
             let Some((file, bytes)) = read.remove(&key) else {
                 continue;
             };
-            seen.known.insert(key.clone());
-            self.feed.library(LibraryFile { key, file, bytes });
+            if locked(&self.known).insert(key.clone()) {
+                self.feed.library(LibraryFile { key, file, bytes });
+            }
         }
-        drop(seen);
         self.files.keep(files);
     }
 }
 
-impl Library for RecordedLibrary {}
+impl Library for RecordedLibrary {
+    fn another(&self) -> Arc<dyn Library> {
+        Arc::new(self.clone())
+    }
+}
 
 impl RecordedLibrary {
     /// Makes a library of the files of a recording.
     pub fn new(files: Vec<LibraryFile>) -> Self {
         let entry = |file: LibraryFile| (file.key, (file.file, file.bytes));
-        Self(files.into_iter().map(entry).collect())
+        Self(Arc::new(files.into_iter().map(entry).collect()))
     }
 
     fn find(
@@ -132,6 +134,10 @@ impl Resolver for RecordedLibrary {
             identity: file.to_owned(),
         })
     }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn key(uri: &str, from_file: &str, is_data: bool) -> LibraryKey {

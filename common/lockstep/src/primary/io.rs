@@ -16,6 +16,7 @@ use protocol::{
 
 use crate::checkpoint::Checkpoint;
 use crate::partition::Rules;
+use crate::primary::spawn_text::ReadText;
 
 /// Iterations from one checkpoint of all cells to the next, unless said otherwise.
 pub const CHECKPOINT_EVERY: u64 = 1000;
@@ -142,6 +143,9 @@ pub enum PrimaryInput {
         session: SessionId,
         /// The request.
         message: ClientToPrimary,
+        /// Texts of models in it that were read already, in their order. Others are read when they
+        /// are applied.
+        texts: Vec<ReadText>,
     },
     /// Somebody tried what its role does not allow; [`crate::access::admit`] says so.
     Forbidden(Forbidden),

@@ -14,6 +14,7 @@ use crate::primary::peers::handshake::HostError;
 use crate::primary::placement::migration::MigrationError;
 use crate::primary::recovery::checkpoints::CheckpointError;
 use crate::primary::run_clock::{ClockMode, StepCountError};
+use crate::primary::spawn_text::ReadText;
 use crate::primary::{Phase, Primary, PrimaryOutput};
 
 /// A cell that cannot be moved by hand.
@@ -32,9 +33,9 @@ enum MoveCellError {
 impl Primary {
     pub(super) fn on_request(
         &mut self,
-        from: RoutingId,
-        session: SessionId,
+        (from, session): (RoutingId, SessionId),
         message: ClientToPrimary,
+        texts: Vec<ReadText>,
         cx: &mut Context<'_>,
     ) {
         let ClientToPrimary { request, command } = message;
@@ -71,15 +72,16 @@ impl Primary {
         if self.phase.is_over() {
             return cx.fail(from, request, "the run is ending");
         }
-        self.on_command(from, request, command, cx);
+        self.on_command(from, request, (command, texts), cx);
     }
 
-    /// Does what a client of this run asks, or notes it for the next step.
+    /// Does what a client of this run asks, or notes it for the next step; some of its texts may
+    /// have been read.
     fn on_command(
         &mut self,
         from: RoutingId,
         request: RequestId,
-        command: Command,
+        (command, texts): (Command, Vec<ReadText>),
         cx: &mut Context<'_>,
     ) {
         if let Some(reason) = self.resume.reason_to_wait(&command) {
@@ -116,9 +118,9 @@ impl Primary {
                 body,
             } => {
                 let (calls, service) = (self.commands.calls(), [&*service, &*kind]);
-                if let Some(call) = calls.on_call((from, request), service, &body, &self.world, cx)
-                {
-                    self.continue_call(call, cx);
+                let client = (from, request);
+                if let Some(call) = calls.on_call(client, service, &body, &self.world, cx) {
+                    self.continue_call(call.with_texts(texts), cx);
                 }
             }
             Command::SetPerformer { .. }
@@ -136,7 +138,8 @@ impl Primary {
             | Command::Detach { .. }
             | Command::Publish { .. } => {
                 let origin = Origin::Client { to: from, request };
-                self.enqueue(origin, command, cx);
+                let text = texts.into_iter().next();
+                self.enqueue(origin, command, text, cx);
             }
             Command::Ping
             | Command::Snapshot
@@ -315,12 +318,18 @@ impl Primary {
     }
 
     /// Notes a command for the next step, or refuses it.
-    fn enqueue(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
+    fn enqueue(
+        &mut self,
+        origin: Origin,
+        command: Command,
+        text: Option<ReadText>,
+        cx: &mut Context<'_>,
+    ) {
         if self.phase == Phase::Gathering {
             return origin.refuse("the secondaries are not ready yet", cx);
         }
         let queue = self.commands.queue_mut();
-        if queue.enqueue(origin, command, &self.settings, cx) {
+        if queue.enqueue(origin, (command, text), &self.settings, cx) {
             self.step_if_idle(cx);
         }
     }
@@ -357,7 +366,8 @@ impl Primary {
 
     /// Begins the next command of a call, or answers it when all are done.
     fn continue_call(&mut self, call: Call, cx: &mut Context<'_>) {
-        if let Some((request, command)) = self.commands.calls_mut().begin_next(call, cx) {
+        if let Some((request, command, text)) = self.commands.calls_mut().begin_next(call, cx) {
+            let command = (command, text.into_iter().collect());
             self.on_command(Calls::address(), request, command, cx);
         }
     }

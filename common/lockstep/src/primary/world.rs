@@ -6,6 +6,7 @@ pub(crate) mod latest;
 pub(crate) mod resolve;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, LevelChange, Wanted};
@@ -53,7 +54,7 @@ struct Start {
 }
 
 /// Library with the files that spawned models refer to.
-struct Files(Box<dyn Library>);
+struct Files(Arc<dyn Library>);
 
 impl std::fmt::Debug for Files {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -78,7 +79,7 @@ impl WorldState {
     /// Makes the state of worlds that begin.
     pub(crate) fn new(topology: Topology, registry: EntityRegistry, rules: Rules) -> Self {
         Self {
-            library: Files(Box::new(NoFiles)),
+            library: Files(Arc::new(NoFiles)),
             attachments: BTreeSet::new(),
             by_name: topology.performers_by_name(),
             latest: LatestStates::new(&topology),
@@ -137,7 +138,12 @@ impl WorldState {
 
     /// Sets the library with the files that spawned models refer to.
     pub(crate) fn set_library(&mut self, library: Box<dyn Library>) {
-        self.library = Files(library);
+        self.library = Files(library.into());
+    }
+
+    /// Returns another library with these files, for texts that are read beside the run.
+    pub(crate) fn library(&self) -> Arc<dyn Library> {
+        self.library.0.another()
     }
 
     pub(crate) fn topology(&self) -> &Topology {

@@ -22,6 +22,7 @@ use crate::primary::commands::resolve::{self, Scope};
 use crate::primary::context::Context;
 use crate::primary::io::Settings;
 use crate::primary::purpose::Purpose;
+use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
 use crate::primary::world::resolve::ResolvedCommand;
 
@@ -59,6 +60,8 @@ pub(crate) struct CommandQueue {
 struct PendingCommand {
     command: Command,
     origin: Origin,
+    /// The model that it brings, if its text was read already.
+    text: Option<ReadText>,
 }
 
 impl CommandQueue {
@@ -96,10 +99,10 @@ impl CommandQueue {
 
     /// Returns the size of all that clients ask for and say \[bytes\].
     fn bytes(&self) -> usize {
-        let asked = self
-            .asked
-            .iter()
-            .map(|pending| batch::size(&pending.command));
+        let asked = self.asked.iter().map(|pending| {
+            let read = pending.text.as_ref().map_or(0, |text| text.bytes);
+            batch::size(&pending.command) + read
+        });
         let said = self.said.iter().map(|(message, _)| message.body.len());
         asked.chain(said).sum()
     }
@@ -151,6 +154,7 @@ impl CommandQueue {
             .map(|request| PendingCommand {
                 command: request.command,
                 origin: Origin::System(request.publisher),
+                text: None,
             });
         self.requested.extend(queue);
         self.heard.extend(messages);
@@ -172,7 +176,7 @@ impl CommandQueue {
     pub(crate) fn enqueue(
         &mut self,
         origin: Origin,
-        command: Command,
+        command: (Command, Option<ReadText>),
         settings: &Settings,
         cx: &mut Context<'_>,
     ) -> bool {
@@ -189,12 +193,16 @@ impl CommandQueue {
     fn note_pending(
         &mut self,
         origin: Origin,
-        command: Command,
+        (command, text): (Command, Option<ReadText>),
         settings: &Settings,
         cx: &mut Context<'_>,
     ) {
         let Command::Publish { topic, kind, body } = command else {
-            self.asked.push_back(PendingCommand { command, origin });
+            self.asked.push_back(PendingCommand {
+                command,
+                origin,
+                text,
+            });
             return;
         };
         match resolve::message_of(topic, &kind, body, settings, cx) {
@@ -206,7 +214,7 @@ impl CommandQueue {
     /// Takes what is due from the schedule, but for its last `rest` entries.
     pub(crate) fn keep_schedule(&mut self, rest: usize, settings: &Settings, cx: &mut Context<'_>) {
         for due in self.take_from_schedule(cx.iteration, rest) {
-            self.note_pending(Origin::Schedule, due.command, settings, cx);
+            self.note_pending(Origin::Schedule, (due.command, None), settings, cx);
         }
     }
 
@@ -267,7 +275,7 @@ impl CommandQueue {
         cx: &mut Context<'_>,
     ) {
         while !batch.is_full()
-            && let Some(pending) = self.take_next(false)
+            && let Some(mut pending) = self.take_next(false)
         {
             let resolved = match &pending.command {
                 Command::Reset {
@@ -277,7 +285,7 @@ impl CommandQueue {
                     scope.clock.observe(cx);
                     Ok(ResolvedCommand::default())
                 }
-                command => resolve::resolve(command, scope, cx),
+                command => resolve::resolve(command, pending.text.take(), scope, cx),
             };
             match resolved {
                 Ok(resolved) => self.take_resolved(batch, pending, resolved, round, cx),

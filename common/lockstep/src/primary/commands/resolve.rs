@@ -5,6 +5,7 @@ use protocol::{Action, Command, Publisher, SimTime, TopicMessage};
 use crate::primary::context::Context;
 use crate::primary::io::Settings;
 use crate::primary::run_clock::RunClock;
+use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
 use crate::primary::world::resolve::{CommandError, ResolvedCommand};
 use crate::publication;
@@ -17,14 +18,16 @@ pub(crate) struct Scope<'a> {
     pub(crate) settings: &'a mut Settings,
 }
 
-/// Notes what a command changes here, and returns what it changes in cells.
+/// Notes what a command changes here, and returns what it changes in cells; its text may have been
+/// read.
 pub(crate) fn resolve(
     command: &Command,
+    text: Option<ReadText>,
     scope: &mut Scope<'_>,
     cx: &mut Context<'_>,
 ) -> Result<ResolvedCommand, CommandError> {
     match command {
-        Command::Spawn(request) => scope.world.resolve_spawn(request, cx),
+        Command::Spawn(request) => scope.world.resolve_spawn(request, text, cx),
         Command::Remove { model } => scope.world.resolve_remove(model),
         Command::SetPoses { poses } => scope.world.resolve_poses(poses),
         Command::SetPerformer { model, size } => scope.world.resolve_performer(model, *size),

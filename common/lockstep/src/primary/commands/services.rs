@@ -14,6 +14,7 @@ use crate::primary::commands::queue::CommandQueue;
 use crate::primary::commands::waiters::{Until, Waiters};
 use crate::primary::context::Context;
 use crate::primary::io::PrimaryOutput;
+use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
 use crate::primary::world::resolve::chain;
 use crate::services;
@@ -38,6 +39,8 @@ pub(crate) struct Call {
     from: RoutingId,
     request: RequestId,
     rest: VecDeque<Command>,
+    /// Texts of those that bring models, as far as they were read.
+    texts: VecDeque<ReadText>,
 }
 
 /// Saved calls of systems.
@@ -56,7 +59,14 @@ impl Call {
             from: RoutingId(SYSTEMS.to_vec()),
             request: RequestId(0),
             rest,
+            texts: VecDeque::new(),
         }
+    }
+
+    /// Returns it with texts of its commands that were read.
+    pub(crate) fn with_texts(mut self, texts: Vec<ReadText>) -> Self {
+        self.texts = texts.into();
+        self
     }
 }
 
@@ -102,6 +112,7 @@ impl Calls {
                 from,
                 request,
                 rest: commands.into(),
+                texts: VecDeque::new(),
             }),
             Err(error) => {
                 cx.fail(from, request, &chain(&error));
@@ -159,21 +170,25 @@ impl Calls {
         waiting.map(Call::of_system).collect()
     }
 
-    /// Begins the next command of a call, and returns it with its request; answers the call when
-    /// all are done.
+    /// Begins the next command of a call, and returns it with its request, and with its text if that
+    /// was read; answers the call when all are done.
     pub(crate) fn begin_next(
         &mut self,
         mut call: Call,
         cx: &mut Context<'_>,
-    ) -> Option<(RequestId, Command)> {
+    ) -> Option<(RequestId, Command, Option<ReadText>)> {
         let Some(command) = call.rest.pop_front() else {
             cx.done(call.from, call.request);
             return None;
         };
+        let text = match command {
+            Command::Spawn(_) => call.texts.pop_front(),
+            _ => None,
+        };
         let number = self.next;
         self.next += 1;
         self.under_way.insert(number, call);
-        Some((RequestId(number), command))
+        Some((RequestId(number), command, text))
     }
 
     /// Tells whether no call waits for its commands.

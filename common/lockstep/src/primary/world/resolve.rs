@@ -4,17 +4,20 @@
 //! Everything is checked before anything is noted: a command that is refused has changed nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::action::Spawn;
 use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
-use protocol::plain_text::{escaped_line, is_harmful};
 use protocol::primary_to_observers::Severity;
 use protocol::{Action, LinkPose, PerformerId, SimTime};
-use sdf::{Model, ModelParcel, Pose, UsedFile};
+use sdf::{ModelParcel, Pose, ReadModel};
 
-use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_OVERLAPS_MAX, SPAWNED_PARTS_MAX};
+use crate::limits::NUMBERS_MAX;
 use crate::primary::context::Context;
+use crate::primary::spawn_text::{
+    NAME_BYTES_MAX, ReadText, ReadTextError, is_name_of_part, shown_name,
+};
 use crate::primary::world::WorldState;
 use crate::publication::PublicationError;
 use crate::registry::RegistryError;
@@ -22,9 +25,6 @@ use crate::registry::RegistryError;
 /// The largest model that may be spawned, with its meshes, beside what else is in its step
 /// \[bytes\].
 const MODEL_BYTES_MAX: usize = 128 << 20;
-
-/// The longest name of a model, or of a part of one, that comes into a run \[bytes\].
-const NAME_BYTES_MAX: usize = 255;
 
 /// Farthest from the origin that a model may be put \[m\]: beyond, numbers are metres apart.
 const POSITION_MAX: f64 = 1e15;
@@ -37,8 +37,6 @@ const WRENCH_TIME_MAX_S: f64 = 1e9;
 const PERFORMER_BOX: [f64; 3] = [2.0; 3];
 /// The most names that are tried for a spawned model whose own is taken.
 const RENAMES_MAX: u32 = 100_000;
-/// The most characters of a name that is refused that are shown.
-const NAME_SHOWN_MAX: usize = 100;
 
 /// A command that is refused.
 #[derive(Debug, thiserror::Error)]
@@ -79,28 +77,7 @@ pub(crate) enum CommandError {
     #[error("{parent:?} does not hold {child:?}")]
     NotHeld { parent: String, child: String },
     #[error(transparent)]
-    Read(#[from] sdf::ReadWorldError),
-    #[error(transparent)]
-    StartJoint(#[from] sdf::StartJointError),
-    #[error(
-        "the model has {count} {part}, and what comes into a running world has at most {maximum}: \
-         split it, or put it into the world's file"
-    )]
-    TooManyParts {
-        part: &'static str,
-        count: usize,
-        maximum: usize,
-    },
-    #[error(
-        "more than {SPAWNED_OVERLAPS_MAX} pairs of the model's collisions are in one place: \
-         simplify it, or put it into the world's file"
-    )]
-    TooManyOverlaps,
-    #[error(
-        "{shown} is no name of a part: it holds control characters, or has more than \
-         {NAME_BYTES_MAX} bytes"
-    )]
-    PartName { shown: String },
+    Text(Arc<ReadTextError>),
     #[error("{NUMBERS_MAX} models have come and are there: remove some before you spawn more")]
     Full,
     #[error("the model takes {bytes} bytes, more than {MODEL_BYTES_MAX}: simplify its meshes")]
@@ -284,17 +261,10 @@ impl WorldState {
     fn resolve_model(
         &mut self,
         request: &SpawnRequest,
-        files: &mut BTreeSet<UsedFile>,
+        read: ReadModel,
         cx: &mut Context<'_>,
     ) -> Result<ResolvedCommand, CommandError> {
         let world = self.registry.world(request.world.as_deref())?;
-        let file = request.file.as_deref().unwrap_or("the text to spawn");
-        let mut read = sdf::read_model(&request.sdf, file, &*self.library.0)?;
-        *files = std::mem::take(&mut read.files);
-        check_parts(&read.parcel.model)?;
-        for JointPosition { joint, position } in &request.joints {
-            read.start_joint(joint, *position)?;
-        }
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
@@ -407,67 +377,24 @@ impl WorldState {
         Ok(Duration::from_secs_f64(step_size_s))
     }
 
-    /// Brings a model into a world, and has the library keep what it rests on.
+    /// Brings a model into a world, and has the library keep what it rests on; its text may have
+    /// been read before.
     pub(crate) fn resolve_spawn(
         &mut self,
         request: &SpawnRequest,
+        text: Option<ReadText>,
         cx: &mut Context<'_>,
     ) -> Result<ResolvedCommand, CommandError> {
-        let mut files = BTreeSet::new();
-        let applied = self.resolve_model(request, &mut files, cx);
-        if applied.is_err() {
-            files.clear();
-        }
-        self.library.0.keep(&files);
-        applied
-    }
-}
-
-/// Makes sure that a model is no larger than models are, and that its names can be shown.
-fn check_parts(model: &Model) -> Result<(), CommandError> {
-    let collisions = model.links.iter().map(|link| link.collisions.len()).sum();
-    let counts = [
-        ("links", model.links.len(), SPAWNED_PARTS_MAX),
-        ("joints", model.joints.len(), SPAWNED_PARTS_MAX),
-        ("collisions", collisions, SPAWNED_COLLISIONS_MAX),
-    ];
-    let mut counts = counts.into_iter();
-    if let Some((part, count, maximum)) = counts.find(|(_, count, maximum)| count > maximum) {
-        return Err(CommandError::TooManyParts {
-            part,
-            count,
-            maximum,
+        let text = text.unwrap_or_else(|| ReadText::of(request, Arc::clone(&self.library.0)));
+        let ReadText { read, library, .. } = text;
+        let resolved = read.map_err(CommandError::Text).and_then(|mut read| {
+            let files = std::mem::take(&mut read.files);
+            Ok((self.resolve_model(request, read, cx)?, files))
         });
+        let none = BTreeSet::new();
+        library.keep(resolved.as_ref().map_or(&none, |(_, files)| files));
+        resolved.map(|(resolved, _)| resolved)
     }
-    if model.overlapping_collisions(SPAWNED_OVERLAPS_MAX + 1) > SPAWNED_OVERLAPS_MAX {
-        return Err(CommandError::TooManyOverlaps);
-    }
-    let links = model.links.iter().flat_map(|link| {
-        let collisions = link.collisions.iter().map(|collision| &collision.name);
-        let sensors = link.sensors.iter().map(|sensor| &sensor.name);
-        std::iter::once(&link.name).chain(collisions).chain(sensors)
-    });
-    let joints = model.joints.iter().map(|joint| &joint.name);
-    let frames = model.frames.iter().map(|frame| &frame.name);
-    let nested = model.nested.iter().map(|nested| &nested.name);
-    let mut names = links.chain(joints).chain(frames).chain(nested);
-    match names.find(|name| !is_name_of_part(name)) {
-        Some(name) => Err(CommandError::PartName {
-            shown: shown_name(name),
-        }),
-        None => Ok(()),
-    }
-}
-
-/// Tells whether a name can be told wherever names are: in events, logs and figures.
-fn is_name_of_part(name: &str) -> bool {
-    name.len() <= NAME_BYTES_MAX && !name.chars().any(is_harmful)
-}
-
-/// Returns a name in quotes with its control characters escaped, shortened.
-fn shown_name(name: &str) -> String {
-    let start: String = name.chars().take(NAME_SHOWN_MAX).collect();
-    format!("\"{}\"", escaped_line(&start))
 }
 
 impl ResolvedCommand {

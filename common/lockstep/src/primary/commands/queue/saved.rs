@@ -85,6 +85,7 @@ impl CommandQueue {
             .map(|(command, publisher)| PendingCommand {
                 command,
                 origin: Origin::System(publisher),
+                text: None,
             });
         Self {
             requested: requested.collect(),

@@ -48,6 +48,10 @@ impl Resolver for Files {
 }
 
 impl Library for Files {
+    fn another(&self) -> Arc<dyn Library> {
+        Arc::new(self.clone())
+    }
+
     fn keep(&self, files: &BTreeSet<UsedFile>) {
         let names = files.iter().map(|file| file.uri.clone());
         self.0.lock().unwrap().push(names.collect());
@@ -73,7 +77,7 @@ fn spawn(world: &mut WorldState, sdf: &str) -> Result<ResolvedCommand, String> {
         clock: &mut RunClock::new(false, Pace::new(settings.step_size, 1.0)),
         settings: &mut settings,
     };
-    let resolved = resolve(&Command::Spawn(Box::new(request)), scope, cx);
+    let resolved = resolve(&Command::Spawn(Box::new(request)), None, scope, cx);
     resolved.map_err(|error| error.to_string())
 }
 

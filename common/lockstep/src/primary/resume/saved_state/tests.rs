@@ -536,6 +536,7 @@ fn a_run_that_waits_for_room_still_aims_at_running() {
                 request: RequestId(1),
                 command,
             },
+            texts: Vec::new(),
         };
         let mut out = Vec::new();
         rig.primary.handle(input, rig.now, &mut out);
