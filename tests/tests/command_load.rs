@@ -1,6 +1,7 @@
 //! Shows that commands are answered under load and that what they do can be repeated: 10 clients
 //! give 1,000 valid and invalid commands per second for 30 s to a run on two secondaries; each is
-//! answered, and a replay of those that were done, in one process, has the same digests.
+//! answered, and a replay of those that were done, in one process, has the same digests. Nobody waits
+//! for the text of a model that takes long to read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -280,4 +281,89 @@ fn commands_under_load_are_answered_and_can_be_repeated() {
     let differing = expected.lines().zip(repeated.lines()).find(|(a, b)| a != b);
     assert_eq!(differing, None);
     assert_eq!(expected.len(), repeated.len());
+}
+
+/// A client of a run.
+struct Client {
+    link: PeerLink,
+    session: SessionId,
+}
+
+impl Client {
+    fn of(endpoints: &Endpoints, session: SessionId) -> Self {
+        let options = SocketOptions::default();
+        let link = PeerLink::connect(endpoints, None, Subscription::None, &options);
+        let link = link.expect("a client connects");
+        Self { link, session }
+    }
+
+    fn ask(&mut self, request: u64, command: Command) {
+        let request = RequestId(request);
+        let message = ClientToPrimary { request, command };
+        send(&mut self.link, self.session, message);
+    }
+
+    /// Returns the next answer, if one comes within this time.
+    fn answer(&mut self, patience: Duration) -> Option<(u64, Reply)> {
+        let end = Instant::now() + patience;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.link.receive(Some(left)).expect("the link works") {
+                Some(Arrival::Message { payload, .. }) => {
+                    let answer = decode::<PrimaryToClient>(&payload).expect("it is an answer");
+                    return Some((answer.body.request.0, answer.body.reply));
+                }
+                Some(_) => {}
+                None => return None,
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_text_that_is_read_and_its_client_has_its_commands_in_order() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("yard.sdf"), world()).expect("the world is written");
+    let mut process = run(&scratch, "reads", &["--secondaries", "1"]);
+    let endpoint = format!("ipc://{}", scratch.path("reads").display());
+    let endpoints: Endpoints = endpoint.parse().expect("an endpoint");
+    let session = session_of(&endpoints);
+    wait_for("the run has begun", || {
+        phalanx(&scratch, &["show", "reads", "stats", "--format", "json"]).contains("running")
+    });
+    let (mut reader, mut other) = (
+        Client::of(&endpoints, session),
+        Client::of(&endpoints, session),
+    );
+    other.ask(1, Command::Ping);
+    other.answer(PATIENCE).expect("a ping is answered");
+    // It takes seconds to read.
+    let long = "<gone/>".repeat(450_000);
+    let sdf =
+        format!("<sdf version='1.10'><model name='slow'><link name='l'/>{long}</model></sdf>");
+    let request = protocol::client_to_primary::SpawnRequest {
+        sdf,
+        ..Default::default()
+    };
+    reader.ask(1, Command::Spawn(Box::new(request)));
+    let model = "slow".to_owned();
+    reader.ask(2, Command::Remove { model });
+    for (number, command) in [(2, Command::Pause), (3, Command::Step { count: 5 })] {
+        other.ask(number, command);
+        let answer = other.answer(PATIENCE);
+        let is_done = matches!(answer, Some((one, Reply::Done { .. })) if one == number);
+        assert!(is_done, "{answer:?}");
+    }
+    assert_eq!(
+        reader.answer(Duration::ZERO),
+        None,
+        "the text was read first"
+    );
+    for number in [1, 2] {
+        let answer = reader.answer(PATIENCE * 3);
+        let is_done = matches!(answer, Some((one, Reply::Done { .. })) if one == number);
+        assert!(is_done, "{answer:?}");
+    }
+    phalanx(&scratch, &["ctl", "reads", "stop"]);
+    assert_eq!(process.wait(), 0, "{}", process.stderr());
 }

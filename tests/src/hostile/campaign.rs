@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::report::RefusedCounts;
+use protocol::report::{RefusedCounts, Stats};
 use serde_json::{Value, json};
 
 use super::attacker::Attacker;
 use super::deed;
 use super::table::Attack;
-use super::victim::{Honest, Victim, Way, Witness};
+use super::victim::{Honest, Victim, Way, Witness, stats_of};
 use crate::processes::let_pass;
 
 /// Longest time until the last refusals are in the figures.
@@ -136,12 +136,6 @@ pub struct Campaign {
     before: (f64, f64),
 }
 
-impl Twin {
-    fn sim_time_s(&mut self) -> Option<f64> {
-        self.client.stats().map(|stats| stats.sim_time_s)
-    }
-}
-
 impl Campaign {
     /// Starts a run that is reached in some way.
     ///
@@ -191,12 +185,11 @@ impl Campaign {
     /// Fails if the run is over, or answers nobody any more, with the last words of its log.
     pub fn attack(&mut self, attack: &Attack, lasts: Duration) -> Result<Damage, String> {
         let gone = |victim: &Victim| format!("the run is gone: {}", victim.last_words());
-        let Some(before) = self.client.stats() else {
-            return Err(gone(&self.victim));
-        };
         let (memory, log) = (self.victim.memory_mib(), self.victim.log_mib());
         self.witness.take_slowest_ms();
-        let of_twin = self.twin.as_mut().and_then(Twin::sim_time_s);
+        let [Some(before), of_twin] = self.look() else {
+            return Err(gone(&self.victim));
+        };
         let begin = Instant::now();
         let known = (self.client.session, before.iteration);
         let mut attacker = Attacker::new(&self.victim.reaches, attack.role, known, lasts);
@@ -204,12 +197,15 @@ impl Campaign {
         let seen = attacker.seen();
         let most = self.victim.memory_mib();
         drop(attacker);
-        let Some(mut after) = self.client.stats() else {
+        let [Some(mut after), twin_after] = self.look() else {
             return Err(gone(&self.victim));
         };
         let took = begin.elapsed().as_secs_f64() * self.real_time_factor;
-        let of_twin = of_twin.and_then(|at| Some(self.twin.as_mut()?.sim_time_s()? - at));
-        let should = of_twin.map_or(took, |passed| passed.min(took));
+        let passed = after.sim_time_s - before.sim_time_s;
+        let should = match (&of_twin, &twin_after) {
+            (Some(before), Some(after)) => after.sim_time_s - before.sim_time_s,
+            _ => took,
+        };
         let refused = |now: &RefusedCounts| now.total() - before.refused.total();
         let end = Instant::now() + FIGURES;
         while seen == 0 && refused(&after.refused) == 0 && Instant::now() < end {
@@ -219,7 +215,6 @@ impl Campaign {
         if after.paused {
             return Err(format!("time stands still: {}", self.victim.last_words()));
         }
-        let passed = after.sim_time_s - before.sim_time_s;
         if let Some(code) = self.victim.primary.ended() {
             return Err(format!(
                 "the run ended with {code}: {}",
@@ -237,6 +232,12 @@ impl Campaign {
             pace: passed / should,
             slowest_ping_ms: self.witness.take_slowest_ms(),
         })
+    }
+
+    /// Returns the figures of the run and of its twin at the same moment.
+    fn look(&mut self) -> [Option<Stats>; 2] {
+        let twin = self.twin.as_mut().map(|twin| &mut twin.client);
+        stats_of(&mut self.client, twin).unwrap_or_default()
     }
 
     /// Ends the run as its owner may; returns the digests of its iterations, how many these are,

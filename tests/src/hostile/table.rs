@@ -377,10 +377,12 @@ pub struct Attack {
 
 impl Attack {
     /// Returns how long it must last for its pace to mean something, if others last so long: who
-    /// only beats costs a second, and nobody may join for a while after that.
+    /// claims to be ready and is not costs a second, and nobody may join for a while after that.
     pub fn lasts(&self, others: Duration) -> Duration {
         match self.deed {
-            Deed::Pretend(Pretence::OnlyBeats) => others.max(Duration::from_secs(25)),
+            Deed::Pretend(Pretence::Diverges | Pretence::Acknowledges | Pretence::OnlyBeats) => {
+                others.max(Duration::from_secs(25))
+            }
             _ => others,
         }
     }

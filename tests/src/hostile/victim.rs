@@ -327,11 +327,19 @@ impl Honest {
 
     /// Asks for something; `None` without an answer within two seconds.
     pub(super) fn ask(&mut self, command: protocol::Command) -> Option<Reply> {
+        let request = self.send(command)?;
+        self.answer(request)
+    }
+
+    fn send(&mut self, command: protocol::Command) -> Option<RequestId> {
         self.requests += 1;
-        let request = RequestId(self.requests);
         let message = messages::request(self.session, self.requests, command);
         let frames = [topic::REQUEST.as_bytes(), &message];
         self.socket.send_multipart(frames, 0).ok()?;
+        Some(RequestId(self.requests))
+    }
+
+    fn answer(&mut self, request: RequestId) -> Option<Reply> {
         loop {
             let frames = self.socket.recv_multipart(0).ok()?;
             let answer = decode::<PrimaryToClient>(frames.get(1)?).ok()?;
@@ -353,6 +361,31 @@ impl Honest {
         }
         None
     }
+}
+
+/// Returns the figures of a run and of another one at the same moment: both are asked before either
+/// is heard, however long this process takes to hear them.
+pub(super) fn stats_of(one: &mut Honest, other: Option<&mut Honest>) -> Option<[Option<Stats>; 2]> {
+    let mut both = [Some(one), other];
+    for _ in 0..FIGURES_TRIES {
+        let asked = both.each_mut().map(|client| {
+            let client = client.as_mut()?;
+            client.send(protocol::Command::Snapshot)
+        });
+        let mut stats = [None, None];
+        for ((client, request), stats) in both.iter_mut().zip(asked).zip(&mut stats) {
+            if let (Some(client), Some(request)) = (client, request)
+                && let Some(Reply::Snapshot(snapshot)) = client.answer(request)
+            {
+                *stats = Some(snapshot.stats);
+            }
+        }
+        if stats[0].is_some() {
+            return Some(stats);
+        }
+        let_pass(Duration::from_millis(50));
+    }
+    None
 }
 
 /// Somebody who asks twenty times per second whether the primary is there.
