@@ -26,16 +26,17 @@ fn memory_mib() -> f64 {
 
 fn bind(folder: &tempfile::TempDir) -> (PrimaryLink, Endpoints) {
     let place = format!("ipc://{}", folder.path().join("run").display());
-    let endpoints: Endpoints = place.parse().unwrap();
-    let (primary, ..) = PrimaryLink::bind(&endpoints, &SocketOptions::default()).unwrap();
+    let endpoints: Endpoints = place.parse().expect("an address");
+    let (primary, ..) =
+        PrimaryLink::bind(&endpoints, &SocketOptions::default()).expect("it is bound");
     (primary, endpoints)
 }
 
 fn dealer(context: &zmq::Context, place: &str, address: &[u8]) -> zmq::Socket {
-    let socket = context.socket(zmq::DEALER).unwrap();
-    socket.set_identity(address).unwrap();
-    socket.set_linger(0).unwrap();
-    socket.connect(place).unwrap();
+    let socket = context.socket(zmq::DEALER).expect("a socket");
+    socket.set_identity(address).expect("it is short");
+    socket.set_linger(0).expect("it is a number");
+    socket.connect(place).expect("an address");
     socket
 }
 
@@ -44,7 +45,9 @@ fn hear(primary: &mut PrimaryLink, address: &str, before: &[u8], say: impl Fn())
     let (address, end) = (RoutingId::from(address), Instant::now() + PATIENCE);
     while Instant::now() < end {
         say();
-        let arrival = primary.receive(Some(Duration::from_millis(5))).unwrap();
+        let arrival = primary
+            .receive(Some(Duration::from_millis(5)))
+            .expect("the link works");
         if let Some(Arrival::Message { from, payload, .. }) = arrival
             && from.as_ref() == Some(&address)
             && *payload != *before
@@ -57,7 +60,7 @@ fn hear(primary: &mut PrimaryLink, address: &str, before: &[u8], say: impl Fn())
 
 /// Goes through the handshake of ZMTP 3.1 as a DEALER of this address, up to the other's READY.
 fn greet(path: &str, address: &[u8]) -> UnixStream {
-    let mut stream = UnixStream::connect(path).unwrap();
+    let mut stream = UnixStream::connect(path).expect("somebody listens");
     let mut greeting = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 1];
     greeting.extend_from_slice(b"NULL");
     greeting.resize(64, 0);
@@ -67,9 +70,9 @@ fn greet(path: &str, address: &[u8]) -> UnixStream {
     ready.extend_from_slice(address);
     greeting.extend_from_slice(&[4, ready.len() as u8]);
     greeting.extend_from_slice(&ready);
-    stream.write_all(&greeting).unwrap();
+    stream.write_all(&greeting).expect("it is taken");
     let mut answer = [0; 64 + 2];
-    stream.read_exact(&mut answer).unwrap();
+    stream.read_exact(&mut answer).expect("an answer");
     stream
 }
 
