@@ -468,7 +468,7 @@ impl PrimaryNode {
                     let warned = warned.concat();
                     format!("client <- {} done at {iteration}{warned}", message.request)
                 }
-                Reply::Failed { reason } => {
+                Reply::Failed { reason, .. } => {
                     format!("client <- {} failed: {reason}", message.request)
                 }
                 Reply::Snapshot(_)

@@ -48,7 +48,7 @@ fn move_cell(cluster: &mut Cluster, level: &str, to: &str) -> Reply {
 
 fn check_refused(reply: &Reply, expected: &str) {
     match reply {
-        Reply::Failed { reason } => assert!(reason.contains(expected), "{reason}"),
+        Reply::Failed { reason, .. } => assert!(reason.contains(expected), "{reason}"),
         other => panic!("it is refused since {expected:?}, and the reply is {other:?}"),
     }
 }

@@ -156,7 +156,7 @@ fn ask(link: &mut PeerLink, session: SessionId, command: protocol::Command) -> (
 
 fn expect_refused(reply: &Reply, part: &str) {
     match reply {
-        Reply::Failed { reason } => assert!(reason.contains(part), "{reason}"),
+        Reply::Failed { reason, .. } => assert!(reason.contains(part), "{reason}"),
         other => panic!("it was not refused: {other:?}"),
     }
 }

@@ -21,7 +21,7 @@ use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
-use protocol::{
+use protocol::{FailureCode, 
     ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
     SessionTime, StopReason, decode, encode, topic,
 };
@@ -377,6 +377,7 @@ impl<L: Link> PrimaryDriver<L> {
                     self.figures(&command)
                 } else {
                     Reply::Failed {
+                        code: FailureCode::TooMuch,
                         reason: "figures are asked for too often: ask again later".to_owned(),
                     }
                 };

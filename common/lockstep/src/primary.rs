@@ -32,7 +32,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, PrimaryToSecondary, Step, Wanted};
 use protocol::report::TopicReport;
 use protocol::secondary_to_primary::{SecondaryToPrimary, StepAck};
-use protocol::{Envelope, Iteration, PeerName, RoutingId, SessionTime, StopReason};
+use protocol::{FailureCode, Envelope, Iteration, PeerName, RoutingId, SessionTime, StopReason};
 use sdf::World;
 
 use crate::checkpoint::Checkpoint;
@@ -59,7 +59,7 @@ use commands::Commands;
 use commands::batch::{self, AppliedCommand, Batch, Pending};
 use commands::resolve::Scope;
 use commands::services::Calls;
-use context::Context;
+use context::{Context, Failure};
 use peers::Peers;
 use peers::startup::WelcomeTerms;
 use placement::Placement;
@@ -608,7 +608,8 @@ impl Primary {
     /// Iterations go on: they number what is done, and never go back.
     fn reset(&mut self, what: ResetKind, applied: AppliedCommand, cx: &mut Context<'_>) {
         let reason = "all models were reset before the cell could move";
-        self.placement.drop_migrations(reason, cx);
+        let failure = Failure::new(FailureCode::Superseded, reason);
+        self.placement.drop_migrations(&failure, cx);
         self.commands.queue_mut().forget_systems();
         let rules = Rules {
             step_size_s: self.settings.step_size.as_secs_f64(),

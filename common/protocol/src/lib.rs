@@ -12,6 +12,7 @@ pub mod client_to_primary;
 pub mod digest;
 pub mod envelope;
 pub mod exit;
+pub mod failure_code;
 pub mod id;
 pub mod link_poses;
 pub mod peer;
@@ -36,6 +37,7 @@ pub use client_to_primary::{ClientToPrimary, Command, ScheduledCommand};
 pub use digest::{Digest, DigestBuilder};
 pub use envelope::{DecodeError, Envelope, decode, encode};
 pub use exit::{ExitCode, Outcome, StopReason};
+pub use failure_code::FailureCode;
 pub use id::{
     CellId, Iteration, LevelId, ModelId, PeerName, PerformerId, RequestId, RoutingId, Sequence,
     SessionId,

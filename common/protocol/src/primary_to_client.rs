@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::failure_code::FailureCode;
 use crate::id::{Iteration, RequestId};
 use crate::report::{Clients, History, Layout, Snapshot, TopicReport};
 
@@ -29,6 +30,9 @@ pub enum Reply {
     },
     /// It could not take effect and changed nothing.
     Failed {
+        /// Kind of the reason, for programs.
+        #[serde(default)]
+        code: FailureCode,
         /// Reason, for people.
         reason: String,
     },

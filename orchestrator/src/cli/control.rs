@@ -23,7 +23,7 @@ pub struct CtlArguments {
     /// By which keys the run is reached.
     #[command(flatten)]
     pub keys: KeyArguments,
-    /// clients: how to print them [default: text]
+    /// How to print the answer; csv is for clients alone [default: text]
     #[arg(long, value_enum)]
     pub format: Option<TableFormat>,
     /// Give up after so many seconds
@@ -39,9 +39,9 @@ impl CtlArguments {
     pub fn parse(&self) -> Result<(Option<&str>, Asked), ParseControlError> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let parse = |verb: &str, rest: &[&str]| {
-            if self.format.is_some() && verb != "clients" {
+            if self.format == Some(TableFormat::Csv) && verb != "clients" {
                 let owner = "clients".to_owned();
-                return Err(ParseControlError::OptionOfAnother("format", owner));
+                return Err(ParseControlError::OptionOfAnother("format csv", owner));
             }
             control::parse(verb, rest, &self.options)
         };
@@ -157,7 +157,8 @@ mod tests {
         let key = "bob".to_owned();
         check("a disconnect bob", Some("a"), Command::Disconnect { key });
         check_error("a disconnect", "needs the name of a key");
-        check_error("a play --format json", "--format goes with clients alone");
+        check("a play --format json", Some("a"), Command::Play);
+        check_error("a play --format csv", "--format csv goes with clients alone");
     }
 
     #[test]

@@ -365,7 +365,7 @@ impl Pending {
                 command,
                 result: Ok(iteration),
             }),
-            Reply::Failed { reason } => Some(Feed::Reply {
+            Reply::Failed { reason, .. } => Some(Feed::Reply {
                 command,
                 result: Err(reason),
             }),

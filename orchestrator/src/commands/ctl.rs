@@ -4,10 +4,11 @@ mod clients;
 
 use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
+use serde_json::json;
 
 use super::{CommandResult, Failed, output, runtime, target};
 use crate::app::plain_text::plain;
-use crate::cli::CtlArguments;
+use crate::cli::{CtlArguments, TableFormat};
 use crate::client::AskError;
 use crate::run_directory::now_unix_s;
 
@@ -19,8 +20,13 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let target = target::find(run, &arguments.keys)?;
     let loaded = asked.load(true);
     let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
+    let is_json = arguments.format == Some(TableFormat::Json);
     if command == Command::Stop {
-        return runtime()?.block_on(super::stop::stop(&target, arguments.timeout));
+        let told = runtime()?.block_on(super::stop::stop(&target, arguments.timeout))?;
+        return match is_json {
+            true => output::print_json(&json!({ "run": target.name() })),
+            false => output::print(&told),
+        };
     }
     let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
@@ -32,14 +38,27 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
             for warning in warnings {
                 output::note(&format!("warning: {}", plain(&warning)));
             }
+            let run = target.name();
+            if is_json {
+                return output::print_json(&json!({
+                    "run": run,
+                    "iteration": iteration,
+                    "name": name,
+                }));
+            }
             let done = match name {
                 Some(name) => format!("has {name}"),
                 None => done(&command).to_owned(),
             };
-            let run = target.name();
             output::print(&format!("{run} {done} at iteration {iteration}\n"))
         }
-        Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
+        Reply::Failed { code, reason } => {
+            if is_json {
+                let error = json!({ "code": code, "message": reason });
+                output::print_json(&json!({ "error": error }))?;
+            }
+            Err(Failed::message(ExitCode::Failure, reason))
+        }
         Reply::Clients(found) => {
             let format = arguments.format.unwrap_or_default();
             clients::print(&found, format, now_unix_s())

@@ -64,7 +64,7 @@ fn call(addressed: &Addressed<'_>, keys: &KeyArguments, limit: Duration) -> Comm
     let asked = target.ask(command, limit);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done { .. } => output::print("data: true\n"),
-        Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
+        Reply::Failed { reason, .. } => Err(Failed::message(ExitCode::Failure, reason)),
         Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Layout(_)

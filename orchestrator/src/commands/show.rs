@@ -155,7 +155,7 @@ impl Ask<'_> {
 
 fn refused(reply: Reply) -> Failed {
     let reason = match reply {
-        Reply::Failed { reason } => reason,
+        Reply::Failed { reason, .. } => reason,
         Reply::Done { .. }
         | Reply::Snapshot(_)
         | Reply::History(_)

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::ctl::from_ask;
 use super::target::Target;
-use super::{CommandResult, Failed, output};
+use super::Failed;
 use crate::client::AskError;
 use crate::run_directory::FoundRun;
 
@@ -32,8 +32,8 @@ enum Stopped {
     ByOwner,
 }
 
-/// Ends a run within the time given.
-pub(super) async fn stop(target: &Target, limit: Duration) -> CommandResult {
+/// Ends a run within the time given, and returns what to say of that.
+pub(super) async fn stop(target: &Target, limit: Duration) -> Result<String, Failed> {
     let deadline = Instant::now() + limit;
     let stopped = end(target, limit).await?;
     let name = target.name();
@@ -41,7 +41,7 @@ pub(super) async fn stop(target: &Target, limit: Duration) -> CommandResult {
         Stopped::InOrder(Reply::Done { iteration, .. }) => {
             (format!("{name} ends at iteration {iteration}\n"), deadline)
         }
-        Stopped::InOrder(Reply::Failed { reason }) => {
+        Stopped::InOrder(Reply::Failed { reason, .. }) => {
             return Err(Failed::message(ExitCode::Failure, reason));
         }
         Stopped::InOrder(_) => {
@@ -62,7 +62,7 @@ pub(super) async fn stop(target: &Target, limit: Duration) -> CommandResult {
         );
         return Err(Failed::message(ExitCode::TimedOut, message));
     }
-    output::print(&told)
+    Ok(told)
 }
 
 async fn end(target: &Target, limit: Duration) -> Result<Stopped, Failed> {

@@ -94,7 +94,7 @@ fn topics(target: &Target) -> Result<Vec<TopicReport>, Failed> {
     let asked = target.ask(Command::Topics, LIST_PATIENCE);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Topics(topics) => Ok(topics),
-        Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
+        Reply::Failed { reason, .. } => Err(Failed::message(ExitCode::Failure, reason)),
         Reply::Done { .. }
         | Reply::Layout(_)
         | Reply::Snapshot(_)
@@ -286,7 +286,7 @@ async fn publish(
             answer = asked => answer,
             () = target.end() => Err(client::AskError::Ended),
         };
-        if let Reply::Failed { reason } = answer.map_err(from_ask)? {
+        if let Reply::Failed { reason, .. } = answer.map_err(from_ask)? {
             return Err(Failed::message(ExitCode::Failure, reason));
         }
         left = left.map(|left| left - 1);

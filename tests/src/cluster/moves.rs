@@ -87,7 +87,7 @@ impl RandomMoves {
         match (&message.reply, self.stage) {
             (Reply::Done { .. }, _) | (_, Stage::Waiting) => {}
             (Reply::Failed { .. }, _) if run_ends => {}
-            (Reply::Failed { reason }, Stage::Moving { .. }) => {
+            (Reply::Failed { reason, .. }, Stage::Moving { .. }) => {
                 let is_closed = reason.contains("cell now") || reason.contains("given up");
                 let is_balanced = reason.contains("moved already");
                 assert!(

@@ -217,7 +217,7 @@ impl Cluster {
 
     /// A client that is told to wait asks again.
     pub(super) fn ask_again(&mut self, message: &PrimaryToClient) {
-        let Reply::Failed { reason } = &message.reply else {
+        let Reply::Failed { reason, .. } = &message.reply else {
             return;
         };
         let is_to_wait = reason.contains("wait until it goes on");

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use protocol::FailureCode;
 use protocol::RoutingId;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::topic;
@@ -49,6 +50,7 @@ impl<L: Link> PrimaryDriver<L> {
         for (_, to, mut message) in std::mem::take(&mut self.held.waiting) {
             if let Some(Err(cause)) = journal {
                 message.reply = Reply::Failed {
+                    code: FailureCode::Storage,
                     reason: format!("it was done, and {cause}: a run that is resumed lacks it"),
                 };
             }

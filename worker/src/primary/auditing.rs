@@ -6,7 +6,7 @@ use lockstep::PrimaryInput;
 use lockstep::access::Attempt;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
-use protocol::{SecondaryToPrimary, SessionTime};
+use protocol::{FailureCode, SecondaryToPrimary, SessionTime};
 use transport::{Client, Link};
 
 use super::PrimaryDriver;
@@ -118,7 +118,10 @@ impl<L: Link> PrimaryDriver<L> {
             let told = format!("{name} ({access}) was refused {text}");
             self.tell_deed(Severity::Warning, &told);
         }
-        let (request, reply) = (message.request, Reply::Failed { reason });
+        let (request, reply) = (message.request, Reply::Failed {
+            code: FailureCode::Forbidden,
+            reason,
+        });
         self.reply(from.clone(), PrimaryToClient { request, reply });
         false
     }
@@ -154,7 +157,10 @@ impl<L: Link> PrimaryDriver<L> {
                     warnings: Vec::new(),
                 }
             }
-            Err(reason) => Reply::Failed { reason },
+            Err(reason) => Reply::Failed {
+                code: FailureCode::NotFound,
+                reason,
+            },
         }
     }
 

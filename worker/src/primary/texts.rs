@@ -5,7 +5,7 @@ use std::time::Instant;
 use lockstep::PrimaryInput;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::report::RunState;
-use protocol::{RequestId, RoutingId};
+use protocol::{FailureCode, RequestId, RoutingId};
 use transport::Link;
 
 use super::PrimaryDriver;
@@ -30,7 +30,7 @@ impl<L: Link> PrimaryDriver<L> {
             Admission::Full(input) => {
                 if let PrimaryInput::Client { from, message, .. } = input {
                     let reason = "too many texts wait to be read: ask again later";
-                    self.refuse(from, message.request, reason);
+                    self.refuse(from, message.request, (FailureCode::TooMuch, reason));
                 }
             }
         }
@@ -87,13 +87,18 @@ impl<L: Link> PrimaryDriver<L> {
     /// Refuses all that waits, since the run ends.
     pub(super) fn refuse_texts(&mut self) {
         for (to, request) in self.texts.drop_all() {
-            self.refuse(to, request, "the run is ending");
+            self.refuse(to, request, (FailureCode::Ending, "the run is ending"));
         }
     }
 
-    fn refuse(&mut self, to: RoutingId, request: RequestId, reason: &str) {
+    fn refuse(
+        &mut self,
+        to: RoutingId,
+        request: RequestId,
+        (code, reason): (FailureCode, &str),
+    ) {
         let reason = reason.to_owned();
-        let reply = Reply::Failed { reason };
+        let reply = Reply::Failed { code, reason };
         self.reply(to, PrimaryToClient { request, reply });
     }
 }

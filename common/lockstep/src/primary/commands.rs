@@ -10,7 +10,7 @@ use protocol::ScheduledCommand;
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::topic_message::SubscriptionChange;
 
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::world::WorldState;
 use batch::{AppliedCommand, Pending};
 use queue::CommandQueue;
@@ -132,14 +132,14 @@ impl Commands {
     /// Refuses all that waits, since the run ends, with the commands of the step under way.
     pub(crate) fn drop_all(
         &mut self,
-        reason: &str,
+        failure: &Failure,
         under_way: Vec<AppliedCommand>,
         cx: &mut Context<'_>,
     ) {
-        std::mem::take(&mut self.queue).refuse_all(reason, cx);
+        std::mem::take(&mut self.queue).refuse_all(failure, cx);
         let pending = self.pending.take().map(Pending::into_applied);
         for one in pending.unwrap_or_default().into_iter().chain(under_way) {
-            one.origin.refuse(reason, cx);
+            one.origin.refuse(failure, cx);
         }
     }
 }

@@ -4,7 +4,7 @@
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal};
-use protocol::{Iteration, RequestId, RoutingId, SessionTime};
+use protocol::{FailureCode, Iteration, RequestId, RoutingId, SessionTime};
 
 use crate::primary::PrimaryOutput;
 
@@ -93,8 +93,54 @@ impl<'o> Context<'o> {
     }
 
     /// Answers a request that cannot be granted, with the reason.
-    pub(crate) fn fail(&mut self, to: RoutingId, request: RequestId, reason: &str) {
-        let reason = reason.to_owned();
-        self.reply(to, request, Reply::Failed { reason });
+    pub(crate) fn fail(&mut self, to: RoutingId, request: RequestId, failure: impl Into<Failure>) {
+        let Failure { code, reason } = failure.into();
+        self.reply(to, request, Reply::Failed { code, reason });
+    }
+}
+
+/// Reason why a request is not granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Its kind, for programs.
+    pub(crate) code: FailureCode,
+    /// Text for people.
+    pub(crate) reason: String,
+}
+
+/// An error that a client hears of.
+pub(crate) trait CodedError: std::error::Error {
+    /// Returns its kind.
+    fn code(&self) -> FailureCode;
+}
+
+impl Failure {
+    pub(crate) fn new(code: FailureCode, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self { code, reason }
+    }
+}
+
+impl<E: CodedError> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let mut reason = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            reason = format!("{reason}: {error}");
+            cause = error.source();
+        }
+        Self::new(error.code(), reason)
+    }
+}
+
+impl From<(FailureCode, &str)> for Failure {
+    fn from((code, reason): (FailureCode, &str)) -> Self {
+        Self::new(code, reason)
+    }
+}
+
+impl From<&Failure> for Failure {
+    fn from(failure: &Failure) -> Self {
+        failure.clone()
     }
 }

@@ -7,12 +7,12 @@ use protocol::primary_to_observers::{Announce, Severity};
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot};
 use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CaughtUp, CellDigests, Loaded, StepAck};
-use protocol::{CellId, PeerName, Sequence, StopReason};
+use protocol::{FailureCode, CellId, PeerName, Sequence, StopReason};
 
 use crate::checkpoint::Checkpoint;
 use crate::primary::barrier::divergence::Replayed;
 use crate::primary::barrier::round::Overdue;
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::peers::liveness::{DiagnosisVerdict, IDLE_TIMEOUT, Part};
 use crate::primary::peers::startup::{Entry, LoadVerdict, SyncVerdict};
 use crate::primary::recovery::checkpoints::PartVerdict;
@@ -319,8 +319,9 @@ impl Primary {
         let cells = self.hosted_now(name);
         let is_first = !self.recovery.losses().has_lost(name);
         let reason = "the secondary was lost before the cell could move";
-        self.placement.drop_migrations_of(&cells, reason, cx);
-        self.placement.drop_migrations_to(name, reason, cx);
+        let failure = Failure::new(FailureCode::Lost, reason);
+        self.placement.drop_migrations_of(&cells, &failure, cx);
+        self.placement.drop_migrations_to(name, &failure, cx);
         self.peers.fail_drain(name, cx);
         self.recovery.losses_mut().forget_arriving_at(name);
         let host_map = self.placement.host_map();
@@ -671,6 +672,7 @@ impl Primary {
         };
         cx.event(severity, "run", reason.to_string());
         let why = format!("the run ended: {reason}");
+        let why = Failure::new(FailureCode::Ending, why);
         self.commands.waiters_mut().fail_all(&why, cx);
         self.placement.drop_migrations(&why, cx);
         self.recovery.fail_checkpoints(&why, cx);

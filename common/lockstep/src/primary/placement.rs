@@ -9,12 +9,12 @@ use std::time::Duration;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSource};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, PeerName, PerformerId};
+use protocol::{FailureCode, CellId, PeerName, PerformerId};
 
 use crate::balance::{Balance, BalanceSettings};
 use crate::partition::{Changes, HandOffPlan};
 use crate::placement::first_placement;
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::world::WorldState;
 use crate::topology::Topology;
 use host_map::HostMap;
@@ -113,7 +113,8 @@ impl Placement {
             closed.dedup();
         }
         let reason = "the cell was given up before it could move: nothing is in it";
-        self.drop_migrations_of(&closed, reason, cx);
+        let failure = Failure::new(FailureCode::WrongState, reason);
+        self.drop_migrations_of(&closed, &failure, cx);
         let given_up = |cell| AffinityChange {
             cell,
             secondary: None,

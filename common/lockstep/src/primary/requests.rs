@@ -3,13 +3,13 @@
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::{
-    CellId, ClientToPrimary, Command, PeerName, RequestId, RoutingId, SessionId, StopReason,
+    CellId, ClientToPrimary, Command, FailureCode, PeerName, RequestId, RoutingId, SessionId, StopReason,
 };
 
 use crate::primary::commands::batch::Origin;
 use crate::primary::commands::services::{Call, Calls};
 use crate::primary::commands::waiters::Until;
-use crate::primary::context::Context;
+use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::peers::handshake::HostError;
 use crate::primary::placement::migration::MigrationError;
 use crate::primary::recovery::checkpoints::CheckpointError;
@@ -30,6 +30,20 @@ enum MoveCellError {
     Cell(#[from] MigrationError),
 }
 
+/// Reason for which nothing is done before the start.
+const NOT_READY: &str = "the secondaries are not ready yet";
+
+impl CodedError for MoveCellError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::NotReady => FailureCode::NotReady,
+            Self::NoLevel { .. } => FailureCode::NotFound,
+            Self::Host(error) => error.code(),
+            Self::Cell(error) => error.code(),
+        }
+    }
+}
+
 impl Primary {
     pub(super) fn on_request(
         &mut self,
@@ -42,7 +56,11 @@ impl Primary {
         let may_be_unknown = command.only_asks() && session == SessionId::UNKNOWN;
         if session != self.settings.session && !may_be_unknown {
             self.peers.count_foreign();
-            return cx.fail(from, request, "the request was meant for another run");
+            return cx.fail(
+                from,
+                request,
+                (FailureCode::OtherRun, "the request was meant for another run"),
+            );
         }
         if matches!(
             command,
@@ -70,7 +88,7 @@ impl Primary {
             });
         }
         if self.phase.is_over() {
-            return cx.fail(from, request, "the run is ending");
+            return cx.fail(from, request, (FailureCode::Ending, "the run is ending"));
         }
         self.on_command(from, request, (command, texts), cx);
     }
@@ -84,8 +102,8 @@ impl Primary {
         (command, texts): (Command, Vec<ReadText>),
         cx: &mut Context<'_>,
     ) {
-        if let Some(reason) = self.resume.reason_to_wait(&command) {
-            return cx.fail(from, request, &reason);
+        if let Some(failure) = self.resume.reason_to_wait(&command) {
+            return cx.fail(from, request, failure);
         }
         match command {
             Command::Play => self.on_play(from, request, cx),
@@ -154,7 +172,8 @@ impl Primary {
     fn on_play(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
         if self.clock.play(cx.now) {
             let reason = "the simulation was told to play instead";
-            self.commands.waiters_mut().fail_all(reason, cx);
+            let failure = Failure::new(FailureCode::Superseded, reason);
+            self.commands.waiters_mut().fail_all(&failure, cx);
             cx.event(Severity::Info, "command", "play".to_owned());
             self.clock.observe(cx);
         }
@@ -177,7 +196,7 @@ impl Primary {
         }
         if self.clock.pause() {
             let reason = "the simulation was told to pause instead";
-            waiters.fail_iterations(reason, cx);
+            waiters.fail_iterations(&Failure::new(FailureCode::Superseded, reason), cx);
             cx.event(Severity::Info, "command", "pause".to_owned());
         }
         self.step_if_idle(cx);
@@ -191,7 +210,7 @@ impl Primary {
         };
         let last = match last {
             Ok(last) => last,
-            Err(error) => return cx.fail(from, request, &error.to_string()),
+            Err(error) => return cx.fail(from, request, error),
         };
         let waiters = self.commands.waiters_mut();
         if !waiters.wait(from, request, Until::Iteration(last), cx) {
@@ -212,7 +231,7 @@ impl Primary {
         let step_size = self.settings.step_size;
         match self.clock.count_until(sim_time_s, step_size) {
             Ok(count) => self.on_step(from, request, count, cx),
-            Err(error) => cx.fail(from, request, &error.to_string()),
+            Err(error) => cx.fail(from, request, error),
         }
     }
 
@@ -225,7 +244,7 @@ impl Primary {
     ) {
         if !(factor.is_finite() && factor >= 0.0) {
             let reason = "a real-time factor is 0, for as fast as possible, or more";
-            return cx.fail(from, request, reason);
+            return cx.fail(from, request, (FailureCode::Invalid, reason));
         }
         self.settings.real_time_factor = factor;
         self.clock.set_pace(self.settings.step_size, factor, cx.now);
@@ -257,7 +276,7 @@ impl Primary {
     ) {
         let cell = match self.cell_to_move(level, &peer) {
             Ok(cell) => cell,
-            Err(error) => return cx.fail(from, request, &error.to_string()),
+            Err(error) => return cx.fail(from, request, error),
         };
         let is_lost = self.recovery.losses().has(cell);
         let client = (from, request);
@@ -289,14 +308,16 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         if self.phase == Phase::Gathering {
-            return cx.fail(from, request, "the secondaries are not ready yet");
+            return cx.fail(from, request, (FailureCode::NotReady, NOT_READY));
         }
         if let Err(error) = self.peers.check_drainable(peer) {
-            return cx.fail(from, request, &error.to_string());
+            return cx.fail(from, request, error);
         }
         if !self.peers.is_draining(peer) {
             let text = format!("{peer} gives away its cells, to leave");
-            self.placement.drop_coming_migrations_to(peer, &text, cx);
+            let failure = Failure::new(FailureCode::Superseded, text.as_str());
+            self.placement
+                .drop_coming_migrations_to(peer, &failure, cx);
             cx.event(Severity::Info, "command", text);
         }
         self.peers.drain(peer, (from, request));
@@ -313,7 +334,7 @@ impl Primary {
         };
         match noted {
             Ok(()) => self.step_if_idle(cx),
-            Err(error) => cx.fail(from, request, &error.to_string()),
+            Err(error) => cx.fail(from, request, error),
         }
     }
 
@@ -326,7 +347,7 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         if self.phase == Phase::Gathering {
-            return origin.refuse("the secondaries are not ready yet", cx);
+            return origin.refuse((FailureCode::NotReady, NOT_READY), cx);
         }
         let queue = self.commands.queue_mut();
         if queue.enqueue(origin, (command, text), &self.settings, cx) {

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::{Clock, PrimaryToObservers};
 use protocol::primary_to_secondary::Step;
-use protocol::{Iteration, Sequence, SessionTime, SimTime};
+use protocol::{FailureCode, Iteration, Sequence, SessionTime, SimTime};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
-use crate::primary::context::Context;
+use crate::primary::context::{CodedError, Context};
 use crate::primary::io::PrimaryOutput;
 use crate::primary::purpose::Purpose;
 
@@ -75,6 +75,18 @@ pub(crate) enum StepCountError {
     BeyondEnd { limit: u64, last: Iteration },
     #[error("{sim_time_s} s is not later than now, {now}")]
     Past { sim_time_s: f64, now: SimTime },
+}
+
+impl CodedError for StepCountError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::NotReady => FailureCode::NotReady,
+            Self::IsRunning => FailureCode::WrongState,
+            Self::Zero | Self::TooLarge | Self::BeyondEnd { .. } | Self::Past { .. } => {
+                FailureCode::Invalid
+            }
+        }
+    }
 }
 
 impl RunClock {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::primary_to_observers::Severity;
-use protocol::{Iteration, PrimaryToObservers};
+use protocol::{FailureCode, Iteration, PrimaryToObservers};
 use transport::memory::Network;
 use transport::{Arrival, Destination, Endpoints, Link, LinkError, Subscription, Waker};
 
@@ -36,6 +36,7 @@ fn replies_are_matched_with_their_commands() {
     );
     assert_eq!(pending.on_reply(RequestId(2), done), None);
     let failed = Reply::Failed {
+        code: FailureCode::Other,
         reason: "no".to_owned(),
     };
     assert_eq!(

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
-use protocol::{
+use protocol::{FailureCode, 
     Command, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand, StampedAction,
     TopicMessage,
 };
 
 use crate::partition::Changes;
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::io::PrimaryOutput;
 use crate::primary::purpose::Purpose;
 use crate::primary::world::WorldState;
@@ -70,11 +70,12 @@ pub(crate) enum Origin {
 
 impl Origin {
     /// Refuses a command, with the reason.
-    pub(crate) fn refuse(&self, reason: &str, cx: &mut Context<'_>) {
+    pub(crate) fn refuse(&self, failure: impl Into<Failure>, cx: &mut Context<'_>) {
+        let failure = failure.into();
         match self {
-            Self::Client { to, request } => cx.fail(to.clone(), *request, reason),
+            Self::Client { to, request } => cx.fail(to.clone(), *request, &failure),
             Self::Schedule => {
-                let text = format!("a scheduled command failed: {reason}");
+                let text = format!("a scheduled command failed: {}", failure.reason);
                 cx.event(Severity::Warning, "command", text);
             }
             Self::System(_) => {}
@@ -171,7 +172,7 @@ impl Batch {
             world.forget_attachment(&self.actions, number, ends);
             if let Some(origin) = self.take_out(number) {
                 let reason = "the two are in levels that cannot be one cell now";
-                origin.refuse(reason, cx);
+                origin.refuse((FailureCode::WrongState, reason), cx);
             }
         }
     }
@@ -198,7 +199,7 @@ pub(crate) fn answer_applied(
                 if let Some(ends) = one.joined {
                     world.forget_attachment(actions, one.number, ends);
                 }
-                one.origin.refuse(reason, cx);
+                one.origin.refuse((FailureCode::Other, reason.as_str()), cx);
             }
             None => one.answer(cx),
         }

@@ -14,12 +14,12 @@ use std::collections::{BTreeSet, VecDeque};
 use protocol::client_to_primary::ResetKind;
 use protocol::primary_to_observers::Severity;
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{Command, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage};
+use protocol::{FailureCode, Command, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage};
 
 use crate::primary::commands::WAITERS_MAX;
 use crate::primary::commands::batch::{self, AppliedCommand, Batch, Origin};
 use crate::primary::commands::resolve::{self, Scope};
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::io::Settings;
 use crate::primary::purpose::Purpose;
 use crate::primary::spawn_text::ReadText;
@@ -183,7 +183,8 @@ impl CommandQueue {
         let waiting = self.asked.len() + self.said.len();
         let is_too_much = waiting >= WAITERS_MAX || self.bytes() > WAITING_BYTES_MAX;
         if matches!(origin, Origin::Client { .. }) && is_too_much {
-            origin.refuse("too many commands are under way", cx);
+            let reason = "too many commands are under way";
+            origin.refuse((FailureCode::TooMuch, reason), cx);
             return false;
         }
         self.note_pending(origin, command, settings, cx);
@@ -207,7 +208,7 @@ impl CommandQueue {
         };
         match resolve::message_of(topic, &kind, body, settings, cx) {
             Ok(message) => self.said.push((message, origin)),
-            Err(reason) => origin.refuse(&reason.to_string(), cx),
+            Err(error) => origin.refuse(error, cx),
         }
     }
 
@@ -290,12 +291,12 @@ impl CommandQueue {
             match resolved {
                 Ok(resolved) => self.take_resolved(batch, pending, resolved, round, cx),
                 Err(error) => {
-                    let reason = error.to_string();
+                    let failure = Failure::from(error);
                     if let Origin::System(publisher) = pending.origin {
-                        let command = &pending.command;
-                        self.tell_of_system(publisher, command, &reason, scope.world, cx);
+                        let (command, reason) = (&pending.command, &failure.reason);
+                        self.tell_of_system(publisher, command, reason, scope.world, cx);
                     }
-                    pending.origin.refuse(&reason, cx);
+                    pending.origin.refuse(&failure, cx);
                 }
             }
         }
@@ -354,10 +355,10 @@ impl CommandQueue {
     }
 
     /// Refuses all that waits.
-    pub(crate) fn refuse_all(self, reason: &str, cx: &mut Context<'_>) {
+    pub(crate) fn refuse_all(self, failure: &Failure, cx: &mut Context<'_>) {
         let asked = self.asked.into_iter().map(|pending| pending.origin);
         for origin in asked.chain(self.said.into_iter().map(|(_, origin)| origin)) {
-            origin.refuse(reason, cx);
+            origin.refuse(failure, cx);
         }
     }
 

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{Command, RequestId, RoutingId};
+use protocol::{FailureCode, Command, RequestId, RoutingId};
 
 use serde::{Deserialize, Serialize};
 
 use crate::primary::commands::WAITERS_MAX;
 use crate::primary::commands::queue::CommandQueue;
 use crate::primary::commands::waiters::{Until, Waiters};
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::io::PrimaryOutput;
 use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
@@ -104,7 +104,8 @@ impl Calls {
         cx: &mut Context<'_>,
     ) -> Option<Call> {
         if self.under_way.len() >= WAITERS_MAX {
-            cx.fail(from, request, "too many calls are under way");
+            let reason = "too many calls are under way";
+            cx.fail(from, request, (FailureCode::TooMuch, reason));
             return None;
         }
         match services::translate(service, kind, body, &world.topology().worlds) {
@@ -115,7 +116,7 @@ impl Calls {
                 texts: VecDeque::new(),
             }),
             Err(error) => {
-                cx.fail(from, request, &chain(&error));
+                cx.fail(from, request, error);
                 None
             }
         }
@@ -219,7 +220,9 @@ impl Calls {
         let PrimaryToClient { request, reply } = answer;
         let call = self.under_way.remove(&request.0)?;
         match reply {
-            Reply::Failed { reason } => cx.fail(call.from, call.request, &reason),
+            Reply::Failed { code, reason } => {
+                cx.fail(call.from, call.request, Failure::new(code, reason));
+            }
             reply if call.rest.is_empty() => cx.reply(call.from, call.request, reply),
             _ => return Some(call),
         }

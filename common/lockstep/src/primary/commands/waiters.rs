@@ -1,11 +1,11 @@
 //! [`Waiters`]: clients that wait for time to come so far.
 
 use protocol::primary_to_client::Reply;
-use protocol::{Iteration, RequestId, RoutingId};
+use protocol::{FailureCode, Iteration, RequestId, RoutingId};
 use serde::{Deserialize, Serialize};
 
 use crate::primary::commands::WAITERS_MAX;
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 
 /// Clients that wait for time to come so far.
 #[derive(Debug, Default)]
@@ -60,7 +60,8 @@ impl Waiters {
         cx: &mut Context<'_>,
     ) -> bool {
         if self.0.len() >= WAITERS_MAX {
-            cx.fail(to, request, "too many commands are under way");
+            let reason = "too many commands are under way";
+            cx.fail(to, request, (FailureCode::TooMuch, reason));
             return false;
         }
         self.0.push(Waiter { to, request, until });
@@ -85,17 +86,17 @@ impl Waiters {
     }
 
     /// Answers those who wait for an iteration that will not be done now.
-    pub(crate) fn fail_iterations(&mut self, reason: &str, cx: &mut Context<'_>) {
+    pub(crate) fn fail_iterations(&mut self, failure: &Failure, cx: &mut Context<'_>) {
         let is_void = |waiter: &mut Waiter| matches!(waiter.until, Until::Iteration(_));
         for waiter in self.0.extract_if(.., is_void) {
-            cx.fail(waiter.to, waiter.request, reason);
+            cx.fail(waiter.to, waiter.request, failure);
         }
     }
 
     /// Answers all: nothing that they wait for will happen.
-    pub(crate) fn fail_all(&mut self, reason: &str, cx: &mut Context<'_>) {
+    pub(crate) fn fail_all(&mut self, failure: &Failure, cx: &mut Context<'_>) {
         for waiter in self.0.drain(..) {
-            cx.fail(waiter.to, waiter.request, reason);
+            cx.fail(waiter.to, waiter.request, failure);
         }
     }
 }

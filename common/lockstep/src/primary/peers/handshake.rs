@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
-use protocol::{PeerName, RequestId, RoutingId, Sequence, SessionTime, StopReason};
+use protocol::{FailureCode, PeerName, RequestId, RoutingId, Sequence, SessionTime, StopReason};
 
-use crate::primary::context::Context;
+use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::peers::Peers;
 use crate::primary::peers::startup::Entry;
 
@@ -45,6 +45,15 @@ pub(crate) enum HostError {
     Draining { name: PeerName },
     #[error("{name} is the last secondary: nobody could take its cells")]
     Last { name: PeerName },
+}
+
+impl CodedError for HostError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::Unknown { .. } => FailureCode::NotFound,
+            Self::Draining { .. } | Self::Last { .. } => FailureCode::WrongState,
+        }
+    }
 }
 
 impl Handshakes {
@@ -179,15 +188,15 @@ impl Peers {
         let asked = self.handshakes.draining.remove(name).unwrap_or_default();
         for (from, request) in asked {
             let reason = format!("{name} could not give away its cells");
-            cx.fail(from, request, &reason);
+            cx.fail(from, request, Failure::new(FailureCode::Lost, reason));
         }
     }
 
     /// Answers all who asked to drain, since the run ends.
-    pub(crate) fn fail_drains(&mut self, reason: &str, cx: &mut Context<'_>) {
+    pub(crate) fn fail_drains(&mut self, failure: &Failure, cx: &mut Context<'_>) {
         let asked = std::mem::take(&mut self.handshakes.draining).into_values();
         for (from, request) in asked.flatten() {
-            cx.fail(from, request, reason);
+            cx.fail(from, request, failure);
         }
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
-use protocol::{PeerName, RoutingId, SecondaryToPrimary};
+use protocol::{FailureCode, PeerName, RoutingId, SecondaryToPrimary};
 
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::io::{Attempt, Forbidden};
 use crate::primary::peers::Peers;
 
@@ -59,7 +59,7 @@ impl Peers {
                     "a key with the role {access} may not command: that takes one with the role \
                      controller"
                 );
-                cx.fail(from, request, &reason);
+                cx.fail(from, request, Failure::new(FailureCode::Forbidden, reason));
                 format!("a client with the role {access} tried to command")
             }
             Attempt::Join(name) => {

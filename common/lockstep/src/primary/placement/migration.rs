@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource};
-use protocol::{CellId, Iteration, PeerName, RequestId, RoutingId};
+use protocol::{FailureCode, CellId, Iteration, PeerName, RequestId, RoutingId};
 
-use crate::primary::context::Context;
+use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::placement::Placement;
 use crate::primary::purpose::Purpose;
 use crate::primary::world::WorldState;
@@ -41,6 +41,14 @@ pub(crate) enum MigrationError {
     NoCell { level: String },
     #[error("the cell of level {level} is being moved already")]
     UnderWay { level: String },
+}
+
+impl CodedError for MigrationError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::NoCell { .. } | Self::UnderWay { .. } => FailureCode::WrongState,
+        }
+    }
 }
 
 /// Progress of a migration.
@@ -170,7 +178,8 @@ impl Placement {
             self.balance.note_moved(*cell, cx.iteration);
         }
         let reason = "the cell is too large to travel in one message";
-        self.drop_migrations_of(&too_large, reason, cx);
+        let failure = Failure::new(FailureCode::TooMuch, reason);
+        self.drop_migrations_of(&too_large, &failure, cx);
         ready.sort_by_key(|(cell, _, _)| *cell);
         let hosts = too_large
             .iter()
@@ -258,7 +267,7 @@ impl Placement {
     fn drop_migrations_that(
         &mut self,
         is_meant: impl Fn(&Migration) -> bool,
-        reason: &str,
+        failure: &Failure,
         cx: &mut Context<'_>,
     ) {
         let void: Vec<Migration> = self
@@ -266,7 +275,7 @@ impl Placement {
             .extract_if(.., |one| is_meant(one))
             .collect();
         for (from, request) in void.into_iter().filter_map(|one| one.client) {
-            cx.fail(from, request, reason);
+            cx.fail(from, request, failure);
         }
     }
 
@@ -274,35 +283,35 @@ impl Placement {
     pub(crate) fn drop_migrations_of(
         &mut self,
         cells: &[CellId],
-        reason: &str,
+        failure: &Failure,
         cx: &mut Context<'_>,
     ) {
-        self.drop_migrations_that(|one| cells.contains(&one.cell), reason, cx);
+        self.drop_migrations_that(|one| cells.contains(&one.cell), failure, cx);
     }
 
     /// Gives up the moves to somebody who is gone.
     pub(crate) fn drop_migrations_to(
         &mut self,
         name: &PeerName,
-        reason: &str,
+        failure: &Failure,
         cx: &mut Context<'_>,
     ) {
-        self.drop_migrations_that(|one| one.to == *name, reason, cx);
+        self.drop_migrations_that(|one| one.to == *name, failure, cx);
     }
 
     /// Gives up the moves to somebody who is to leave, but those that the step under way makes.
     pub(crate) fn drop_coming_migrations_to(
         &mut self,
         name: &PeerName,
-        reason: &str,
+        failure: &Failure,
         cx: &mut Context<'_>,
     ) {
         let is_coming = |one: &Migration| one.to == *name && one.progress != Progress::Moving;
-        self.drop_migrations_that(is_coming, reason, cx);
+        self.drop_migrations_that(is_coming, failure, cx);
     }
 
     /// Gives up all moves, since the run ends.
-    pub(crate) fn drop_migrations(&mut self, reason: &str, cx: &mut Context<'_>) {
-        self.drop_migrations_that(|_| true, reason, cx);
+    pub(crate) fn drop_migrations(&mut self, failure: &Failure, cx: &mut Context<'_>) {
+        self.drop_migrations_that(|_| true, failure, cx);
     }
 }

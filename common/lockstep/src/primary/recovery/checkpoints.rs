@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
-use protocol::{CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence};
+use protocol::{FailureCode, CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence};
 
 use crate::checkpoint::Checkpoint;
-use crate::primary::context::Context;
+use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::io::{PrimaryOutput, Settings};
 use crate::primary::purpose::Purpose;
 use crate::primary::recovery::Recovery;
@@ -64,6 +64,15 @@ pub(crate) enum CheckpointError {
     NotKept,
 }
 
+impl CodedError for CheckpointError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::NotReady => FailureCode::NotReady,
+            Self::Impossible(_) | Self::NotKept => FailureCode::WrongState,
+        }
+    }
+}
+
 /// Checkpoints, made and coming.
 #[derive(Debug, Default)]
 pub(crate) struct Checkpoints {
@@ -103,16 +112,17 @@ impl Recovery {
     }
 
     /// Tells clients that wait for a checkpoint that none comes, with the reason.
-    pub(crate) fn fail_checkpoints(&mut self, reason: &str, cx: &mut Context<'_>) {
+    pub(crate) fn fail_checkpoints(&mut self, failure: &Failure, cx: &mut Context<'_>) {
         for (to, request, _) in std::mem::take(&mut self.checkpoints.waiting) {
-            cx.fail(to, request, reason);
+            cx.fail(to, request, failure);
         }
     }
 
     /// Makes no checkpoint any more: from now on a loss ends the run.
     pub(crate) fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
         self.checkpoints.coming = None;
-        self.fail_checkpoints(&reason, cx);
+        let failure = Failure::new(FailureCode::WrongState, reason.as_str());
+        self.fail_checkpoints(&failure, cx);
         let text = format!("{reason}: a secondary that is lost now ends the run");
         cx.event(Severity::Warning, "recovery", text);
         self.checkpoints.impossible = Some(reason);

@@ -5,9 +5,10 @@
 //! time passes are left out: their outcome is known.
 
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
-use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, Sequence};
+use protocol::{FailureCode, Command, Digest, Iteration, PeerName, ScheduledCommand, Sequence};
 use serde::{Deserialize, Serialize};
 
+use crate::primary::context::Failure;
 use crate::primary::resume::Resume;
 use crate::primary::run_clock::ClockMode;
 use crate::primary::world::WorldState;
@@ -57,17 +58,18 @@ impl Resume {
 
     /// Returns the reason why a command cannot be done now: iterations are replayed, or nothing
     /// that is done can be written down.
-    pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
+    pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<Failure> {
         let Some(replay) = &self.replay else {
             return self.reason_to_stand_still(command);
         };
         if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
             return None;
         }
-        Some(format!(
+        let reason = format!(
             "the run does again what it had done, up to iteration {}: wait until it goes on",
             replay.until
-        ))
+        );
+        Some(Failure::new(FailureCode::WrongState, reason))
     }
 
     /// Returns the wanted state of the run, whose clock and factor are these.

@@ -3,10 +3,10 @@
 //! A run that went on would have iterations that nobody could take up again.
 
 use protocol::primary_to_observers::Severity;
-use protocol::{Command, Iteration};
+use protocol::{FailureCode, Command, Iteration};
 
 use crate::commands_file::can_be_scheduled;
-use crate::primary::context::Context;
+use crate::primary::context::{Context, Failure};
 use crate::primary::resume::Resume;
 use crate::primary::run_clock::ClockMode;
 
@@ -21,7 +21,7 @@ pub(crate) struct Failure {
 impl Resume {
     /// Returns the reason why a command cannot be done now: it lets time pass, or would be lost
     /// with this process though somebody was told that it is done.
-    pub(crate) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
+    pub(crate) fn reason_to_stand_still(&self, command: &Command) -> Option<Failure> {
         let failure = self.storage_failure.as_ref()?;
         let lets_time_pass = matches!(
             command,
@@ -36,7 +36,8 @@ impl Resume {
         } else {
             return None;
         };
-        Some(format!("{}: {what} until that is mended", failure.cause))
+        let reason = format!("{}: {what} until that is mended", failure.cause);
+        Some(Failure::new(FailureCode::Storage, reason))
     }
 
     /// Notes that time is to stand still also when what is done can be written down again.

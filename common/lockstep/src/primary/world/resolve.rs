@@ -10,17 +10,18 @@ use std::time::Duration;
 use protocol::action::Spawn;
 use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
 use protocol::primary_to_observers::Severity;
-use protocol::{Action, LinkPose, PerformerId, SimTime};
+use protocol::{Action, FailureCode, LinkPose, PerformerId, SimTime};
 use sdf::{ModelParcel, Pose, ReadModel};
 
 use crate::limits::NUMBERS_MAX;
-use crate::primary::context::Context;
+use crate::primary::context::{CodedError, Context};
 use crate::primary::spawn_text::{
     NAME_BYTES_MAX, ReadText, ReadTextError, is_name_of_part, shown_name,
 };
 use crate::primary::world::WorldState;
 use crate::publication::PublicationError;
 use crate::registry::RegistryError;
+use crate::services::ServiceError;
 
 /// The largest model that may be spawned, with its meshes, beside what else is in its step
 /// \[bytes\].
@@ -96,6 +97,52 @@ pub(crate) enum CommandError {
     Publication(PublicationError),
     #[error("a system cannot ask for this")]
     NotForSystems,
+}
+
+impl CodedError for CommandError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::Name(error) => match error {
+                RegistryError::Static { .. } | RegistryError::WorldNotNamed { .. } => {
+                    FailureCode::Invalid
+                }
+                _ => FailureCode::NotFound,
+            },
+            Self::NoMover { .. } => FailureCode::NotFound,
+            Self::Taken { .. } => FailureCode::NameTaken,
+            Self::HeldAlready { .. } | Self::NotHeld { .. } | Self::FrameNotFinite { .. } => {
+                FailureCode::WrongState
+            }
+            Self::Full | Self::TooLarge { .. } => FailureCode::TooMuch,
+            Self::NewName { .. }
+            | Self::NoPoses
+            | Self::PoseOf { .. }
+            | Self::Pose(_)
+            | Self::PerformerBox
+            | Self::NoTarget
+            | Self::TargetNotFinite
+            | Self::NoJoints
+            | Self::OneModel { .. }
+            | Self::OtherWorld { .. }
+            | Self::Text(_)
+            | Self::Force
+            | Self::ForceTime { .. }
+            | Self::StepSize { .. }
+            | Self::Publication(_)
+            | Self::NotForSystems => FailureCode::Invalid,
+        }
+    }
+}
+
+impl CodedError for ServiceError {
+    fn code(&self) -> FailureCode {
+        match self {
+            Self::Unknown { .. } => FailureCode::NotFound,
+            Self::Kind { .. } | Self::Malformed { .. } | Self::Refused { .. } => {
+                FailureCode::Invalid
+            }
+        }
+    }
 }
 
 /// A pose that nothing can have.

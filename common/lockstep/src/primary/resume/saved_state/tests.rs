@@ -546,7 +546,7 @@ fn a_run_that_waits_for_room_still_aims_at_running() {
         })
     };
     // What nobody could take up again is not done.
-    let Some(Reply::Failed { reason }) = ask(Command::SetSeed { seed: 3 }) else {
+    let Some(Reply::Failed { reason, .. }) = ask(Command::SetSeed { seed: 3 }) else {
         panic!("it is refused");
     };
     assert!(reason.contains("nothing is changed until"), "{reason}");
