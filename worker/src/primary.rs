@@ -21,9 +21,9 @@ use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
-use protocol::{FailureCode, 
-    ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
-    SessionTime, StopReason, decode, encode, topic,
+use protocol::{
+    ClientToPrimary, Command, Envelope, FailureCode, PeerName, ProtocolVersion, RoutingId,
+    SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Destination, Link, Refusals};

@@ -32,7 +32,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, PrimaryToSecondary, Step, Wanted};
 use protocol::report::TopicReport;
 use protocol::secondary_to_primary::{SecondaryToPrimary, StepAck};
-use protocol::{FailureCode, Envelope, Iteration, PeerName, RoutingId, SessionTime, StopReason};
+use protocol::{Envelope, FailureCode, Iteration, PeerName, RoutingId, SessionTime, StopReason};
 use sdf::World;
 
 use crate::checkpoint::Checkpoint;

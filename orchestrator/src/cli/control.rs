@@ -158,7 +158,10 @@ mod tests {
         check("a disconnect bob", Some("a"), Command::Disconnect { key });
         check_error("a disconnect", "needs the name of a key");
         check("a play --format json", Some("a"), Command::Play);
-        check_error("a play --format csv", "--format csv goes with clients alone");
+        check_error(
+            "a play --format csv",
+            "--format csv goes with clients alone",
+        );
     }
 
     #[test]

@@ -23,10 +23,10 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let is_json = arguments.format == Some(TableFormat::Json);
     if command == Command::Stop {
         let told = runtime()?.block_on(super::stop::stop(&target, arguments.timeout))?;
-        return match is_json {
-            true => output::print_json(&json!({ "run": target.name() })),
-            false => output::print(&told),
-        };
+        if is_json {
+            return output::print_json(&json!({ "run": target.name() }));
+        }
+        return output::print(&told);
     }
     let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {

@@ -9,9 +9,9 @@ use protocol::{Command, ExitCode};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::Failed;
 use super::ctl::from_ask;
 use super::target::Target;
-use super::Failed;
 use crate::client::AskError;
 use crate::run_directory::FoundRun;
 

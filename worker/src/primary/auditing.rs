@@ -118,10 +118,13 @@ impl<L: Link> PrimaryDriver<L> {
             let told = format!("{name} ({access}) was refused {text}");
             self.tell_deed(Severity::Warning, &told);
         }
-        let (request, reply) = (message.request, Reply::Failed {
-            code: FailureCode::Forbidden,
-            reason,
-        });
+        let (request, reply) = (
+            message.request,
+            Reply::Failed {
+                code: FailureCode::Forbidden,
+                reason,
+            },
+        );
         self.reply(from.clone(), PrimaryToClient { request, reply });
         false
     }

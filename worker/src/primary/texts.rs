@@ -91,12 +91,7 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
-    fn refuse(
-        &mut self,
-        to: RoutingId,
-        request: RequestId,
-        (code, reason): (FailureCode, &str),
-    ) {
+    fn refuse(&mut self, to: RoutingId, request: RequestId, (code, reason): (FailureCode, &str)) {
         let reason = reason.to_owned();
         let reply = Reply::Failed { code, reason };
         self.reply(to, PrimaryToClient { request, reply });

@@ -7,7 +7,7 @@ use protocol::primary_to_observers::{Announce, Severity};
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot};
 use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CaughtUp, CellDigests, Loaded, StepAck};
-use protocol::{FailureCode, CellId, PeerName, Sequence, StopReason};
+use protocol::{CellId, FailureCode, PeerName, Sequence, StopReason};
 
 use crate::checkpoint::Checkpoint;
 use crate::primary::barrier::divergence::Replayed;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSource};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{FailureCode, CellId, PeerName, PerformerId};
+use protocol::{CellId, FailureCode, PeerName, PerformerId};
 
 use crate::balance::{Balance, BalanceSettings};
 use crate::partition::{Changes, HandOffPlan};

@@ -3,7 +3,8 @@
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::{
-    CellId, ClientToPrimary, Command, FailureCode, PeerName, RequestId, RoutingId, SessionId, StopReason,
+    CellId, ClientToPrimary, Command, FailureCode, PeerName, RequestId, RoutingId, SessionId,
+    StopReason,
 };
 
 use crate::primary::commands::batch::Origin;
@@ -59,7 +60,10 @@ impl Primary {
             return cx.fail(
                 from,
                 request,
-                (FailureCode::OtherRun, "the request was meant for another run"),
+                (
+                    FailureCode::OtherRun,
+                    "the request was meant for another run",
+                ),
             );
         }
         if matches!(
@@ -316,8 +320,7 @@ impl Primary {
         if !self.peers.is_draining(peer) {
             let text = format!("{peer} gives away its cells, to leave");
             let failure = Failure::new(FailureCode::Superseded, text.as_str());
-            self.placement
-                .drop_coming_migrations_to(peer, &failure, cx);
+            self.placement.drop_coming_migrations_to(peer, &failure, cx);
             cx.event(Severity::Info, "command", text);
         }
         self.peers.drain(peer, (from, request));

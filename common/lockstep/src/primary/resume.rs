@@ -6,7 +6,7 @@ mod storage;
 
 use crate::checkpoint::Checkpoint;
 use replay::Replaying;
-use storage::Failure;
+use storage::StorageFailure;
 
 /// State of a run that was resumed, and of its storage.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(crate) struct Resume {
     /// Iterations that were complete before and are done again.
     replay: Option<Replaying>,
     /// Reason why what is done cannot be written down.
-    storage_failure: Option<Failure>,
+    storage_failure: Option<StorageFailure>,
 }
 
 impl Resume {

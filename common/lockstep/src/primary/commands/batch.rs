@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
-use protocol::{FailureCode, 
-    Command, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand, StampedAction,
-    TopicMessage,
+use protocol::{
+    Command, FailureCode, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand,
+    StampedAction, TopicMessage,
 };
 
 use crate::partition::Changes;

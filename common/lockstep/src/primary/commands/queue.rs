@@ -14,7 +14,9 @@ use std::collections::{BTreeSet, VecDeque};
 use protocol::client_to_primary::ResetKind;
 use protocol::primary_to_observers::Severity;
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{FailureCode, Command, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage};
+use protocol::{
+    Command, FailureCode, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage,
+};
 
 use crate::primary::commands::WAITERS_MAX;
 use crate::primary::commands::batch::{self, AppliedCommand, Batch, Origin};

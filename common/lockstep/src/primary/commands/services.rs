@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{FailureCode, Command, RequestId, RoutingId};
+use protocol::{Command, FailureCode, RequestId, RoutingId};
 
 use serde::{Deserialize, Serialize};
 

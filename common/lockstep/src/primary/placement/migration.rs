@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource};
-use protocol::{FailureCode, CellId, Iteration, PeerName, RequestId, RoutingId};
+use protocol::{CellId, FailureCode, Iteration, PeerName, RequestId, RoutingId};
 
 use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::placement::Placement;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
-use protocol::{FailureCode, CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence};
+use protocol::{CellId, Digest, FailureCode, Iteration, PeerName, RequestId, RoutingId, Sequence};
 
 use crate::checkpoint::Checkpoint;
 use crate::primary::context::{CodedError, Context, Failure};

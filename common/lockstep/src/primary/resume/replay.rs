@@ -5,7 +5,7 @@
 //! time passes are left out: their outcome is known.
 
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
-use protocol::{FailureCode, Command, Digest, Iteration, PeerName, ScheduledCommand, Sequence};
+use protocol::{Command, Digest, FailureCode, Iteration, PeerName, ScheduledCommand, Sequence};
 use serde::{Deserialize, Serialize};
 
 use crate::primary::context::Failure;

@@ -3,7 +3,7 @@
 //! A run that went on would have iterations that nobody could take up again.
 
 use protocol::primary_to_observers::Severity;
-use protocol::{FailureCode, Command, Iteration};
+use protocol::{Command, FailureCode, Iteration};
 
 use crate::commands_file::can_be_scheduled;
 use crate::primary::context::{Context, Failure};
@@ -12,7 +12,7 @@ use crate::primary::run_clock::ClockMode;
 
 /// A failure of the storage.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct StorageFailure {
     cause: String,
     /// Mode of the clock before, and again afterwards.
     mode: ClockMode,
@@ -64,7 +64,7 @@ impl Resume {
             }
         };
         cx.event(Severity::Error, "storage", text);
-        self.storage_failure = Some(Failure { cause, mode });
+        self.storage_failure = Some(StorageFailure { cause, mode });
         true
     }
 
