@@ -566,10 +566,10 @@ impl Primary {
     ) {
         self.world.count_levels(&changes.levels);
         self.placement.insert(self.world.topology(), &batch.spawned);
-        let hosts = self.peers.hosts_for_lost_cells();
+        let hosts = || self.peers.hosts_for_lost_cells();
         let mut affinities = self
             .placement
-            .open_and_close(&changes, &self.world, &hosts, cx);
+            .open_and_close(&changes, &self.world, hosts, cx);
         let ready = self.placement.take_ready(&mut self.world, cx);
         for host in &ready.hosts_of_too_large {
             self.peers.fail_drain(host, cx);

@@ -93,7 +93,7 @@ impl Partition {
     /// Makes a partition that goes on where another one was.
     ///
     /// # Errors
-    /// Fails when the memory does not fit the topology, with what does not.
+    /// Fails when the saved state does not fit the topology, and says why.
     pub(crate) fn restore(
         plan: &Topology,
         rules: Rules,

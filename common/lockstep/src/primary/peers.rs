@@ -9,6 +9,7 @@ pub(crate) mod startup;
 
 use std::time::Duration;
 
+use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary};
 use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId, SessionTime, StopReason};
@@ -86,7 +87,7 @@ impl Peers {
         self.secondaries = ready.map(|(name, _)| name.clone()).collect();
         self.startup = Startup::default();
         let text = format!("all secondaries are ready: {}", self.secondary_names());
-        cx.event(protocol::primary_to_observers::Severity::Info, "run", text);
+        cx.event(Severity::Info, "run", text);
     }
 
     /// Has all who take part join again, in a run that was resumed; returns them.

@@ -101,7 +101,7 @@ impl Placement {
         &mut self,
         changes: &Changes,
         world: &WorldState,
-        hosts: &[PeerName],
+        hosts: impl FnOnce() -> Vec<PeerName>,
         cx: &mut Context<'_>,
     ) -> Vec<AffinityChange> {
         let mut closed = changes.cells_closed.clone();
@@ -125,8 +125,12 @@ impl Placement {
         let opening: Vec<CellId> = opened
             .filter(|cell| self.host_map.host(*cell).is_none())
             .collect();
+        if opening.is_empty() {
+            return affinities;
+        }
+        let hosts = hosts();
         for cell in opening {
-            let host = self.host_for(cell, world, hosts);
+            let host = self.host_for(cell, world, &hosts);
             self.host_map.place(cell, Some(&host));
             affinities.push(AffinityChange {
                 cell,

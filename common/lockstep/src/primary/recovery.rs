@@ -14,6 +14,7 @@ pub(crate) mod task;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{AffinityChange, DataAgain, Step};
@@ -78,7 +79,7 @@ impl Recovery {
     }
 
     /// Moves all deadlines by a time in which the primary itself did nothing.
-    pub(crate) fn postpone(&mut self, by: std::time::Duration) {
+    pub(crate) fn postpone(&mut self, by: Duration) {
         self.jobs.postpone(by);
         self.losses.postpone(by);
     }

@@ -40,18 +40,18 @@ pub(crate) struct SavedHostMap {
 
 impl HostMap {
     /// Starts with every performer in its first home and no cell hosted.
-    pub(crate) fn new(plan: &Topology) -> Self {
-        let mut owned = vec![Vec::new(); plan.cells.len()];
-        for (id, performer) in plan.performers.iter().enumerate() {
+    pub(crate) fn new(topology: &Topology) -> Self {
+        let mut owned = vec![Vec::new(); topology.cells.len()];
+        for (id, performer) in topology.performers.iter().enumerate() {
             owned[performer.home.0 as usize].push(PerformerId(id as u32));
         }
         Self {
-            cell_of: plan.performers.iter().map(|one| one.home).collect(),
+            cell_of: topology.performers.iter().map(|one| one.home).collect(),
             owned,
             affinity: BTreeMap::new(),
             hosted: BTreeMap::new(),
-            hand_offs: vec![0; plan.performers.len()],
-            hand_offs_to: vec![0; plan.cells.len()],
+            hand_offs: vec![0; topology.performers.len()],
+            hand_offs_to: vec![0; topology.cells.len()],
             hand_offs_in: BTreeMap::new(),
         }
     }
@@ -61,19 +61,19 @@ impl HostMap {
     /// # Errors
     /// Fails when the saved state does not fit the topology, and says why.
     pub(crate) fn restore(
-        plan: &Topology,
+        topology: &Topology,
         partition: &Partition,
         saved: SavedHostMap,
     ) -> Result<Self, &'static str> {
-        if saved.of_performers.len() != plan.present().count()
-            || saved.to_cells.len() != plan.cells.len()
+        if saved.of_performers.len() != topology.present().count()
+            || saved.to_cells.len() != topology.cells.len()
         {
             return Err("it counts hand-offs of more or fewer performers than there are");
         }
-        let performers = (0..plan.performers.len() as u32).map(PerformerId);
-        let mut owned = vec![Vec::new(); plan.cells.len()];
-        let mut hand_offs = vec![0; plan.performers.len()];
-        for (id, count) in plan.present().zip(saved.of_performers) {
+        let performers = (0..topology.performers.len() as u32).map(PerformerId);
+        let mut owned = vec![Vec::new(); topology.cells.len()];
+        let mut hand_offs = vec![0; topology.performers.len()];
+        for (id, count) in topology.present().zip(saved.of_performers) {
             owned[partition.cell(id).0 as usize].push(id);
             hand_offs[id.0 as usize] = count;
         }
@@ -89,8 +89,8 @@ impl HostMap {
     }
 
     /// Returns what must be kept to count on.
-    pub(crate) fn save(&self, plan: &Topology) -> SavedHostMap {
-        let present = plan.present();
+    pub(crate) fn save(&self, topology: &Topology) -> SavedHostMap {
+        let present = topology.present();
         SavedHostMap {
             of_performers: present.map(|id| self.hand_offs(id)).collect(),
             to_cells: self.hand_offs_to.clone(),
@@ -99,8 +99,8 @@ impl HostMap {
     }
 
     /// Takes in a performer that starts in its home.
-    pub(crate) fn insert(&mut self, plan: &Topology, performer: PerformerId) {
-        let home = plan.performer(performer).home;
+    pub(crate) fn insert(&mut self, topology: &Topology, performer: PerformerId) {
+        let home = topology.performer(performer).home;
         let index = performer.0 as usize;
         if index == self.cell_of.len() {
             self.cell_of.push(home);
@@ -113,9 +113,9 @@ impl HostMap {
     }
 
     /// Has no more performers than the topology, whose last numbers nobody has any more.
-    pub(crate) fn give_back(&mut self, plan: &Topology) {
-        self.cell_of.truncate(plan.performers.len());
-        self.hand_offs.truncate(plan.performers.len());
+    pub(crate) fn give_back(&mut self, topology: &Topology) {
+        self.cell_of.truncate(topology.performers.len());
+        self.hand_offs.truncate(topology.performers.len());
     }
 
     /// Takes a performer out of its cell, as it leaves its world.

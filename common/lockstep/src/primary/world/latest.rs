@@ -48,8 +48,8 @@ pub(crate) struct SavedStates {
 }
 
 impl LatestStates {
-    pub(crate) fn new(plan: &Topology) -> Self {
-        let states = plan.performers.iter().enumerate();
+    pub(crate) fn new(topology: &Topology) -> Self {
+        let states = topology.performers.iter().enumerate();
         Self {
             states: states
                 .map(|(id, one)| PerformerState::at_rest(PerformerId(id as u32), one.start))
@@ -58,19 +58,19 @@ impl LatestStates {
             transfers: BTreeMap::new(),
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
-            cell_digests: vec![None; plan.cells.len()],
+            cell_digests: vec![None; topology.cells.len()],
             digest: Digest::default(),
             builder: DigestBuilder::default(),
             has_news: true,
-            reported: vec![false; plan.performers.len()],
+            reported: vec![false; topology.performers.len()],
         }
     }
 
     /// Goes back to the start after an iteration.
-    pub(crate) fn begin_reset(&mut self, plan: &Topology, after: Iteration) {
+    pub(crate) fn begin_reset(&mut self, topology: &Topology, after: Iteration) {
         let states = std::mem::take(&mut self.states);
         let digest = self.digest;
-        *self = Self::new(plan);
+        *self = Self::new(topology);
         self.digest = digest;
         self.before_reset = Some((after, states));
     }
@@ -91,10 +91,10 @@ impl LatestStates {
 
     /// Returns the whole states and poses that hold until time advances, the digests of cells, and
     /// which performers were reported as not finite.
-    pub(crate) fn save(&self, plan: &Topology) -> SavedStates {
+    pub(crate) fn save(&self, topology: &Topology) -> SavedStates {
         let transfers = self.transfers.iter();
-        let reported = plan.present().filter(|id| self.reported[id.0 as usize]);
-        let states = plan.present().map(|id| self.states[id.0 as usize]);
+        let reported = topology.present().filter(|id| self.reported[id.0 as usize]);
+        let states = topology.present().map(|id| self.states[id.0 as usize]);
         let states: Vec<PerformerState> = states.collect();
         SavedStates {
             states: StateBlob::pack(&states),
@@ -112,7 +112,7 @@ impl LatestStates {
     /// # Errors
     /// Fails when it does not fit the topology, and says why.
     pub(crate) fn restore(
-        plan: &Topology,
+        topology: &Topology,
         saved: SavedStates,
         digest: Digest,
     ) -> Result<Self, &'static str> {
@@ -120,14 +120,18 @@ impl LatestStates {
             return Err("a state is cut");
         };
         let present: Vec<PerformerState> = states.collect();
-        if !present.iter().map(|one| one.performer).eq(plan.present()) {
+        if !present
+            .iter()
+            .map(|one| one.performer)
+            .eq(topology.present())
+        {
             return Err("it has states of more or fewer performers than there are");
         }
-        let Self { mut states, .. } = Self::new(plan);
+        let Self { mut states, .. } = Self::new(topology);
         for state in present {
             states[state.performer.0 as usize] = state;
         }
-        if saved.cell_digests.len() != plan.cells.len() {
+        if saved.cell_digests.len() != topology.cells.len() {
             return Err("it has digests of more or fewer cells than there are");
         }
         let mut reported = vec![false; states.len()];
@@ -169,9 +173,9 @@ impl LatestStates {
     }
 
     /// Has no more performers than the topology, whose last numbers nobody has any more.
-    pub(crate) fn give_back(&mut self, plan: &Topology) {
-        self.states.truncate(plan.performers.len());
-        self.reported.truncate(plan.performers.len());
+    pub(crate) fn give_back(&mut self, topology: &Topology) {
+        self.states.truncate(topology.performers.len());
+        self.reported.truncate(topology.performers.len());
     }
 
     /// Forgets a performer that goes with the next step, but for its last state: that of the
@@ -227,13 +231,14 @@ impl LatestStates {
     /// `None` when all is here.
     pub(crate) fn missing(
         &self,
-        plan: &Topology,
+        topology: &Topology,
         changes: &Changes,
         seen: impl IntoIterator<Item = PerformerId>,
     ) -> Option<Wanted> {
         let passing = changes.hand_offs.iter().map(|passage| passage.performer);
-        let is_seen =
-            |change: &&GhostChange| change.present && plan.watched[plan.cell(change.cell).world];
+        let is_seen = |change: &&GhostChange| {
+            change.present && topology.watched[topology.cell(change.cell).world]
+        };
         let ghosts = changes.ghosts.iter().filter(is_seen);
         let mut poses: Vec<PerformerId> = ghosts
             .map(|change| change.performer)
