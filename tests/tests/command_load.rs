@@ -1,7 +1,7 @@
 //! Shows that commands are answered under load and that what they do can be repeated: 10 clients
 //! give 1,000 valid and invalid commands per second for 30 s to a run on two secondaries; each is
-//! answered, and a replay of those that were done, in one process, has the same digests. Nobody waits
-//! for the text of a model that takes long to read.
+//! answered, and a replay of those that were done, in one process, has the same digests. Nobody
+//! waits for the text of a model that takes long to read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

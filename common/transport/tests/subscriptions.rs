@@ -1,5 +1,5 @@
-//! Shows that whoever listens to more than it may, is cut off and comes back at once has little more
-//! counted, and that others are heard meanwhile: with sockets of libzmq's own.
+//! Shows that whoever listens to more than it may, is cut off and comes back at once has little
+//! more counted, and that others are heard meanwhile: with sockets of libzmq's own.
 
 use std::time::{Duration, Instant};
 
