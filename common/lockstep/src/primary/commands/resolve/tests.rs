@@ -8,6 +8,7 @@ use protocol::{Iteration, SessionTime};
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 use super::*;
+use crate::PrimaryInput;
 use crate::library::Library;
 use crate::limits::{SPAWNED_COLLISIONS_MAX, SPAWNED_PARTS_MAX};
 use crate::pace::Pace;
@@ -110,6 +111,42 @@ fn a_library_keeps_what_a_text_rests_on_and_nothing_that_was_only_looked_at() {
     let kept = files.0.lock().unwrap();
     let expected = [&["part.sdf"][..], &[], &["part.obj"], &[], &[]];
     assert_eq!(*kept, expected);
+}
+
+#[test]
+fn a_text_that_was_read_elsewhere_is_applied_with_the_names_of_then() {
+    let files = Files::default();
+    let mut primary = Primary::new(settings(), &worlds());
+    primary.set_library(Box::new(files.clone()));
+    let include = "<link name='own'/><include merge='false'><uri>part.sdf</uri></include>";
+    let request = SpawnRequest {
+        sdf: model("one", include),
+        allow_renaming: true,
+        ..SpawnRequest::default()
+    };
+    let command = Command::Spawn(Box::new(request));
+    let mut input = PrimaryInput::Client {
+        from: "c".into(),
+        session: protocol::SessionId(1),
+        message: protocol::ClientToPrimary {
+            request: protocol::RequestId(1),
+            command: command.clone(),
+        },
+        texts: Vec::new(),
+    };
+    assert!(input.brings_texts());
+    input.read_texts(&*primary.library(), &[]);
+    assert!(files.0.lock().unwrap().is_empty(), "nothing came of it yet");
+    spawn(&mut primary, &model("one", "<link name='l'/>")).unwrap();
+    let PrimaryInput::Client { mut texts, .. } = input else {
+        unreachable!("it is of a client");
+    };
+    let mut outbox = Vec::new();
+    let cx = &mut Context::new(SessionTime(0), Iteration(0), &mut outbox);
+    let granted = primary.grant(&command, texts.pop(), cx).unwrap();
+    assert_eq!(granted.name.as_deref(), Some("one_1"));
+    let kept = files.0.lock().unwrap();
+    assert_eq!(*kept, [&[][..], &["part.sdf"]]);
 }
 
 #[test]
