@@ -168,11 +168,12 @@ fn mutated_answer(attacker: &Attacker<'_>, name: &str) {
     });
 }
 
-/// Goes through all cuts and flips, in an order that has some of each kind early.
+/// Goes through all cuts and flips, in an order that has some of each kind early, and begins again
+/// while there is time left: the pace of a moment means nothing.
 fn mutate(attacker: &Attacker<'_>, whole: &[u8], mut send: impl FnMut(&[u8])) {
     let all = whole.len() * 9;
     let mut place = 0;
-    for count in 0..all {
+    for count in 0_usize.. {
         // A step that has no divisor in common with the number of all goes through each once.
         place = (place + 7_919) % all.max(1);
         if let Some(message) = messages::mutated(whole, place) {
