@@ -70,6 +70,14 @@ fn spawn(world: &mut WorldState, sdf: &str) -> Result<ResolvedCommand, String> {
         sdf: sdf.to_owned(),
         ..SpawnRequest::default()
     };
+    spawn_with(world, request, None)
+}
+
+fn spawn_with(
+    world: &mut WorldState,
+    request: SpawnRequest,
+    text: Option<ReadText>,
+) -> Result<ResolvedCommand, String> {
     let mut outbox = Vec::new();
     let cx = &mut Context::new(SessionTime(0), Iteration(0), &mut outbox);
     let mut settings = settings();
@@ -78,7 +86,7 @@ fn spawn(world: &mut WorldState, sdf: &str) -> Result<ResolvedCommand, String> {
         clock: &mut RunClock::new(false, Pace::new(settings.step_size, 1.0)),
         settings: &mut settings,
     };
-    let resolved = resolve(&Command::Spawn(Box::new(request)), None, scope, cx);
+    let resolved = resolve(&Command::Spawn(Box::new(request)), text, scope, cx);
     resolved.map_err(|error| error.to_string())
 }
 
@@ -116,35 +124,32 @@ fn a_library_keeps_what_a_text_rests_on_and_nothing_that_was_only_looked_at() {
 #[test]
 fn a_text_that_was_read_elsewhere_is_applied_with_the_names_of_then() {
     let files = Files::default();
-    let mut primary = Primary::new(settings(), &worlds());
-    primary.set_library(Box::new(files.clone()));
+    let mut world = state();
+    world.set_library(Box::new(files.clone()));
     let include = "<link name='own'/><include merge='false'><uri>part.sdf</uri></include>";
     let request = SpawnRequest {
         sdf: model("one", include),
         allow_renaming: true,
         ..SpawnRequest::default()
     };
-    let command = Command::Spawn(Box::new(request));
     let mut input = PrimaryInput::Client {
         from: "c".into(),
         session: protocol::SessionId(1),
         message: protocol::ClientToPrimary {
             request: protocol::RequestId(1),
-            command: command.clone(),
+            command: Command::Spawn(Box::new(request.clone())),
         },
         texts: Vec::new(),
     };
     assert!(input.brings_texts());
-    input.read_texts(&*primary.library(), &[]);
+    input.read_texts(&*world.library(), &[]);
     assert!(files.0.lock().unwrap().is_empty(), "nothing came of it yet");
-    spawn(&mut primary, &model("one", "<link name='l'/>")).unwrap();
+    spawn(&mut world, &model("one", "<link name='l'/>")).unwrap();
     let PrimaryInput::Client { mut texts, .. } = input else {
         unreachable!("it is of a client");
     };
-    let mut outbox = Vec::new();
-    let cx = &mut Context::new(SessionTime(0), Iteration(0), &mut outbox);
-    let granted = primary.grant(&command, texts.pop(), cx).unwrap();
-    assert_eq!(granted.name.as_deref(), Some("one_1"));
+    let resolved = spawn_with(&mut world, request, texts.pop()).unwrap();
+    assert_eq!(resolved.name.as_deref(), Some("one_1"));
     let kept = files.0.lock().unwrap();
     assert_eq!(*kept, [&[][..], &["part.sdf"]]);
 }
