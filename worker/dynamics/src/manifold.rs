@@ -58,7 +58,7 @@ impl Manifold {
 pub(crate) const LANES: usize = 4;
 
 /// The most points of a manifold; more of them between the same surfaces are another manifold.
-pub(crate) const POINTS_MAX: usize = 4;
+pub(crate) const POINTS_MAX: usize = 9;
 
 /// Calls a method with the size of a manifold as a constant.
 macro_rules! sized {
@@ -67,7 +67,12 @@ macro_rules! sized {
             4 => $this.$method::<4>($($argument),*),
             8 => $this.$method::<8>($($argument),*),
             12 => $this.$method::<12>($($argument),*),
-            _ => $this.$method::<16>($($argument),*),
+            16 => $this.$method::<16>($($argument),*),
+            20 => $this.$method::<20>($($argument),*),
+            24 => $this.$method::<24>($($argument),*),
+            28 => $this.$method::<28>($($argument),*),
+            32 => $this.$method::<32>($($argument),*),
+            _ => $this.$method::<36>($($argument),*),
         }
     };
 }

@@ -11,6 +11,9 @@ use crate::coordinates::Path;
 use crate::manifold::{Block, Law, Manifold, POINTS_MAX, Point, ROWS_MAX, across};
 use crate::row::{Line, Row};
 
+/// The most points that come together of several manifolds.
+const UNITED_MAX: usize = 4;
+
 /// The least length of a line of contact \[m\].
 const LINE_LENGTH_MIN: f64 = 1e-5;
 
@@ -285,7 +288,7 @@ fn united(contacts: &[Contact]) -> usize {
     }
     for group in groups {
         let is_other = group[0].bodies != first[0].bodies || line_radius(group).is_some();
-        if is_other || count + group.len() > POINTS_MAX {
+        if is_other || count + group.len() > UNITED_MAX {
             break;
         }
         count += group.len();
