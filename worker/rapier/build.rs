@@ -125,7 +125,7 @@ const EDITS: &[Edit] = &[
     Edit {
         file: "geometry/narrow_phase/pair_update.rs",
         from: "            let mut selected = [0, 1, 2, 3];\n",
-        to: "            let mut selected = [0, 1, 2, 3, 4, 5, 6, 7, 8];\n",
+        to: "            let mut selected = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];\n",
     },
     Edit {
         file: "geometry/narrow_phase/pair_update.rs",

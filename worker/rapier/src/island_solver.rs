@@ -20,7 +20,7 @@ use crate::parry::shape::PackedFeatureId;
 pub const KEPT_VERTEX: u32 = 1 << 29;
 
 /// The most contacts of a manifold that go to the solver.
-pub(crate) const POINTS_MAX: usize = 9;
+pub(crate) const POINTS_MAX: usize = 14;
 
 /// Decides velocities and poses of the awake bodies at the end of a step.
 pub trait IslandSolver: Send + Sync {

@@ -15,7 +15,7 @@ use rapier3d_f64::parry::query::{ContactManifold, TrackedContact};
 use rapier3d_f64::parry::shape::{HalfSpace, PackedFeatureId, Shape, TriMesh};
 use smallvec::SmallVec;
 
-use super::round_face::{Former, Pressed, RoundFace};
+use super::round_face::{self, Former, Pressed, RoundFace};
 
 /// How much farther out a corner has to be for each metre that it is higher \[m\].
 const HEIGHT_WEIGHT: Real = 10.0;
@@ -218,7 +218,7 @@ impl View {
 /// Returns the lowest corner and those that are farthest out.
 fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; CONTACTS_MAX]> {
     let mut chosen: SmallVec<[Corner; CONTACTS_MAX]> = SmallVec::new();
-    if corners.len() <= CONTACTS_MAX {
+    if corners.len() <= CONTACTS_MAX || round_face::is_corner(corners[0].number) {
         chosen.extend_from_slice(corners);
         return chosen;
     }

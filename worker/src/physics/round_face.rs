@@ -2,8 +2,7 @@
 //!
 //! A face that lies flat has eight corners on its rim, all of which go to the solver: with loads that
 //! are linear over them, eight hold against sliding and turning as a whole rim does. Between two of
-//! them a body would tip over at 92 % of what its rim holds, so that the edge over which it leans has
-//! three corners more, in the place of those across.
+//! them a body would tip over at 92 % of what its rim holds, so that there are more where it leans.
 
 pub(super) mod on_box;
 
@@ -20,7 +19,7 @@ const PLACES: usize = 32;
 /// Number of places from one corner to the next.
 const APART: usize = 4;
 /// The most corners of a face at a time.
-const CORNERS_MAX: usize = 9;
+const CORNERS_MAX: usize = 14;
 
 /// Directions of the places in the first quarter.
 const QUARTER: [[Real; 2]; PLACES / 4] = [
@@ -37,7 +36,7 @@ const QUARTER: [[Real; 2]; PLACES / 4] = [
     [0.195_090_322_016_128_25, 0.980_785_280_403_230_4],
 ];
 
-/// The part of the radius from which on the middle of the pressure leans over an edge. Up to half
+/// The part of the radius from which on a body whose pressure has its middle there leans. Up to half
 /// the radius loads are linear over eight corners.
 const LEANING: Real = 0.85;
 
@@ -92,6 +91,11 @@ impl<C: Pressed> Former<'_, C> {
     }
 }
 
+/// Tells whether the number of a vertex is that of a corner of a round face.
+pub(super) fn is_corner(number: u32) -> bool {
+    number & KEPT_VERTEX != 0
+}
+
 /// Returns the direction of a place on the rim.
 fn direction(place: usize) -> [Real; 2] {
     let [x, z] = QUARTER[place % QUARTER.len()];
@@ -109,17 +113,21 @@ fn places([x, z]: [Real; 2]) -> SmallVec<[usize; CORNERS_MAX]> {
     if x * x + z * z < LEANING * LEANING {
         return corners.collect();
     }
-    let is_left_of = |place: usize| {
-        let [cos, sin] = direction(place);
-        cos * z - sin * x >= 0.0
+    let along = |place: &usize| {
+        let [cos, sin] = direction(*place);
+        cos * x + sin * z
     };
-    let mut edges = corners.clone();
-    let first = edges.find(|first| is_left_of(*first) && !is_left_of(first + APART));
-    let first = first.unwrap_or(0);
-    let across = [PLACES / 2, PLACES / 2 + APART].map(|far| (first + far) % PLACES);
-    let between = first + 1..first + APART;
-    let others = corners.filter(|corner| !across.contains(corner));
-    others.chain(between).collect()
+    let nearest = (0..PLACES).reduce(|one, other| {
+        if along(&other) > along(&one) {
+            other
+        } else {
+            one
+        }
+    });
+    let nearest = nearest.unwrap_or(0) + PLACES;
+    // As far as the next corner to both sides: a body that rocks between two stays on all of them.
+    let more = (nearest + 1 - APART..nearest + APART).filter(|place| place % APART != 0);
+    corners.chain(more.map(|place| place % PLACES)).collect()
 }
 
 /// A round face of a cylinder or a cone, across the y axis of its shape.
@@ -167,7 +175,6 @@ impl RoundFace {
     fn corners<C: Pressed>(self, former: Former<'_, C>) -> impl Iterator<Item = (usize, Vector)> {
         let places = places(former.pressed_at(self)).into_iter();
         places.map(move |place| {
-            let place = place % PLACES;
             let [x, z] = direction(place);
             (
                 place,
@@ -207,17 +214,13 @@ mod tests {
         assert_eq!(places([0.5, -0.5])[..], [0, 4, 8, 12, 16, 20, 24, 28]);
         for place in 0..PLACES {
             let middle = direction(place).map(|part| 0.9 * part);
-            let mut own: Vec<usize> = places(middle).iter().map(|own| own % PLACES).collect();
-            assert_eq!(own.len(), CORNERS_MAX);
+            let mut own = places(middle).to_vec();
             own.sort_unstable();
             own.dedup();
-            assert_eq!(own.len(), CORNERS_MAX, "each is there once");
-            for near in [place + PLACES - 1, place, place + 1] {
-                let is_beside = near / APART != place / APART && near % APART != 0;
-                assert!(
-                    is_beside || own.contains(&(near % PLACES)),
-                    "{near} of {own:?}"
-                );
+            let more = if place % APART == 0 { 6 } else { 5 };
+            assert_eq!(own.len(), 8 + more, "{own:?}");
+            for near in place + PLACES + 1 - APART..place + PLACES + APART {
+                assert!(own.contains(&(near % PLACES)), "{near} of {own:?}");
             }
         }
     }
