@@ -3,7 +3,8 @@
 //!
 //! Prints one JSON line. Both do the same steps of the same scene in turns in the same run and on
 //! one thread, so that their ratio holds on a machine that is shared. Run it with
-//! `cargo bench -p tests --bench physics`.
+//! `cargo bench -p tests --bench physics`; `-- --scene 300 --turns 1` has scenes whose names begin so,
+//! and few turns, such as a profiler has time for.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -21,6 +22,14 @@ const STEPS: u32 = 40;
 const TURNS: usize = 25;
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let after = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1)
+    };
+    let prefix = after("--scene").map_or("", String::as_str);
+    let turns = after("--turns").and_then(|turns| turns.parse().ok());
+    let turns = turns.unwrap_or(TURNS);
     let boxes = sdf::generate_piles(300, [1, 1]);
     let robots = |count| sdf::generate_fleet(count, [1, 1]);
     let (exact, fast) = (Solver::Exact, Solver::Fast);
@@ -32,8 +41,13 @@ fn main() {
         ("10 robots that drive", robots(10), exact, 10),
         ("10 robots that drive, fast", robots(10), fast, 10),
     ];
-    let scenes = scenes.map(|(name, text, solver, robots)| measure(name, &text, solver, robots));
-    let line = json!({ "bench": "physics", "steps": STEPS, "turns": TURNS, "scenes": scenes });
+    let chosen = scenes
+        .into_iter()
+        .filter(|(name, ..)| name.starts_with(prefix));
+    let scenes = chosen
+        .map(|(name, text, solver, robots)| measure(name, &text, solver, robots, turns))
+        .collect::<Vec<Value>>();
+    let line = json!({ "bench": "physics", "steps": STEPS, "turns": turns, "scenes": scenes });
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
@@ -46,7 +60,7 @@ struct Turn {
     physics: Duration,
 }
 
-fn measure(name: &str, text: &str, solver: Solver, robots: u32) -> Value {
+fn measure(name: &str, text: &str, solver: Solver, robots: u32, turns: usize) -> Value {
     let read = sdf::read_worlds(text, "scene.sdf", &sdf::NoFiles);
     let mut worlds = read.expect("a generated world is valid").worlds;
     worlds[0].physics.solver = solver;
@@ -57,7 +71,7 @@ fn measure(name: &str, text: &str, solver: Solver, robots: u32) -> Value {
         direct.advance();
     }
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
+    for _ in 0..turns {
         let mut rapier = rapier_of(&direct);
         let mut turn = Turn::default();
         for _ in 0..STEPS {

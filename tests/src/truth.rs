@@ -18,6 +18,7 @@ pub mod simulation;
 mod sliding;
 mod standing;
 mod surfaces;
+mod tipping;
 mod wheels;
 
 /// Standard gravity of all scenes \[m/s^2\].
@@ -56,6 +57,7 @@ pub struct Case {
 pub fn cases() -> Vec<Case> {
     let groups = [
         standing::cases(),
+        tipping::cases(),
         sliding::cases(),
         wheels::cases(),
         landing::cases(),

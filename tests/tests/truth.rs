@@ -60,6 +60,12 @@ fn a_tower_of_thirty_boxes_stands() {
 }
 
 #[test]
+fn a_cylinder_tips_over_its_rim_whichever_way_it_leans() {
+    check("tip-on-plane");
+    check("tip-on-box");
+}
+
+#[test]
 fn what_lands_stays_and_gains_no_energy() {
     check("drop-foot");
     check("drop-table");

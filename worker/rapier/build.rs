@@ -116,6 +116,30 @@ const EDITS: &[Edit] = &[
             "            .loosened(self.contact_skin + prediction)\n",
         ),
     },
+    // A round face that lies flat has more contacts than four.
+    Edit {
+        file: "geometry/mod.rs",
+        from: "mod manifold_reduction;\n",
+        to: "pub(crate) mod manifold_reduction;\n",
+    },
+    Edit {
+        file: "geometry/narrow_phase/pair_update.rs",
+        from: "            let mut selected = [0, 1, 2, 3];\n",
+        to: "            let mut selected = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];\n",
+    },
+    Edit {
+        file: "geometry/narrow_phase/pair_update.rs",
+        from: "            crate::geometry::manifold_reduction::reduce_manifold_naive(\n",
+        to: "            crate::island_solver::select(\n",
+    },
+    Edit {
+        file: "geometry/narrow_phase/pair_update.rs",
+        from: "use crate::math::{MAX_MANIFOLD_POINTS, Real};\n",
+        to: concat!(
+            "use crate::island_solver::POINTS_MAX as MAX_MANIFOLD_POINTS;\n",
+            "use crate::math::Real;\n",
+        ),
+    },
     // Whoever orders contacts by their colliders must know these.
     Edit {
         file: "dynamics/solver/manifold_store.rs",

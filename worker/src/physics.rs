@@ -30,6 +30,7 @@ pub mod presence;
 mod ray;
 mod reach;
 mod reading;
+mod round_face;
 mod settling;
 mod shape;
 pub mod snapshot;

@@ -28,6 +28,12 @@ const BULLET: Package = Package {
     version: "3.2.7",
     module: "pybullet",
 };
+/// `PyBullet` is built with it and does not say so.
+const NUMPY: Package = Package {
+    name: "numpy",
+    version: "2.4.6",
+    module: "numpy",
+};
 const MUJOCO: Package = Package {
     name: "mujoco",
     version: "4.0.0",
@@ -113,6 +119,7 @@ impl Peers {
     /// Fails if they cannot be had.
     pub fn require_robots(&self) -> Result<(), String> {
         self.require_example_robots()?;
+        self.python.require(&NUMPY, &self.scratch)?;
         self.python.require(&BULLET, &self.scratch)
     }
 

@@ -306,6 +306,17 @@ pub fn ground_of(friction: f64, restitution: f64) -> String {
     )
 }
 
+/// Writes a square slab of a width \[m\] whose top is at height 0, and which never moves.
+pub fn fixed_slab(width: f64) -> String {
+    let friction = format!("<mu>{ROUGH}</mu><mu2>{ROUGH}</mu2>");
+    let shape = Shape::Box([width, width, 1.0]);
+    format!(
+        "<model name='slab'><static>true</static><pose>0 0 -0.5 0 0 0</pose><link name='link'>\
+         <collision name='collision'><geometry>{shape}</geometry>{}</collision></link></model>",
+        surface(&friction, 1.0)
+    )
+}
+
 /// Writes a world with the usual gravity.
 pub fn world(models: &[String]) -> String {
     world_under([0.0, 0.0, -GRAVITY], models)

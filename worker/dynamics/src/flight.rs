@@ -66,7 +66,7 @@ pub(crate) struct Workspace {
     pub(crate) servos: Vec<Servo>,
     /// Zeros, as many as there are degrees of freedom.
     pub(crate) dense: Vec<f64>,
-    /// The same for each row of a manifold.
+    /// The same for each row of a manifold; whoever writes there leaves zeros.
     pub(crate) lanes: Vec<f64>,
     /// True if frames are those of the positions.
     is_placed: bool,
@@ -115,7 +115,6 @@ impl Workspace {
         self.kinematics.move_at(tree, &tree.rates);
         self.dense.clear();
         self.dense.resize(tree.freedom(), 0.0);
-        self.lanes.clear();
         self.lanes.resize(tree.freedom() * ROWS_MAX, 0.0);
         self.is_known = true;
     }

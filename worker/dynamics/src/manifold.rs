@@ -58,7 +58,7 @@ impl Manifold {
 pub(crate) const LANES: usize = 4;
 
 /// The most points of a manifold; more of them between the same surfaces are another manifold.
-pub(crate) const POINTS_MAX: usize = 4;
+pub(crate) const POINTS_MAX: usize = 14;
 
 /// Calls a method with the size of a manifold as a constant.
 macro_rules! sized {
@@ -67,7 +67,17 @@ macro_rules! sized {
             4 => $this.$method::<4>($($argument),*),
             8 => $this.$method::<8>($($argument),*),
             12 => $this.$method::<12>($($argument),*),
-            _ => $this.$method::<16>($($argument),*),
+            16 => $this.$method::<16>($($argument),*),
+            20 => $this.$method::<20>($($argument),*),
+            24 => $this.$method::<24>($($argument),*),
+            28 => $this.$method::<28>($($argument),*),
+            32 => $this.$method::<32>($($argument),*),
+            36 => $this.$method::<36>($($argument),*),
+            40 => $this.$method::<40>($($argument),*),
+            44 => $this.$method::<44>($($argument),*),
+            48 => $this.$method::<48>($($argument),*),
+            52 => $this.$method::<52>($($argument),*),
+            _ => $this.$method::<56>($($argument),*),
         }
     };
 }

@@ -10,8 +10,17 @@ use crate::dynamics::{
     ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager,
     RigidBody, RigidBodyHandle, RigidBodySet, RigidBodyType, RigidBodyVelocity,
 };
+use crate::geometry::manifold_reduction::reduce_manifold_naive;
 use crate::geometry::{ColliderHandle, ColliderSet, ContactManifold};
-use crate::math::{Pose, Vector};
+use crate::math::{Pose, Real, Vector};
+use crate::parry::shape::PackedFeatureId;
+
+/// Bit of the number of a vertex. All contacts of such vertices go to the solver, where a manifold has
+/// no other ones; of others, rapier chooses four.
+pub const KEPT_VERTEX: u32 = 1 << 29;
+
+/// The most contacts of a manifold that go to the solver.
+pub(crate) const POINTS_MAX: usize = 14;
 
 /// Decides velocities and poses of the awake bodies at the end of a step.
 pub trait IslandSolver: Send + Sync {
@@ -177,4 +186,25 @@ pub(crate) fn solve(
     };
     solver.solve(&mut scene);
     scene.any_fast
+}
+
+/// Chooses the contacts of a manifold that go to the solver.
+pub(crate) fn select(
+    manifold: &ContactManifold,
+    selected: &mut [usize; POINTS_MAX],
+    count: &mut usize,
+    prediction_distance: Real,
+) {
+    let is_kept = |id: PackedFeatureId| id.is_vertex() && id.0 & KEPT_VERTEX != 0;
+    let mut points = manifold.points.iter();
+    let all_are_kept = points.all(|point| is_kept(point.fid1) || is_kept(point.fid2));
+    if all_are_kept && manifold.points.len() <= POINTS_MAX {
+        *count = manifold.points.len();
+        return;
+    }
+    let [first, second, third, fourth, ..] = *selected;
+    let mut four = [first, second, third, fourth];
+    *count = four.len().min(manifold.points.len());
+    reduce_manifold_naive(manifold, &mut four, count, prediction_distance);
+    selected[..four.len()].copy_from_slice(&four);
 }

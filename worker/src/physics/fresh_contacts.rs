@@ -22,6 +22,7 @@ use rapier3d_f64::parry::shape::{PackedFeatureId, Shape, ShapeType};
 use smallvec::SmallVec;
 
 use super::plane_contacts;
+use super::round_face::{Pressed, on_box};
 
 /// Contacts that overlap by more are left to parry: out of them, another way may be the nearest
 /// \[m\].
@@ -69,7 +70,7 @@ fn gap<M, C>(manifold: &ContactManifold<M, C>) -> Real {
 impl<M, C> PersistentQueryDispatcher<M, C> for FreshContacts
 where
     M: Default + Clone,
-    C: Default + Copy,
+    C: Pressed,
 {
     fn contact_manifolds(
         &self,
@@ -88,7 +89,16 @@ where
                 let pose = pose.inverse();
                 plane_contacts::find(plane, first, &pose, prediction, true, manifolds)
             }
-            (None, None) => false,
+            (None, None) => match (first.as_cuboid(), second.as_cuboid()) {
+                (Some(cuboid), None) => {
+                    on_box::find(cuboid, second, pose, prediction, false, manifolds)
+                }
+                (None, Some(cuboid)) => {
+                    let pose = pose.inverse();
+                    on_box::find(cuboid, first, &pose, prediction, true, manifolds)
+                }
+                _ => false,
+            },
         };
         if is_found {
             return Ok(());
@@ -239,12 +249,13 @@ impl QueryDispatcher for FreshContacts {
 
 #[cfg(test)]
 mod tests {
+    use rapier3d_f64::geometry::ContactData;
     use rapier3d_f64::parry::query::DefaultQueryDispatcher;
     use rapier3d_f64::parry::shape::{Cone, Cuboid, Cylinder};
 
     use super::*;
 
-    type Manifold = ContactManifold<(), ()>;
+    type Manifold = ContactManifold<(), ContactData>;
 
     const REACH: Real = 0.002;
 

@@ -5,15 +5,17 @@
 //! follow each other, on which a round sole tips over. Here the corners that are near the plane are
 //! found in the mesh's own tree, and the outermost of them become the contacts.
 //!
-//! A round face that lies flat has eight corners on its rim, which turn with it: friction at the
-//! four of parry's square turns a spinning disc too far by a tenth. One that does not lie flat has
-//! its lowest point, so that a wheel has two, however it has turned.
+//! A round face that lies flat has eight corners on its rim ([`RoundFace`]): friction at the four of
+//! parry's square turns a spinning disc too far by a tenth. One that does not lie flat has its
+//! lowest point, so that a wheel has two, however it has turned.
 
 use rapier3d_f64::math::{Pose, Real, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;
 use rapier3d_f64::parry::query::{ContactManifold, TrackedContact};
 use rapier3d_f64::parry::shape::{HalfSpace, PackedFeatureId, Shape, TriMesh};
 use smallvec::SmallVec;
+
+use super::round_face::{self, Former, Pressed, RoundFace};
 
 /// How much farther out a corner has to be for each metre that it is higher \[m\].
 const HEIGHT_WEIGHT: Real = 10.0;
@@ -22,26 +24,11 @@ const HEIGHT_WEIGHT: Real = 10.0;
 /// parts along two axes.
 const DIRECTIONS: [[Real; 2]; 4] = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
 
-/// The most corners that are outermost, beside the lowest.
-const OUTERMOST_MAX: usize = 2 * DIRECTIONS.len();
+/// The most corners that become contacts: the outermost, and the lowest.
+const CONTACTS_MAX: usize = 2 * DIRECTIONS.len() + 1;
 
 /// Number of corners that are looked at together.
 const CHUNK: usize = 8;
-
-/// Half the square root of 2.
-const DIAGONAL: Real = std::f64::consts::FRAC_1_SQRT_2;
-
-/// Where the corners of a round face that lies flat are on its rim.
-const RIM: [[Real; 2]; 8] = [
-    [1.0, 0.0],
-    [DIAGONAL, DIAGONAL],
-    [0.0, 1.0],
-    [-DIAGONAL, DIAGONAL],
-    [-1.0, 0.0],
-    [-DIAGONAL, -DIAGONAL],
-    [0.0, -1.0],
-    [DIAGONAL, -DIAGONAL],
-];
 
 /// A corner near the plane.
 #[derive(Clone, Copy)]
@@ -58,7 +45,7 @@ type Corners = SmallVec<[Corner; 128]>;
 
 /// Finds the contacts of a plane and a shape, which is the first of the two when `is_flipped`;
 /// returns false for shapes that it does not know, of which nothing is changed then.
-pub(super) fn find<M: Default, C: Default + Copy>(
+pub(super) fn find<M: Default, C: Pressed>(
     plane: &HalfSpace,
     shape: &dyn Shape,
     plane_to_shape: &Pose,
@@ -71,8 +58,12 @@ pub(super) fn find<M: Default, C: Default + Copy>(
         offset: plane.normal.dot(plane_to_shape.translation),
         reach: prediction,
     };
+    let former = Former {
+        points: manifolds.first().map_or(&[][..], |known| &known.points),
+        is_flipped,
+    };
     let mut corners = Corners::new();
-    if !view.find_corners(shape, &mut corners) {
+    if !view.find_corners(shape, former, &mut corners) {
         return false;
     }
     if manifolds.is_empty() {
@@ -153,7 +144,12 @@ impl View {
 
     /// Adds the corners of a shape that are near the plane, in the order of their numbers; returns
     /// false when it has none to be found.
-    fn find_corners(&self, shape: &dyn Shape, corners: &mut Corners) -> bool {
+    fn find_corners<C: Pressed>(
+        &self,
+        shape: &dyn Shape,
+        former: Former<'_, C>,
+        corners: &mut Corners,
+    ) -> bool {
         if let Some(hull) = shape.as_convex_polyhedron() {
             self.add_near(hull.points(), 0, corners);
             return true;
@@ -186,32 +182,27 @@ impl View {
                 }
                 first += hull.points().len();
             }
+        } else if let Some(face) = RoundFace::flat(shape, self.normal, self.reach) {
+            for (number, point) in face.vertices(former) {
+                add(number as usize, point);
+            }
         } else if let Some(cylinder) = shape.as_cylinder() {
             let (radius, half) = (cylinder.radius, cylinder.half_height);
-            self.add_rim(radius, -half, 0, &mut add);
-            self.add_rim(radius, half, RIM.len() + 1, &mut add);
+            add(0, self.lowest(radius, -half));
+            add(1, self.lowest(radius, half));
         } else if let Some(cone) = shape.as_cone() {
-            self.add_rim(cone.radius, -cone.half_height, 0, &mut add);
-            add(RIM.len() + 1, Vector::Y * cone.half_height);
+            add(0, self.lowest(cone.radius, -cone.half_height));
+            add(1, Vector::Y * cone.half_height);
         } else {
             return false;
         }
         true
     }
 
-    /// Adds the corners of a round face across the y axis at a height on it: those of its rim when
-    /// all of it is near the same height, its lowest point otherwise.
-    fn add_rim(&self, radius: Real, at: Real, first: usize, add: &mut impl FnMut(usize, Vector)) {
+    /// Returns the lowest point on the rim of a round face across the y axis, at a height on it.
+    fn lowest(&self, radius: Real, at: Real) -> Vector {
         let across = Vector::new(self.normal.x, 0.0, self.normal.z);
-        let slope = across.length();
-        if 2.0 * radius * slope > self.reach {
-            let lowest = across * (-radius / slope);
-            add(first + RIM.len(), Vector::new(lowest.x, at, lowest.z));
-            return;
-        }
-        for (number, [x, z]) in RIM.into_iter().enumerate() {
-            add(first + number, Vector::new(radius * x, at, radius * z));
-        }
+        across * (-radius / across.length().max(Real::EPSILON)) + Vector::Y * at
     }
 
     fn near_vertices(&self, mesh: &TriMesh) -> Vec<u32> {
@@ -225,9 +216,9 @@ impl View {
 }
 
 /// Returns the lowest corner and those that are farthest out.
-fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; OUTERMOST_MAX + 1]> {
-    let mut chosen: SmallVec<[Corner; OUTERMOST_MAX + 1]> = SmallVec::new();
-    if corners.len() <= OUTERMOST_MAX {
+fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; CONTACTS_MAX]> {
+    let mut chosen: SmallVec<[Corner; CONTACTS_MAX]> = SmallVec::new();
+    if corners.len() <= CONTACTS_MAX || round_face::is_corner(corners[0].number) {
         chosen.extend_from_slice(corners);
         return chosen;
     }
@@ -272,6 +263,7 @@ fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; OUTERMOST_
 
 #[cfg(test)]
 mod tests {
+    use rapier3d_f64::geometry::ContactData;
     use rapier3d_f64::math::Rotation;
     use rapier3d_f64::parry::shape::{Ball, Compound, ConvexPolyhedron, Cylinder, SharedShape};
 
@@ -287,10 +279,14 @@ mod tests {
             .collect()
     }
 
-    fn contacts(shape: &dyn Shape, height: Real, is_flipped: bool) -> Vec<TrackedContact<()>> {
+    fn contacts(
+        shape: &dyn Shape,
+        height: Real,
+        is_flipped: bool,
+    ) -> Vec<TrackedContact<ContactData>> {
         let plane = HalfSpace::new(Vector::Z);
         let pose = Pose::from_translation(Vector::new(3.0, 4.0, height));
-        let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+        let mut found: Vec<ContactManifold<(), ContactData>> = Vec::new();
         assert!(find(&plane, shape, &pose, REACH, is_flipped, &mut found));
         let manifold = found.pop().unwrap();
         let normal = if is_flipped {
@@ -344,7 +340,7 @@ mod tests {
         let plane = HalfSpace::new(Vector::Z);
         let found = |rotation: Rotation, height: Real| {
             let pose = Pose::from_parts(Vector::Z * height, rotation);
-            let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+            let mut found: Vec<ContactManifold<(), ContactData>> = Vec::new();
             assert!(find(&plane, &disc, &pose, REACH, false, &mut found));
             found.pop().unwrap().points
         };
@@ -362,7 +358,7 @@ mod tests {
     #[test]
     fn a_ball_is_left_to_others() {
         let plane = HalfSpace::new(Vector::Z);
-        let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+        let mut found: Vec<ContactManifold<(), ContactData>> = Vec::new();
         assert!(!find(
             &plane,
             &Ball::new(1.0),

@@ -8,8 +8,14 @@ use crate::axis::{Axis, Role};
 use crate::body::Body;
 use crate::contact::Contact;
 use crate::coordinates::Path;
-use crate::manifold::{Block, Law, Manifold, POINTS_MAX, Point, ROWS_MAX, across};
+use crate::manifold::{Block, Law, Manifold, POINTS_MAX, Point, across};
 use crate::row::{Line, Row};
+
+/// Rows of a manifold that need no memory of their own while they are gathered.
+const ROWS_USUAL: usize = 16;
+
+/// The most points that come together of several manifolds.
+const UNITED_MAX: usize = 4;
 
 /// The least length of a line of contact \[m\].
 const LINE_LENGTH_MIN: f64 = 1e-5;
@@ -228,7 +234,7 @@ impl Work {
     ) {
         let known = &mut self.manifolds;
         let (first_point, first_block) = (known.points.len(), known.blocks.len());
-        let mut impulses: SmallVec<[f64; ROWS_MAX]> = SmallVec::new();
+        let mut impulses: SmallVec<[f64; ROWS_USUAL]> = SmallVec::new();
         for (at, contact) in contacts.iter().enumerate() {
             known.points.push(Point::begin(number + at, contact));
             impulses.push(contact.pressure);
@@ -285,7 +291,7 @@ fn united(contacts: &[Contact]) -> usize {
     }
     for group in groups {
         let is_other = group[0].bodies != first[0].bodies || line_radius(group).is_some();
-        if is_other || count + group.len() > POINTS_MAX {
+        if is_other || count + group.len() > UNITED_MAX {
             break;
         }
         count += group.len();
