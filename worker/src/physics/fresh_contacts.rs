@@ -259,7 +259,11 @@ mod tests {
 
     const REACH: Real = 0.002;
 
-    fn find(dispatcher: &impl PersistentQueryDispatcher, pose: &Pose, found: &mut Vec<Manifold>) {
+    fn find(
+        dispatcher: &impl PersistentQueryDispatcher<(), ContactData>,
+        pose: &Pose,
+        found: &mut Vec<Manifold>,
+    ) {
         let (floor, wheel) = shapes();
         let done = dispatcher.contact_manifolds(pose, &floor, &wheel, REACH, found, &mut None);
         done.expect("both shapes are known");
