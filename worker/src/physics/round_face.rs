@@ -1,8 +1,9 @@
 //! [`RoundFace`]: the contacts of a flat round face on a plane or on a face of a box.
 //!
-//! A face that lies flat has eight corners on its rim, all of which go to the solver: with loads that
-//! are linear over them, eight hold against sliding and turning as a whole rim does. Between two of
-//! them a body would tip over at 92 % of what its rim holds, so that there are more where it leans.
+//! A face that lies flat has eight corners on its rim, all of which go to the solver: with loads
+//! that are linear over them, eight hold against sliding and turning as a whole rim does. Between
+//! two of them a body would tip over at 92 % of what its rim holds, so that there are more where it
+//! leans.
 
 pub(super) mod on_box;
 
@@ -36,8 +37,8 @@ const QUARTER: [[Real; 2]; PLACES / 4] = [
     [0.195_090_322_016_128_25, 0.980_785_280_403_230_4],
 ];
 
-/// The part of the radius from which on a body whose pressure has its middle there leans. Up to half
-/// the radius loads are linear over eight corners.
+/// The part of the radius from which on a body whose pressure has its middle there leans. Up to
+/// half the radius loads are linear over eight corners.
 const LEANING: Real = 0.85;
 
 /// Numbers of corners are those of the face times this, and a number on the face.
@@ -107,7 +108,8 @@ fn direction(place: usize) -> [Real; 2] {
     }
 }
 
-/// Returns the places of the corners of a face whose pressure has its middle at a part of the radius.
+/// Returns the places of the corners of a face whose pressure has its middle at a part of the
+/// radius.
 fn places([x, z]: [Real; 2]) -> SmallVec<[usize; CORNERS_MAX]> {
     let corners = (0..PLACES).step_by(APART);
     if x * x + z * z < LEANING * LEANING {

@@ -1,8 +1,8 @@
 //! [`Seat`]: where a round face lies on a face of a box.
 //!
-//! parry takes the square within the round face, which tips over earlier and turns more easily. Here
-//! the contacts are those that the face has on a plane, as far as they are above the box; where it
-//! stands out, the outermost corners of what both faces share.
+//! parry takes the square within the round face, which tips over earlier and turns more easily.
+//! Here the contacts are those that the face has on a plane, as far as they are above the box;
+//! where it stands out, the outermost corners of what both faces share.
 
 use super::*;
 
@@ -89,8 +89,8 @@ pub(in super::super) fn find<M: Default, C: Pressed>(
 }
 
 impl Seat {
-    /// Finds the face of a box on which a round face lies flat, unless another way out of the box is
-    /// shorter.
+    /// Finds the face of a box on which a round face lies flat, unless another way out of the box
+    /// is shorter.
     fn find(
         cuboid: &Cuboid,
         shape: &dyn Shape,
@@ -188,7 +188,8 @@ impl Seat {
         chosen
     }
 
-    /// Adds where the rim crosses the edges of the box, and corners of the box below the round face.
+    /// Adds where the rim crosses the edges of the box, and corners of the box below the round
+    /// face.
     fn add_edges(&self, shared: &mut Corners) {
         let [_, first, second] = self.axes;
         let radius = self.face.radius;
