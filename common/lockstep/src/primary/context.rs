@@ -1,6 +1,8 @@
 //! [`Context`]: what every rule is given with an input: the time, and where to put what it wants
 //! done.
 
+use std::borrow::Cow;
+
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal};
@@ -95,6 +97,7 @@ impl<'o> Context<'o> {
     /// Answers a request that cannot be granted, with the reason.
     pub(crate) fn fail(&mut self, to: RoutingId, request: RequestId, failure: impl Into<Failure>) {
         let Failure { code, reason } = failure.into();
+        let reason = reason.into_owned();
         self.reply(to, request, Reply::Failed { code, reason });
     }
 }
@@ -105,7 +108,7 @@ pub(crate) struct Failure {
     /// Its kind, for programs.
     pub(crate) code: FailureCode,
     /// Text for people.
-    pub(crate) reason: String,
+    pub(crate) reason: Cow<'static, str>,
 }
 
 /// An error that a client hears of.
@@ -115,7 +118,7 @@ pub(crate) trait CodedError: std::error::Error {
 }
 
 impl Failure {
-    pub(crate) fn new(code: FailureCode, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(code: FailureCode, reason: impl Into<Cow<'static, str>>) -> Self {
         let reason = reason.into();
         Self { code, reason }
     }
@@ -135,7 +138,7 @@ impl<E: CodedError> From<E> for Failure {
 
 impl From<(FailureCode, &str)> for Failure {
     fn from((code, reason): (FailureCode, &str)) -> Self {
-        Self::new(code, reason)
+        Self::new(code, reason.to_owned())
     }
 }
 

@@ -319,7 +319,7 @@ impl Primary {
         }
         if !self.peers.is_draining(peer) {
             let text = format!("{peer} gives away its cells, to leave");
-            let failure = Failure::new(FailureCode::Superseded, text.as_str());
+            let failure = Failure::new(FailureCode::Superseded, text.clone());
             self.placement.drop_coming_migrations_to(peer, &failure, cx);
             cx.event(Severity::Info, "command", text);
         }

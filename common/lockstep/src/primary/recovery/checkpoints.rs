@@ -121,7 +121,7 @@ impl Recovery {
     /// Makes no checkpoint any more: from now on a loss ends the run.
     pub(crate) fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
         self.checkpoints.coming = None;
-        let failure = Failure::new(FailureCode::WrongState, reason.as_str());
+        let failure = Failure::new(FailureCode::WrongState, reason.clone());
         self.fail_checkpoints(&failure, cx);
         let text = format!("{reason}: a secondary that is lost now ends the run");
         cx.event(Severity::Warning, "recovery", text);
