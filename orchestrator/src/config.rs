@@ -1,8 +1,8 @@
 //! Settings: run files and the user's own, TOML to [`Config`], every error with file, line, column
 //! and key.
 //!
-//! The table of settings is that of [`run`], with those of the view ([`setting`]). A [`document`] is
-//! a file as written; [`layers`] puts files over each other and over the defaults, which
+//! The table of settings is that of [`run`], with those of the view ([`setting`]). A [`document`]
+//! is a file as written; [`layers`] puts files over each other and over the defaults, which
 //! `configs/default.toml` shows.
 
 pub(crate) mod document;

@@ -2,9 +2,9 @@
 //! digests, and the rapier world that is in its cell, taken out and stepped by itself.
 //!
 //! Prints one JSON line. Both do the same steps of the same scene in turns in the same run and on
-//! one thread, so that their ratio holds on a machine that is shared. Run it with
-//! `cargo bench -p tests --bench physics`; `-- --scene 300 --turns 1` has scenes whose names begin so,
-//! and few turns, such as a profiler has time for.
+//! one thread, so that their ratio holds on a machine that is shared. Run it with `cargo bench -p
+//! tests --bench physics`; `-- --scene 300 --turns 1` has scenes whose names begin so, and few
+//! turns, such as a profiler has time for.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

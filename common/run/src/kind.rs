@@ -1,5 +1,5 @@
-//! [`Kind`]: the values that a setting takes, read from a file or from a flag, and the sentence that
-//! says so.
+//! [`Kind`]: the values that a setting takes, read from a file or from a flag, and the sentence
+//! that says so.
 
 use serde_json::{Number, Value};
 use transport::Endpoints;

@@ -1,10 +1,10 @@
-//! [`RunSpec`]: the specification of a run. Every setting is here once, with its default, its limits
-//! and its flag.
+//! [`RunSpec`]: the specification of a run. Every setting is here once, with its default, its
+//! limits and its flag.
 //!
 //! A file for each section of a run file has the section's struct and, beside it, the rows of its
-//! [`Setting`]s. `phalanx` puts files, variables and flags over each other ([`overlay`]), checks the
-//! whole, and hands it to `worker` as one file; the flags of a `worker` that is started by hand fill
-//! the same struct. Nothing here starts, opens or shows anything but that file.
+//! [`Setting`]s. `phalanx` puts files, variables and flags over each other ([`overlay`]), checks
+//! the whole, and hands it to `worker` as one file; the flags of a `worker` that is started by hand
+//! fill the same struct. Nothing here starts, opens or shows anything but that file.
 
 mod check;
 pub mod flags;

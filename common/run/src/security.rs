@@ -29,6 +29,6 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .only(Audience::Launcher),
     Setting::of_run("security", "insecure", Kind::Flag)
         .flag("insecure", "BOOL",
-            "Encrypt nothing and let anybody in who reaches --bind; a secondary: connect to another \
-             machine without encryption"),
+            "Encrypt nothing and let anybody in who reaches --bind; a secondary: connect to \
+             another machine without encryption"),
 ];

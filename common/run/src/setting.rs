@@ -1,8 +1,9 @@
 //! [`Setting`]: one row of the table of all settings, which is what files, flags, variables and
 //! documents are made from.
 //!
-//! A setting is a field of a section of [`crate::RunSpec`], under the name that files have for it, and
-//! a row beside that section: what it takes, who may give it, and its flag with the text of help.
+//! A setting is a field of a section of [`crate::RunSpec`], under the name that files have for it,
+//! and a row beside that section: what it takes, who may give it, and its flag with the text of
+//! help.
 
 use crate::kind::Kind;
 

@@ -93,8 +93,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "Do the commands in this file at their iterations: JSON lines, see docs/commands.md"),
     Setting::personal("run", "on_peer_loss", Kind::Word(&["stop", "recover"]))
         .flag("on-peer-loss", "POLICY",
-            "Reaction to the loss of a secondary: `stop` ends the run, `recover` restores its cells \
-             on the others"),
+            "Reaction to the loss of a secondary: `stop` ends the run, `recover` restores its \
+             cells on the others"),
     Setting::personal("run", "checkpoint_every", Kind::Whole(0, i64::MAX as u64))
         .flag("checkpoint-every", "N",
             "Iterations from one checkpoint of all cells to the next; 0 makes none but those asked \

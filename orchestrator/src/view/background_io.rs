@@ -1,5 +1,6 @@
-//! [`BackgroundIo`]: files of this machine that the view looks at beside the run: the history of commands,
-//! folders whose files it offers, and files that commands name. None of them keeps a key waiting.
+//! [`BackgroundIo`]: files of this machine that the view looks at beside the run: the history of
+//! commands, folders whose files it offers, and files that commands name. None of them keeps a key
+//! waiting.
 
 use std::error::Error;
 use std::fs::{self, OpenOptions};

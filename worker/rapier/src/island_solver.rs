@@ -15,8 +15,8 @@ use crate::geometry::{ColliderHandle, ColliderSet, ContactManifold};
 use crate::math::{Pose, Real, Vector};
 use crate::parry::shape::PackedFeatureId;
 
-/// Bit of the number of a vertex. All contacts of such vertices go to the solver, where a manifold has
-/// no other ones; of others, rapier chooses four.
+/// Bit of the number of a vertex. All contacts of such vertices go to the solver, where a manifold
+/// has no other ones; of others, rapier chooses four.
 pub const KEPT_VERTEX: u32 = 1 << 29;
 
 /// The most contacts of a manifold that go to the solver.

@@ -40,7 +40,8 @@ impl SettingFlags {
 
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
-        // The environment of a worker is that of its launcher, whose variables are not meant for it.
+        // The environment of a worker is that of its launcher, whose variables are not meant for
+        // it.
         flags::add(command, of_worker(), &RunSpec::by_hand(), false)
     }
 

@@ -5,8 +5,8 @@
 //! follow each other, on which a round sole tips over. Here the corners that are near the plane are
 //! found in the mesh's own tree, and the outermost of them become the contacts.
 //!
-//! A round face that lies flat has eight corners on its rim ([`RoundFace`]): friction at the four of
-//! parry's square turns a spinning disc too far by a tenth. One that does not lie flat has its
+//! A round face that lies flat has eight corners on its rim ([`RoundFace`]): friction at the four
+//! of parry's square turns a spinning disc too far by a tenth. One that does not lie flat has its
 //! lowest point, so that a wheel has two, however it has turned.
 
 use rapier3d_f64::math::{Pose, Real, Vector};

@@ -1,7 +1,7 @@
 //! [`ReadText`]: the text of a model that was read, by whichever thread.
 //!
-//! Reading depends on the text and its files alone. Whatever depends on the run, such as which names
-//! are free, is looked at when the command is applied.
+//! Reading depends on the text and its files alone. Whatever depends on the run, such as which
+//! names are free, is looked at when the command is applied.
 
 use std::fmt;
 use std::sync::Arc;

@@ -171,8 +171,8 @@ impl Calls {
         waiting.map(Call::of_system).collect()
     }
 
-    /// Begins the next command of a call, and returns it with its request, and with its text if that
-    /// was read; answers the call when all are done.
+    /// Begins the next command of a call, and returns it with its request, and with its text if
+    /// that was read; answers the call when all are done.
     pub(crate) fn begin_next(
         &mut self,
         mut call: Call,
