@@ -11,12 +11,12 @@ struct Leash {
     state: State,
 }
 
-/// All that it remembers from step to step.
+/// State that lasts from step to step.
 #[derive(Serialize, Deserialize)]
 struct State {
-    /// Where the link began, world frame [m].
+    /// Start of the link, world frame [m].
     begin: Option<[f64; 3]>,
-    /// How strongly it is pulled [N/m].
+    /// Stiffness of the pull [N/m].
     stiffness: f64,
 }
 
