@@ -36,7 +36,7 @@ fn tip(floor: &str, step_s: f64) -> Vec<Quantity> {
     let mut found = Vec::new();
     for direction in DIRECTIONS {
         let stands = [0.99, 1.01].map(|part| lean_at(floor, step_s, direction, part));
-        let [below, above] = stands.map(|lean| lean.to_degrees());
+        let [below, above] = stands.map(f64::to_degrees);
         let name = format!("lean at 0.99 of the slope, falling to {direction} deg");
         found.push(Quantity::absolute(name, step_s, [0.0, below]).within(0.05, "deg"));
         let name = format!("lean at 1.01 of it, falling to {direction} deg");

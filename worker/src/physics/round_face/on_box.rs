@@ -4,7 +4,10 @@
 //! Here the contacts are those that the face has on a plane, as far as they are above the box;
 //! where it stands out, the outermost corners of what both faces share.
 
-use super::*;
+use super::{
+    CORNERS_MAX, ContactManifold, Cuboid, Former, OVERLAP_MAX, PLACES, PackedFeatureId, Pose,
+    Pressed, Real, RoundFace, Shape, SmallVec, TrackedContact, Vector,
+};
 
 /// The part by which a corner may be beyond an edge and still counts.
 const ROUNDING: Real = 1e-9;
