@@ -2,8 +2,8 @@
 //!
 //! One file per kind, each an [`sensor_system::SensorModel`]: it measures after physics what is in
 //! the cell of its model, ghosts included, at its own rate of simulated time and while someone
-//! listens. What all have in common is in [`instrument`]. `docs/sensors.md` says what each honours
-//! and where it differs from Gazebo.
+//! listens. What all have in common is in [`sensor_system`]. `docs/sensors.md` says what each
+//! honours and where it differs from Gazebo.
 
 mod air_pressure;
 mod altimeter;

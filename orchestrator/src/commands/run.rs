@@ -1,8 +1,8 @@
 //! `phalanx run`: starts a run, shows it or waits for it, and ends every process of it.
 //!
-//! [`settings`] says what runs, [`live`] holds the living run in the process that owns it: this one
-//! with `--headless`, else a [`keeper`] that outlives the view ([`viewed`]). [`headless`] follows a
-//! living run to its end, [`conclusion`] makes outcome and exit code of that.
+//! [`settings`] resolves what is asked for, [`running`] holds the run in the process that owns it:
+//! this one with `--headless`, else a [`keeper`] that outlives the view ([`attached`]).
+//! [`headless`] follows a run to its end, [`exit_report`] makes outcome and exit code of that.
 
 mod attached;
 mod console;
