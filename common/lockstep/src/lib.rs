@@ -12,6 +12,7 @@ pub mod bounds;
 mod box_tree;
 pub mod checkpoint;
 pub mod commands_file;
+mod error_chain;
 mod journal;
 pub mod levels;
 pub mod library;

@@ -4,6 +4,7 @@
 //! the `control` or `set_physics` of one world changes, changes for all of them. A service whose
 //! name ends in `/blocking` is the same one: every call here is answered once it has taken effect.
 
+use crate::error_chain::chain;
 use messages::command::{
     EntityFactory, EntityFactoryV, Physics, ServerControl, WorldControl, WorldReset,
 };
@@ -88,13 +89,7 @@ pub enum ServiceError {
 impl ServiceError {
     /// Returns the whole story in one line, causes included.
     pub fn reason(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text = format!("{text}: {error}");
-            cause = error.source();
-        }
-        text
+        chain(self)
     }
 }
 

@@ -8,6 +8,7 @@ use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severi
 use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal};
 use protocol::{FailureCode, Iteration, RequestId, RoutingId, SessionTime};
 
+use crate::error_chain::chain;
 use crate::primary::PrimaryOutput;
 
 /// The longest text of an event \[bytes\]: what others named may be in it, and many are kept.
@@ -126,12 +127,7 @@ impl Failure {
 
 impl<E: CodedError> From<E> for Failure {
     fn from(error: E) -> Self {
-        let mut reason = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            reason = format!("{reason}: {error}");
-            cause = error.source();
-        }
+        let reason = chain(&error);
         Self::new(error.code(), reason)
     }
 }

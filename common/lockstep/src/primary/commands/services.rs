@@ -9,6 +9,7 @@ use protocol::{Command, FailureCode, RequestId, RoutingId};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error_chain::chain;
 use crate::primary::commands::WAITERS_MAX;
 use crate::primary::commands::queue::CommandQueue;
 use crate::primary::commands::waiters::{Until, Waiters};
@@ -16,7 +17,6 @@ use crate::primary::context::{Context, Failure};
 use crate::primary::io::PrimaryOutput;
 use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
-use crate::primary::world::resolve::chain;
 use crate::services;
 
 /// Address at which the commands of calls are answered: no peer can have it.

@@ -13,6 +13,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::{Action, FailureCode, LinkPose, PerformerId, SimTime};
 use sdf::{ModelParcel, Pose, ReadModel};
 
+use crate::error_chain::chain;
 use crate::limits::NUMBERS_MAX;
 use crate::primary::context::{CodedError, Context};
 use crate::primary::spawn_text::{
@@ -451,17 +452,6 @@ impl ResolvedCommand {
             ..Self::default()
         }
     }
-}
-
-/// Returns an error with its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 /// Returns a pose with an orientation of length 1.
