@@ -1,4 +1,4 @@
-//! `[journal]`: where a run is written down, to be resumed.
+//! `[journal]`: the journal of a run, from which it is resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::kind::Kind;
 use crate::setting::Setting;
 
-/// Where a run is written down, to be resumed.
+/// Journal of a run, from which it is resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Journal {

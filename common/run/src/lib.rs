@@ -63,19 +63,19 @@ pub struct RunSpec {
     pub physics: Physics,
     /// Settings that decide which cell every performer is in.
     pub levels: Levels,
-    /// Where processes meet, and how long they wait for each other.
+    /// Meeting point of the processes, and their time-outs.
     pub network: Network,
-    /// Who may connect.
+    /// Access to the run.
     pub security: Security,
-    /// What processes write to their logs.
+    /// Logs of the processes.
     pub logs: Logs,
     /// Files that the run writes as it goes.
     pub outputs: Outputs,
-    /// What is recorded.
+    /// Recording of the run.
     pub record: Record,
-    /// What is traced.
+    /// Trace of the run.
     pub trace: Trace,
-    /// Where it is written down, to be resumed.
+    /// Its journal, from which it is resumed.
     pub journal: Journal,
     /// Environment and CPUs of single processes.
     #[serde(rename = "process")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::kind::Kind;
 use crate::setting::{Audience, Setting};
 
-/// What processes write to their logs.
+/// Logs of the processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Logs {

@@ -17,7 +17,7 @@ const WAIT_MAX_S: f64 = 1e9;
 /// The longest time between heartbeats, and the longest silence \[ms\].
 const HEARTBEAT_MAX_MS: u64 = 86_400_000;
 
-/// Where processes meet, and how long they wait for each other.
+/// Meeting point of the processes, and their time-outs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Network {

@@ -10,7 +10,7 @@ use crate::setting::Setting;
 /// The most frames per second of simulated time.
 const RATE_MAX_HZ: f64 = 1e6;
 
-/// What is recorded of a run.
+/// Recording of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::kind::Kind;
 use crate::setting::{Audience, Setting};
 
-/// Who may connect to a run. Secrets are named by their files, never given.
+/// Access to a run. Secrets are named by their files, never given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Security {

@@ -31,9 +31,9 @@ pub struct Flag {
     pub long: &'static str,
     /// Its value as help shows it.
     pub value_name: &'static str,
-    /// What it does, for people.
+    /// Effect of it, for people.
     pub help: &'static str,
-    /// What holds where neither a default nor anybody says so; empty is nothing to be told.
+    /// Text for a value that is not given and has no default; may be empty.
     pub unset: &'static str,
     /// The variable, where it is not made of the name.
     variable: Option<&'static str>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::kind::Kind;
 use crate::setting::Setting;
 
-/// What is traced of a run.
+/// Trace of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
