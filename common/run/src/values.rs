@@ -1,4 +1,4 @@
-//! How values of settings are written in files: times as numbers of a unit, choices as words.
+//! Forms of values in files: times as numbers of a unit, choices as words.
 
 use std::fmt::Display;
 use std::time::Duration;
