@@ -23,7 +23,7 @@ pub struct CtlArguments {
     /// By which keys the run is reached.
     #[command(flatten)]
     pub keys: KeyArguments,
-    /// How to print the answer; csv is for clients alone [default: text]
+    /// Format of the answer; csv is for clients alone [default: text]
     #[arg(long, value_enum)]
     pub format: Option<TableFormat>,
     /// Give up after so many seconds

@@ -1,4 +1,4 @@
-//! What the primary's driver does with commands that bring models as texts.
+//! Commands that bring models as texts, as the primary's driver handles them.
 
 use std::time::Instant;
 
