@@ -10,7 +10,7 @@ fn main() {
         .expect("the worker is in a workspace")
         .to_path_buf();
     let mut files = Vec::new();
-    for place in ["common", "worker/src", "Cargo.lock"] {
+    for place in ["common", "worker", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", root.join(place).display());
         collect(&root.join(place), &mut files);
     }

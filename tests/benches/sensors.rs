@@ -11,6 +11,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
+use physics::{Cell, Echo, Scan};
 use protocol::PerformerId;
 use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::{Pose as RapierPose, Vector};
@@ -19,7 +20,6 @@ use rapier3d_f64::parry::partitioning::{Bvh, BvhBuildStrategy};
 use rapier3d_f64::parry::query::Ray;
 use sdf::{Collision, Geometry, Link, Model, Pose, World};
 use serde_json::json;
-use worker::physics::{Cell, Echo, Scan};
 
 const ROWS: u32 = 16;
 const COLUMNS: u32 = 1024;

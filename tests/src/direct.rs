@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use cell_host::CellHost;
 use lockstep::{
     Primary, PrimaryInput, PrimaryOutput, SecondaryInput, SecondarySettings, Settings, StepReport,
 };
@@ -11,7 +12,6 @@ use protocol::{
     Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, Role, RoutingId, SessionTime,
 };
 use sdf::World;
-use worker::cell_host::CellHost;
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use cell_host::CellHost;
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, Digest, Iteration, PeerName, PerformerId, PerformerState};
-use worker::cell_host::CellHost;
 
 use crate::checkers::{Effects, Whereabouts, exactness};
 

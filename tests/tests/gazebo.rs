@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use physics::{self, Limitation, LimitationKind};
 use sdf::{SearchPaths, World};
 use tests::repository;
 use tests::truth::GRAVITY;
 use tests::truth::dart::{self, Comparison, Difference, Outcome, Scene};
 use tests::truth::robots::Peers;
 use tests::truth::simulation::Simulation;
-use worker::physics::{self, Limitation, LimitationKind};
 
 /// Headings of both tables, by which they are found.
 const VERDICTS: &str = "| world | verdict | what |";

@@ -216,7 +216,7 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     let listed: Vec<_> = cluster.primary.partition().ghosts(east).collect();
     assert_eq!(listed, [PerformerId(0)]);
     let hosts = cluster.secondaries().filter_map(|one| one.host());
-    let cells = hosts.flat_map(worker::cell_host::CellHost::cells);
+    let cells = hosts.flat_map(cell_host::CellHost::cells);
     let cell = cells.into_iter().find(|cell| cell.id() == east);
     let cell = cell.expect("a cell with a ghost is hosted");
     let hit = cell

@@ -20,8 +20,8 @@ use transport::{Arrival, Destination, Link, Waker};
 
 use crate::clock::wall_clock_us;
 use crate::identity;
-use crate::progress::SharedProgress;
 use crate::secondary::InputSender;
+use cell_host::progress::SharedProgress;
 
 /// The topics of `status` that a heartbeat listens to.
 pub const TOPICS: [&str; 2] = [topic::ANNOUNCE, topic::HEARTBEAT];

@@ -5,7 +5,6 @@
 //! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
 
 pub mod audit;
-pub mod cell_host;
 pub mod clock;
 pub mod commands_file;
 pub mod cpus;
@@ -20,23 +19,18 @@ pub mod journaling;
 pub mod limits;
 pub mod messages_file;
 pub mod meter;
-pub mod physics;
 pub mod primary;
-pub mod progress;
 pub mod proof_files;
-pub mod random;
 pub mod recorder;
 pub mod recording_file;
 pub mod recordings;
 pub mod report;
 pub mod secondary;
 pub mod seldom;
-pub mod sensors;
 pub mod standalone;
 pub mod startup;
 pub mod states_file;
 pub mod status;
 pub mod stop_request;
-pub mod systems;
 pub mod trace;
 pub mod world_file;

@@ -45,7 +45,7 @@ use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::trace::Tracer;
 use worker::world_file::{self, LoadedWorlds};
-use worker::{identity, stop_request, systems};
+use worker::{identity, stop_request};
 
 use cli::{Cli, Request, Run};
 
@@ -53,7 +53,7 @@ fn main() -> ProcessExitCode {
     start_logging();
     let cli = Cli::parse();
     if let Some(folder) = cache_folder() {
-        worker::physics::keep_hulls_in(folder.join("hulls"));
+        physics::keep_hulls_in(folder.join("hulls"));
     }
     // Threads have the CPUs of the thread that starts them, so this comes before any other.
     if let Some(Err(error)) = cli.cpus.as_ref().map(Cpus::pin) {

@@ -39,12 +39,13 @@ use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
 use crate::recordings::Recordings;
 use crate::report::{self, Reporter};
-use crate::secondary::{Chain, InputSender};
+use crate::secondary::InputSender;
 use crate::seldom::{Seldom, shortened};
 use crate::startup::JournalPlan;
 use crate::status::StatusThread;
 use crate::trace::Tracer;
 use figures_limit::FiguresLimit;
+use protocol::Chain;
 use text_queue::TextQueue;
 use text_reader::TextReader;
 

@@ -22,7 +22,7 @@ use absent::Absent;
 use crate::identity;
 use crate::meter::Meter;
 use crate::standalone::STANDALONE_NAME;
-use crate::systems::Survey;
+use systems::Survey;
 
 /// Time for which a step waits until the one that it waits for counts as blocking.
 const LONG_WAIT: Duration = Duration::from_millis(100);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
 };
+use protocol::Chain;
 use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot, Welcome};
 use protocol::secondary_to_primary::CaughtUp;
@@ -20,11 +21,11 @@ use protocol::{
 use serde::Serialize;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
-use crate::cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
 use crate::clock::SessionClock;
 use crate::data;
-use crate::progress::SharedProgress;
 use crate::trace::StepTracer;
+use cell_host::progress::SharedProgress;
+use cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
 
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
 const CELL_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX - (1 << 20);
@@ -482,19 +483,4 @@ impl<L: Link> SecondaryDriver<L> {
 
 fn failed(error: &LinkError) -> StopReason {
     StopReason::new(Outcome::Failed, format!("the link broke: {}", Chain(error)))
-}
-
-/// Prints an error with its causes.
-pub struct Chain<'a>(pub &'a dyn std::error::Error);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(formatter, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
-    }
 }

@@ -118,7 +118,7 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
         tracing::warn!("{warning}");
     }
     for world in &read.worlds {
-        for limitation in crate::physics::unsupported(world) {
+        for limitation in physics::unsupported(world) {
             tracing::warn!("{limitation}");
         }
     }

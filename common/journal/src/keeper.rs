@@ -18,9 +18,9 @@ use protocol::Sequence;
 
 use crate::checkpoint_file::Saved;
 use crate::disk::Medium;
-use crate::reader::chain;
 use crate::record::Record;
 use crate::writer::Writer;
+use protocol::error_chain::chain;
 
 /// Time for which what was put down may be lost with the power.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);

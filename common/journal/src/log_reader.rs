@@ -13,9 +13,10 @@ use protocol::{Iteration, ScheduledCommand};
 
 use crate::frame::{FrameError, HEAD_BYTES};
 use crate::loss::Losses;
-use crate::reader::{ReadJournalError, chain};
+use crate::reader::ReadJournalError;
 use crate::record::{Commit, Mark, Record};
 use crate::segment::{Behind, SegmentHead, SegmentReader};
+use protocol::error_chain::chain;
 
 /// Records of the log after a mark.
 #[derive(Debug, Default)]

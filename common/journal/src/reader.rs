@@ -162,7 +162,7 @@ fn last_checkpoint(
                 ));
             }
             Ok(saved) => return Some(saved),
-            Err(error) => problems.push(format!("{}: {}", file.display(), chain(&error))),
+            Err(error) => problems.push(format!("{}: {}", file.display(), protocol::Chain(&error))),
         }
     }
     None
@@ -196,17 +196,6 @@ fn recovered(
         lost: None,
         problems,
     }
-}
-
-/// Returns an error with its causes in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 fn listed(problems: &[String]) -> String {

@@ -12,7 +12,6 @@ pub mod bounds;
 mod box_tree;
 pub mod checkpoint;
 pub mod commands_file;
-mod error_chain;
 mod journal;
 pub mod levels;
 pub mod library;

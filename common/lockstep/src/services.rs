@@ -4,7 +4,6 @@
 //! the `control` or `set_physics` of one world changes, changes for all of them. A service whose
 //! name ends in `/blocking` is the same one: every call here is answered once it has taken effect.
 
-use crate::error_chain::chain;
 use messages::command::{
     EntityFactory, EntityFactoryV, Physics, ServerControl, WorldControl, WorldReset,
 };
@@ -13,6 +12,7 @@ use messages::sensor::Entity;
 use messages::{Message, MessageError, StringMsg};
 use protocol::Command;
 use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+use protocol::error_chain::chain;
 
 /// The service that ends the run.
 const SERVER_CONTROL: &str = "/server_control";

@@ -11,6 +11,7 @@ pub mod cell_runs;
 pub mod client_to_primary;
 pub mod digest;
 pub mod envelope;
+pub mod error_chain;
 pub mod exit;
 pub mod failure_code;
 pub mod id;
@@ -36,6 +37,7 @@ pub use cell_runs::CellRuns;
 pub use client_to_primary::{ClientToPrimary, Command, ScheduledCommand};
 pub use digest::{Digest, DigestBuilder};
 pub use envelope::{DecodeError, Envelope, decode, encode};
+pub use error_chain::Chain;
 pub use exit::{ExitCode, Outcome, StopReason};
 pub use failure_code::FailureCode;
 pub use id::{

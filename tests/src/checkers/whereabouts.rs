@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cell_host::{CellHost, HostedCell};
 use lockstep::{Primary, Topology};
 use protocol::primary_to_secondary::{AffinityChange, CellSource, Step};
 use protocol::{Action, CellId, LevelId, ModelId, PeerName, PerformerId, Sequence};
-use worker::cell_host::{CellHost, HostedCell};
 
 /// A cell as the steps have made it.
 #[derive(Clone, Debug)]

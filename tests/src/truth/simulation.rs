@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use physics::{Branch, Cell, ModelRef};
 use protocol::PerformerId;
 use sdf::{Link, Pose, World};
 use serde::Deserialize;
-use worker::physics::{Branch, Cell, ModelRef};
 
 use crate::peers::inertia::in_link_axes;
 

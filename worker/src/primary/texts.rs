@@ -11,7 +11,7 @@ use transport::Link;
 use super::PrimaryDriver;
 use super::text_queue::Admission;
 use super::text_reader::TextReader;
-use crate::secondary::Chain;
+use protocol::Chain;
 
 impl<L: Link> PrimaryDriver<L> {
     /// Handles a message, or has it wait while its text is read, or one before it of the same

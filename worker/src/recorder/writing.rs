@@ -67,7 +67,7 @@ pub(super) fn write<W: Write + Seek>(
     let written = write_all(queue, writer);
     let told = written.map_err(|error| {
         let cause: &dyn std::error::Error = &error;
-        cannot_record(path, &crate::secondary::Chain(cause))
+        cannot_record(path, &protocol::Chain(cause))
     });
     if let Err(cause) = &told {
         queue.tell(cause.clone());

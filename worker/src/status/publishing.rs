@@ -22,9 +22,10 @@ use super::watchers::Watchers;
 use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
-use crate::secondary::{Chain, InputSender};
+use crate::secondary::InputSender;
 use crate::seldom::Seldom;
 use crate::trace::TraceFeed;
+use protocol::Chain;
 
 /// Number of things that are taken from the sockets before orders and beats are looked after.
 const NOTICES_PER_TURN: u32 = 64;

@@ -6,8 +6,8 @@ use protocol::StepTrace;
 use protocol::trace::{CellTrace, TracedProcess};
 
 use super::clock::{TraceClock, clock_name};
-use crate::cell_host::TracedStep;
 use crate::identity;
+use cell_host::TracedStep;
 
 /// Notes when steps arrive and answers leave; nothing unless it is on.
 #[derive(Debug, Default)]

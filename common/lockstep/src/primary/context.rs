@@ -8,8 +8,8 @@ use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severi
 use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal};
 use protocol::{FailureCode, Iteration, RequestId, RoutingId, SessionTime};
 
-use crate::error_chain::chain;
 use crate::primary::PrimaryOutput;
+use protocol::error_chain::chain;
 
 /// The longest text of an event \[bytes\]: what others named may be in it, and many are kept.
 const EVENT_BYTES_MAX: usize = 2_000;

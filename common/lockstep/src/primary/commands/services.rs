@@ -9,7 +9,6 @@ use protocol::{Command, FailureCode, RequestId, RoutingId};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error_chain::chain;
 use crate::primary::commands::WAITERS_MAX;
 use crate::primary::commands::queue::CommandQueue;
 use crate::primary::commands::waiters::{Until, Waiters};
@@ -18,6 +17,7 @@ use crate::primary::io::PrimaryOutput;
 use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
 use crate::services;
+use protocol::error_chain::chain;
 
 /// Address at which the commands of calls are answered: no peer can have it.
 const ADDRESS: &[u8] = b"\0call";

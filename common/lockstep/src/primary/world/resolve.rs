@@ -13,7 +13,6 @@ use protocol::primary_to_observers::Severity;
 use protocol::{Action, FailureCode, LinkPose, PerformerId, SimTime};
 use sdf::{ModelParcel, Pose, ReadModel};
 
-use crate::error_chain::chain;
 use crate::limits::NUMBERS_MAX;
 use crate::primary::context::{CodedError, Context};
 use crate::primary::spawn_text::{
@@ -23,6 +22,7 @@ use crate::primary::world::WorldState;
 use crate::publication::PublicationError;
 use crate::registry::RegistryError;
 use crate::services::ServiceError;
+use protocol::error_chain::chain;
 
 /// The largest model that may be spawned, with its meshes, beside what else is in its step
 /// \[bytes\].

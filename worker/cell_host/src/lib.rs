@@ -1,0 +1,435 @@
+//! The cells that this process hosts: does what a step says to them and answers with their states.
+//!
+//! A step is checked against the plan, then cells come and go, then every cell makes its own
+//! changes and steps, on as many threads as there are. Nothing here depends on which thread did
+//! what: answers are put together in the order of cells.
+
+mod action_check;
+mod apply_actions;
+mod catching_up;
+mod cell_bytes;
+mod cell_work;
+mod hand_off;
+mod hosted_cell;
+pub mod progress;
+mod reported_states;
+mod rollback;
+mod scene;
+mod scene_bytes;
+mod step_error;
+mod system_set;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod traced;
+mod verification;
+mod world_systems;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lockstep::WINDOW_MAX;
+use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TraceWindow};
+use sdf::{ModelParcel, World};
+
+pub use catching_up::{CatchUpError, Redone};
+pub use cell_bytes::RestoreCellError;
+pub use hosted_cell::HostedCell;
+pub use scene_bytes::RestoreSceneError;
+pub use step_error::StepError;
+pub use threads::StartThreadsError;
+pub use traced::{TracedCell, TracedStep};
+pub use verification::{Difference, Divergence, Field};
+
+use cell_bytes::HostedCopy;
+use cell_work::CellWork;
+use hosted_cell::CellAnswer;
+use rollback::RollbackPoint;
+use scene::Scene;
+use threads::Threads;
+use traced::Timing;
+
+use systems::Outbox;
+
+/// Time that the cells beside the longest must take together until several threads are worth it:
+/// waking them and waiting for them takes 15 us \[ns\].
+const THREADS_WORTH_NS: u64 = 30_000;
+
+/// The most that the snapshots in one answer may take \[bytes\]: half of what a message may.
+const SNAPSHOT_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX / 2;
+
+/// The cells of one process.
+pub struct CellHost {
+    name: PeerName,
+    scene: Scene,
+    threads: Threads,
+    cells: BTreeMap<CellId, Slot>,
+    data: Option<DataBatch>,
+    /// State to roll back to when speculative steps are not those that are granted.
+    kept: Option<RollbackPoint>,
+    ahead_limit: Duration,
+    /// The iterations of which it notes where the time went.
+    trace: Option<TraceWindow>,
+    traced: Option<TracedStep>,
+}
+
+/// A cell with what is known of it.
+struct Slot {
+    cell: HostedCell,
+    /// Time that its last step took.
+    cost_ns: u64,
+    /// A copy of it as it is, if one was made since it was last changed.
+    copy: Option<Arc<HostedCopy>>,
+}
+
+impl Slot {
+    /// Returns the slot of a cell that comes.
+    fn new(cell: HostedCell) -> Self {
+        Self {
+            cell,
+            // What is not known yet comes first.
+            cost_ns: u64::MAX,
+            copy: None,
+        }
+    }
+
+    /// Returns a copy of the cell as it is.
+    fn copy(&mut self) -> Arc<HostedCopy> {
+        let copy = self.copy.get_or_insert_with(|| Arc::new(self.cell.copy()));
+        Arc::clone(copy)
+    }
+}
+
+/// Settings of a host.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSettings {
+    /// Simulated time per iteration \[ns\].
+    pub step_size_ns: u64,
+    /// Number of threads that step cells, 1 to [`lockstep::limits::THREADS_MAX`].
+    pub threads: u32,
+    /// True if every step of every cell is done twice and compared.
+    pub verify: bool,
+    /// The seed of random numbers.
+    pub seed: u64,
+    /// True if every topic is published, also those that nobody listens to.
+    pub publish_all: bool,
+    /// The iterations of which it notes where the time went, if any.
+    pub trace: Option<TraceWindow>,
+}
+
+impl From<&Welcome> for HostSettings {
+    fn from(welcome: &Welcome) -> Self {
+        Self {
+            step_size_ns: welcome.step_size_ns,
+            threads: welcome.threads,
+            verify: welcome.verify,
+            seed: welcome.seed,
+            publish_all: welcome.publish_all,
+            trace: welcome.trace,
+        }
+    }
+}
+
+/// A cell that comes here.
+struct NewCell<'a> {
+    id: CellId,
+    origin: Origin<'a>,
+    made: Option<Result<HostedCell, StepError>>,
+}
+
+/// Source from which a cell is made.
+enum Origin<'a> {
+    Start,
+    Empty,
+    Snapshot(&'a [u8]),
+}
+
+/// Answers of the cells to a step.
+struct Answers {
+    /// The cells that sleep through it, ascending.
+    at_rest: CellRuns,
+    /// Those of the other cells, in order of their ids.
+    of_others: Vec<CellAnswer>,
+}
+
+/// A cell's share of a step.
+struct CellTask<'a> {
+    slot: &'a mut Slot,
+    work: CellWork<'a>,
+    answer: Option<Result<CellAnswer, StepError>>,
+    timing: Option<Timing>,
+}
+
+impl CellHost {
+    /// Makes the host named `name`, without cells yet.
+    ///
+    /// # Errors
+    /// Fails if its threads cannot be started.
+    pub fn new(
+        name: PeerName,
+        worlds: Vec<World>,
+        settings: HostSettings,
+    ) -> Result<Self, StartThreadsError> {
+        Ok(Self {
+            name,
+            scene: Scene::new(worlds, settings),
+            threads: Threads::start(settings.threads)?,
+            cells: BTreeMap::new(),
+            data: None,
+            kept: None,
+            ahead_limit: WINDOW_MAX,
+            trace: settings.trace,
+            traced: None,
+        })
+    }
+
+    /// Returns how many cells the worlds have, wherever they are hosted.
+    pub fn cell_count(&self) -> u32 {
+        self.scene.plan.cells.len() as u32
+    }
+
+    /// Returns the cells that are here, in order of their ids.
+    pub fn cells(&self) -> impl Iterator<Item = &HostedCell> {
+        self.cells.values().map(|slot| &slot.cell)
+    }
+
+    /// Does one step in every cell and returns the answer to it. `snapshots` are of the cells that
+    /// the step has come here from another host.
+    ///
+    /// # Errors
+    /// Fails if the step is not valid: something that it names does not exist, or is not as it
+    /// says; and if it was done twice with different results. Then the host is good for nothing but
+    /// to be dropped.
+    pub fn run(&mut self, step: &Step, snapshots: &[CellSnapshot]) -> Result<StepAck, StepError> {
+        let begin = Instant::now();
+        if step.anew {
+            self.cells.clear();
+            self.scene.begin_anew();
+        }
+        cell_work::check(step, &self.scene)?;
+        let parcels = action_check::check(step, &self.scene)?;
+        self.change_affinities(step, snapshots)?;
+        self.prepare(step, parcels);
+        let mut said = self.scene.begin_step(step);
+        if step.speaker.as_ref() != Some(&self.name) {
+            said = Outbox::default();
+        }
+        let Answers { at_rest, of_others } = self.run_cells(step, begin)?;
+        self.scene.conclude(step);
+        if self.scene.has_leaving() {
+            self.change_worlds(Scene::give_back);
+            for Slot { cell, .. } in self.cells.values_mut() {
+                cell.physics.forget_meshes();
+            }
+        }
+        let mut ack = StepAck {
+            sequence: step.sequence,
+            iteration: step.iteration,
+            cells: Vec::with_capacity(of_others.len()),
+            ..StepAck::default()
+        };
+        let cells = &self.cells;
+        let changed = |answer: &CellAnswer| cells[&answer.ack.cell].cell.told.changed();
+        let changed_bytes = of_others.iter().map(|one| changed(one).byte_count());
+        let mut states = StateBlob::with_capacity(changed_bytes.sum());
+        for answer in of_others {
+            states.extend(changed(&answer));
+            ack.cells.push(answer.ack);
+            ack.poses.extend(answer.poses);
+            ack.transfers.extend(answer.transfers);
+            ack.snapshots.extend(answer.snapshot);
+            ack.failures.extend(answer.failures);
+            said.messages.extend(answer.said.messages);
+            said.requests.extend(answer.said.requests);
+        }
+        ack.at_rest = at_rest;
+        ack.failures.sort_by_key(|failure| failure.number);
+        self.tell(said, step.grant, &mut ack);
+        leave_out_too_large(&mut ack.snapshots);
+        ack.states = states;
+        if let Some(traced) = &mut self.traced {
+            traced.done = Instant::now();
+        }
+        ack.busy_ns = begin.elapsed().as_nanos() as u64;
+        Ok(ack)
+    }
+
+    /// Returns what the last step has for the data socket, once.
+    pub fn take_data(&mut self) -> Option<DataBatch> {
+        self.data.take()
+    }
+
+    /// Returns where the time of the last step went, once, if it is traced.
+    pub fn take_traced(&mut self) -> Option<TracedStep> {
+        self.traced.take()
+    }
+
+    /// Divides what was said among the answer and the data socket, in order of publishers.
+    fn tell(&mut self, mut said: Outbox, grant: u64, ack: &mut StepAck) {
+        said.messages.sort_by_key(|message| message.publisher);
+        said.requests.sort_by_key(|request| request.publisher);
+        let audience = &self.scene.audience;
+        let heard = said.messages.iter();
+        let heard = heard.filter(|message| audience.heard.contains(&message.topic));
+        ack.messages = heard.cloned().collect();
+        ack.requests = said.requests;
+        let mut messages = said.messages;
+        messages
+            .retain(|message| audience.publish_all || audience.observed.contains(&message.topic));
+        ack.published = messages.len() as u32;
+        self.data = (!messages.is_empty()).then_some(DataBatch {
+            sequence: ack.sequence,
+            grant,
+            iteration: ack.iteration,
+            instead_of: None,
+            messages,
+        });
+    }
+
+    fn change_affinities(
+        &mut self,
+        step: &Step,
+        snapshots: &[CellSnapshot],
+    ) -> Result<(), StepError> {
+        let mut coming = Vec::new();
+        for change in &step.affinities {
+            let id = change.cell;
+            if change.secondary.as_ref() != Some(&self.name) {
+                self.cells.remove(&id);
+                continue;
+            }
+            if self.cells.contains_key(&id) {
+                return Err(StepError::CellHere(id));
+            }
+            let snapshot = || snapshots.iter().find(|snapshot| snapshot.cell == id);
+            let origin = match change.source {
+                CellSource::Start => Origin::Start,
+                CellSource::Empty => Origin::Empty,
+                CellSource::Snapshot => {
+                    Origin::Snapshot(&snapshot().ok_or(StepError::NoSnapshot(id))?.bytes)
+                }
+            };
+            coming.push(NewCell {
+                id,
+                origin,
+                made: None,
+            });
+        }
+        let scene = &self.scene;
+        self.threads.for_each(coming.iter_mut(), |coming| {
+            coming.made = Some(coming.make(scene));
+        });
+        for NewCell { id, made, .. } in coming {
+            let cell = made.expect("every cell that comes is made")?;
+            self.cells.insert(id, Slot::new(cell));
+        }
+        Ok(())
+    }
+
+    /// Lets the scene take note of the actions of a step.
+    fn prepare(&mut self, step: &Step, parcels: Vec<ModelParcel>) {
+        if parcels.is_empty() {
+            self.scene.prepare(step, parcels);
+        } else {
+            self.change_worlds(|scene| scene.prepare(step, parcels));
+        }
+    }
+
+    /// Lets worlds change where they are, without a copy of what they hold.
+    fn change_worlds(&mut self, change: impl FnOnce(&mut Scene)) {
+        for slot in self.cells.values_mut() {
+            slot.cell.physics.take_world();
+        }
+        change(&mut self.scene);
+        for Slot { cell, .. } in self.cells.values_mut() {
+            let world = Arc::clone(&self.scene.worlds[cell.world]);
+            cell.physics.give_world(world);
+        }
+    }
+
+    /// Does the step in every cell that does not sleep through it, and returns the answers.
+    fn run_cells(&mut self, step: &Step, begun: Instant) -> Result<Answers, StepError> {
+        let (scene, cells) = (&self.scene, &mut self.cells);
+        let mut works = cell_work::divide(step, scene, |cell| cells.contains_key(&cell));
+        let (mut at_rest, mut shares) = (CellRuns::default(), Vec::new());
+        for (id, slot) in cells {
+            let work = works.remove(id);
+            if work.is_none() && slot.cell.sleeps_through(step, scene) {
+                at_rest.push(*id);
+            } else {
+                shares.push(CellTask {
+                    slot,
+                    work: work.unwrap_or_default(),
+                    answer: None,
+                    timing: None,
+                });
+            }
+        }
+        let mut longest_first: Vec<&mut CellTask<'_>> = shares.iter_mut().collect();
+        longest_first.sort_by_key(|share| Reverse(share.slot.cost_ns));
+        let others = longest_first.iter().skip(1).map(|share| share.slot.cost_ns);
+        let work = |share: &mut CellTask<'_>| share.run(step, scene);
+        if others.fold(0, u64::saturating_add) < THREADS_WORTH_NS {
+            longest_first.into_iter().for_each(work);
+        } else {
+            self.threads.for_each(longest_first.into_iter(), work);
+        }
+        let is_traced = self.trace.is_some_and(|window| window.has(step.iteration));
+        self.traced = is_traced.then(|| TracedStep::new(step, begun));
+        let mut of_others = Vec::with_capacity(shares.len());
+        for CellTask { answer, timing, .. } in shares {
+            let answer = answer.expect("every cell's share of a step is done")?;
+            if let (Some(traced), Some(timing)) = (&mut self.traced, timing) {
+                traced.cells.push(TracedCell::new(&answer, timing));
+            }
+            of_others.push(answer);
+        }
+        Ok(Answers { at_rest, of_others })
+    }
+}
+
+/// Empties the snapshots that are too large for one answer; the primary learns that way that their
+/// cells cannot move.
+fn leave_out_too_large(snapshots: &mut [CellSnapshot]) {
+    let mut left = SNAPSHOT_BYTES_MAX;
+    for snapshot in snapshots {
+        match left.checked_sub(snapshot.bytes.len()) {
+            Some(rest) => left = rest,
+            None => snapshot.bytes = Vec::new(),
+        }
+    }
+}
+
+impl NewCell<'_> {
+    fn make(&self, scene: &Scene) -> Result<HostedCell, StepError> {
+        let cell = self.id;
+        match self.origin {
+            Origin::Start => Ok(HostedCell::at_start(cell, scene)),
+            Origin::Empty => Ok(HostedCell::empty(cell, scene)),
+            Origin::Snapshot(bytes) => HostedCell::restore(cell, bytes, scene)
+                .map_err(|source| StepError::Restore { cell, source }),
+        }
+    }
+}
+
+impl CellTask<'_> {
+    fn run(&mut self, step: &Step, scene: &Scene) {
+        let begin = Instant::now();
+        self.slot.copy = None;
+        let (cell, work) = (&mut self.slot.cell, &self.work);
+        let is_told = !work.is_empty() || !step.actions.is_empty();
+        let stands_still = !cell.advances_in(step) && !is_told;
+        self.answer = Some(if scene.verify && !stands_still {
+            verification::run_twice(cell, work, step, scene, |_| {})
+        } else {
+            cell.run(work, step, scene)
+        });
+        let took = begin.elapsed();
+        self.slot.cost_ns = took.as_nanos() as u64;
+        self.timing = (!stands_still).then(|| Timing::new(begin, took));
+    }
+}

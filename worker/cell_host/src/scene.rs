@@ -1,0 +1,389 @@
+//! State that is the same for all cells of a process throughout a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use lockstep::{Numbers, Topology};
+use protocol::action::{Action, Spawn};
+use protocol::primary_to_secondary::Step;
+use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
+use sdf::{ModelParcel, World};
+
+use super::HostSettings;
+use super::world_systems::WorldSystems;
+use systems::registry::members_of_model;
+use systems::{Audience, GoneModel, Outbox, StepTime};
+
+/// The worlds, and what follows from them alone.
+pub(super) struct Scene {
+    pub(super) plan: Topology,
+    pub(super) worlds: Vec<Arc<World>>,
+    /// The performers that start in each cell, ascending, by the cell's id.
+    residents: Vec<Vec<PerformerId>>,
+    /// Simulated time per iteration \[s\].
+    pub(super) step_size_s: f64,
+    /// True if every step is done twice and compared.
+    pub(super) verify: bool,
+    /// The seed of random numbers.
+    pub(super) seed: u64,
+    pub(super) audience: Audience,
+    /// True if everything is published, with or without subscribers.
+    publishes_all: bool,
+    pub(super) world_crews: Vec<WorldSystems>,
+    /// Differences from the start.
+    changes: Changes,
+    /// The performers that models are.
+    performers: BTreeMap<ModelId, PerformerId>,
+    /// For each world, which numbers of models are in use.
+    pub(super) numbers: Vec<Numbers>,
+    /// Models that have left with the last step and are still in their worlds.
+    leaving: Vec<ModelId>,
+    /// Number of systems that subscribe to each topic.
+    listeners: BTreeMap<String, usize>,
+}
+
+/// Differences of a scene from the start.
+#[derive(Default)]
+struct Changes {
+    /// The plan of the start, once there is another one.
+    plan: Option<Box<Topology>>,
+    /// For each world, how many models, meshes and height grids it had.
+    counts: Vec<[usize; 3]>,
+    /// The links of models that never move whose collisions are switched off.
+    untouchable: BTreeMap<ModelId, BTreeSet<u32>>,
+    /// Models of the start that are gone.
+    gone: BTreeSet<ModelId>,
+    /// The models that came and are there.
+    came: BTreeMap<ModelId, Spawn>,
+}
+
+impl Scene {
+    pub(super) fn new(worlds: Vec<World>, settings: HostSettings) -> Self {
+        let plan = Topology::new(&worlds);
+        let mut residents = vec![Vec::new(); plan.cells.len()];
+        for (number, performer) in plan.performers.iter().enumerate() {
+            residents[performer.home.0 as usize].push(PerformerId(number as u32));
+        }
+        let count = |world: &World| {
+            [
+                world.models.len(),
+                world.meshes.len(),
+                world.height_grids.len(),
+            ]
+        };
+        let mut scene = Self {
+            changes: Changes {
+                counts: worlds.iter().map(count).collect(),
+                ..Changes::default()
+            },
+            plan,
+            worlds: worlds.into_iter().map(Arc::new).collect(),
+            residents,
+            step_size_s: settings.step_size_ns as f64 / 1e9,
+            verify: settings.verify,
+            seed: settings.seed,
+            audience: Audience {
+                publish_all: settings.publish_all,
+                ..Audience::default()
+            },
+            publishes_all: settings.publish_all,
+            world_crews: Vec::new(),
+            performers: BTreeMap::new(),
+            numbers: Vec::new(),
+            leaving: Vec::new(),
+            listeners: BTreeMap::new(),
+        };
+        scene.begin();
+        scene
+    }
+
+    /// Makes what follows from the worlds and the plan.
+    fn begin(&mut self) {
+        let has_siblings = self.worlds.len() > 1;
+        let numbered = self.worlds.iter().enumerate();
+        self.world_crews = numbered
+            .map(|(index, world)| WorldSystems::new(index, world, has_siblings))
+            .collect();
+        let performers = self.plan.performers.iter().zip(0..);
+        self.performers = performers
+            .map(|(performer, number)| {
+                let model = model_id(performer.world, performer.model);
+                (model, PerformerId(number))
+            })
+            .collect();
+        let counts = self.changes.counts.iter();
+        self.numbers = counts
+            .map(|[models, ..]| Numbers::new(*models as u32))
+            .collect();
+        self.leaving.clear();
+        self.changes.untouchable.clear();
+        self.changes.gone.clear();
+        self.changes.came.clear();
+        self.listeners.clear();
+        let of_worlds = self.world_crews.iter().flat_map(WorldSystems::heard);
+        for topic in of_worlds {
+            *self.listeners.entry(topic.to_owned()).or_default() += 1;
+        }
+        self.audience.heard = self.listeners.keys().cloned().collect();
+        for world in 0..self.worlds.len() {
+            for model in 0..self.worlds[world].models.len() {
+                self.listen(world, model, true);
+            }
+        }
+    }
+
+    /// Goes back to the start: what was spawned is gone, and what was removed is back. Seed and
+    /// step size stay as they were set. No cell may hold on to a world.
+    pub(super) fn begin_anew(&mut self) {
+        for (world, [models, meshes, grids]) in self.worlds.iter_mut().zip(&self.changes.counts) {
+            if world.models.len() > *models {
+                let world = Arc::make_mut(world);
+                world.models.truncate(*models);
+                world.meshes.truncate(*meshes);
+                world.height_grids.truncate(*grids);
+            }
+        }
+        if let Some(plan) = self.changes.plan.take() {
+            self.plan = *plan;
+        }
+        self.begin();
+    }
+
+    /// Adds the models that the actions of a step bring, and takes note of what they set. No cell
+    /// may hold on to a world that grows.
+    pub(super) fn prepare(&mut self, step: &Step, parcels: Vec<ModelParcel>) {
+        let mut parcels = parcels.into_iter();
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => {
+                    let parcel = parcels.next().expect("each spawned model has its parcel");
+                    let ModelId { world, model } = spawn.model;
+                    self.numbers[world as usize].occupy(model);
+                    let (world, model) = (world as usize, model as usize);
+                    Arc::make_mut(&mut self.worlds[world]).place(model, parcel);
+                    if let Some(performer) = spawn.performer {
+                        self.performers.insert(spawn.model, performer);
+                    }
+                    self.listen(world, model, true);
+                }
+                Action::SetSeed(seed) => self.seed = *seed,
+                Action::SetStepSize(step_size_ns) => {
+                    self.step_size_s = *step_size_ns as f64 / 1e9;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes note, once cells have done the actions of a step, of what came and left.
+    pub(super) fn conclude(&mut self, step: &Step) {
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => {
+                    self.keep_plan();
+                    let ModelId { world, model } = spawn.model;
+                    let (world, model) = (world as usize, model as usize);
+                    let description = &self.worlds[world].models[model];
+                    self.plan.place(spawn.model, spawn.performer, description);
+                    self.changes.came.insert(spawn.model, (**spawn).clone());
+                }
+                Action::Remove { model } => self.remove(*model),
+                Action::SetCollisions {
+                    model,
+                    link,
+                    enabled,
+                } if self.performer_of(*model).is_none() => {
+                    let meant = self.links_meant(*model, *link);
+                    let links = self.changes.untouchable.entry(*model).or_default();
+                    for link in meant {
+                        if *enabled {
+                            links.remove(&link);
+                        } else {
+                            links.insert(link);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes note that a model has left.
+    fn remove(&mut self, id: ModelId) {
+        self.keep_plan();
+        let (world, model) = (id.world as usize, id.model as usize);
+        let gone = GoneModel {
+            model,
+            performer: self.performers.remove(&id),
+            name: &self.worlds[world].models[model].name,
+        };
+        self.world_crews[world].forget(&gone);
+        self.plan.remove(id);
+        self.listen(world, model, false);
+        self.changes.untouchable.remove(&id);
+        if self.changes.came.remove(&id).is_none() {
+            self.changes.gone.insert(id);
+        } else {
+            self.numbers[world].give_up(id.model);
+            self.leaving.push(id);
+        }
+    }
+
+    /// Tells whether models are in worlds that they have left.
+    pub(super) fn has_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Takes the models that have left out of their worlds: others may get their numbers from the
+    /// next step on. No cell may hold on to a world.
+    pub(super) fn give_back(&mut self) {
+        for id in std::mem::take(&mut self.leaving) {
+            let world = id.world as usize;
+            let at_start = self.changes.counts[world];
+            Arc::make_mut(&mut self.worlds[world]).vacate(id.model as usize, at_start);
+        }
+        for numbers in &mut self.numbers {
+            numbers.give_back();
+        }
+        self.plan.give_back();
+    }
+
+    /// Tells whether a model of the start is gone.
+    pub(super) fn is_gone(&self, model: ModelId) -> bool {
+        self.changes.gone.contains(&model)
+    }
+
+    /// Returns actions that bring about what is not as at the start: nothing of what came and went.
+    pub(super) fn changes(&self) -> Vec<Action> {
+        let Changes {
+            untouchable,
+            gone,
+            came,
+            ..
+        } = &self.changes;
+        let gone = gone.iter().map(|model| Action::Remove { model: *model });
+        let came = came.values().cloned();
+        let came = came.map(|spawn| Action::Spawn(Box::new(spawn)));
+        let links = untouchable.iter();
+        let links = links.flat_map(|(model, links)| links.iter().map(|link| (*model, *link)));
+        let switched = links.map(|(model, link)| Action::SetCollisions {
+            model,
+            link: Some(link),
+            enabled: false,
+        });
+        gone.chain(came).chain(switched).collect()
+    }
+
+    fn keep_plan(&mut self) {
+        let plan = &self.plan;
+        self.changes
+            .plan
+            .get_or_insert_with(|| Box::new(plan.clone()));
+    }
+
+    /// Has the topics that systems of a model listen to be heard, or no longer.
+    fn listen(&mut self, world: usize, model: usize, begins: bool) {
+        let has_siblings = self.worlds.len() > 1;
+        let members = members_of_model(&self.worlds[world], has_siblings, model, &mut Vec::new());
+        for spec in members
+            .into_iter()
+            .flat_map(|one| one.configured.subscriptions)
+        {
+            let count = self.listeners.entry(spec.topic.clone()).or_default();
+            if begins {
+                *count += 1;
+                self.audience.heard.insert(spec.topic);
+            } else if *count > 1 {
+                *count -= 1;
+            } else {
+                self.listeners.remove(&spec.topic);
+                self.audience.heard.remove(&spec.topic);
+            }
+        }
+    }
+
+    /// Returns the performer that a model is, if it moves.
+    pub(super) fn performer_of(&self, model: ModelId) -> Option<PerformerId> {
+        self.performers.get(&model).copied()
+    }
+
+    /// Returns the links of a model that never moves whose collisions are switched off.
+    pub(super) fn untouchable_links(
+        &self,
+        world: usize,
+        model: usize,
+    ) -> impl Iterator<Item = u32> {
+        let links = self.changes.untouchable.get(&model_id(world, model));
+        links.into_iter().flatten().copied()
+    }
+
+    /// Returns the links that an action means: one, or all of a model.
+    pub(super) fn links_meant(&self, model: ModelId, link: Option<u32>) -> Range<u32> {
+        if let Some(link) = link {
+            return link..link + 1;
+        }
+        let models = &self.worlds[model.world as usize].models;
+        0..models[model.model as usize].links.len() as u32
+    }
+
+    /// Takes note of who listens, and lets the systems of worlds do what is done once per step.
+    pub(super) fn begin_step(&mut self, step: &Step) -> Outbox {
+        for change in &step.subscriptions {
+            if change.topic == topic::EVERY_MESSAGE {
+                self.audience.publish_all = self.publishes_all || change.wanted;
+            } else if change.wanted {
+                self.audience.observed.insert(change.topic.clone());
+            } else {
+                self.audience.observed.remove(&change.topic);
+            }
+        }
+        let time = self.time_of(step);
+        let mut outbox = Outbox::default();
+        for (crew, world) in self.world_crews.iter_mut().zip(&self.worlds) {
+            crew.begin_step(step, time, world, &self.audience, &mut outbox);
+        }
+        outbox
+    }
+
+    /// Returns when a step is.
+    pub(super) fn time_of(&self, step: &Step) -> StepTime {
+        StepTime {
+            iteration: step.iteration,
+            sim_time: step.sim_time,
+            elapsed: step.elapsed,
+            step_size_s: self.step_size_s,
+            seed: self.seed,
+        }
+    }
+
+    /// Returns the index of a cell's world, if there is such a cell.
+    pub(super) fn world_of_cell(&self, cell: CellId) -> Option<usize> {
+        self.plan.cells.get(cell.0 as usize).map(|cell| cell.world)
+    }
+
+    /// Returns the index of a level's world, if there is such a level.
+    pub(super) fn world_of_level(&self, level: LevelId) -> Option<usize> {
+        let level = self.plan.levels.get(level.0 as usize);
+        level.map(|level| level.world)
+    }
+
+    /// Returns the index of a performer's world, if there is such a performer.
+    pub(super) fn world_of_performer(&self, performer: PerformerId) -> Option<usize> {
+        let performer = self.plan.performers.get(performer.0 as usize);
+        let performer = performer.filter(|performer| !performer.is_removed);
+        performer.map(|performer| performer.world)
+    }
+
+    /// Returns the performers that start in a cell, ascending.
+    pub(super) fn residents(&self, cell: CellId) -> &[PerformerId] {
+        &self.residents[cell.0 as usize]
+    }
+}
+
+fn model_id(world: usize, model: usize) -> ModelId {
+    ModelId {
+        world: world as u32,
+        model: model as u32,
+    }
+}

@@ -1,0 +1,202 @@
+//! [`SystemSet`]: the systems and sensors of the models that a cell owns, in the order of models.
+//!
+//! **Invariant:** what they do in a step is a function of what they remember, of the cell, of the
+//! step and of the order of models; it never matters when they joined.
+
+use std::collections::BTreeMap;
+
+use protocol::{ModelId, Publisher, TopicMessage};
+
+use super::scene::Scene;
+use physics::{Cell, ModelRef};
+use systems::registry::{Member, members_of_model};
+use systems::{Audience, Context, GoneModel, Outbox, StepTime};
+
+/// The systems of the models of a cell.
+#[derive(Default)]
+pub(super) struct SystemSet {
+    models: BTreeMap<usize, ModelSystems>,
+    /// By topic, who listens: model, part, and place among the part's topics.
+    listeners: BTreeMap<String, Vec<(usize, usize, usize)>>,
+    /// Number of sensors.
+    sensor_count: usize,
+}
+
+/// Kind of a member of a crew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A system.
+    System,
+    /// A sensor, which looks at what systems did.
+    Sensor,
+}
+
+struct ModelSystems {
+    id: ModelId,
+    model: ModelRef,
+    members: Vec<Member>,
+}
+
+/// Context in which a crew works in a step.
+pub(super) struct StepContext<'a> {
+    pub(super) time: StepTime,
+    pub(super) cell: &'a mut Cell,
+    pub(super) audience: &'a Audience,
+    pub(super) outbox: &'a mut Outbox,
+}
+
+impl SystemSet {
+    /// Tells whether no model has any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
+    /// Tells whether any model has sensors.
+    pub(super) fn has_sensors(&self) -> bool {
+        self.sensor_count > 0
+    }
+
+    /// Returns the models that have systems, ascending.
+    pub(super) fn models(&self) -> impl Iterator<Item = usize> {
+        self.models.keys().copied()
+    }
+
+    /// Makes the systems of a model.
+    pub(super) fn join(&mut self, scene: &Scene, world: usize, model: ModelRef) {
+        let has_siblings = scene.worlds.len() > 1;
+        let mut told_at_load = Vec::new();
+        let index = model.index;
+        let members =
+            members_of_model(&scene.worlds[world], has_siblings, index, &mut told_at_load);
+        if members.is_empty() {
+            return;
+        }
+        for (part, member) in members.iter().enumerate() {
+            for (input, spec) in member.configured.subscriptions.iter().enumerate() {
+                let list = self.listeners.entry(spec.topic.clone()).or_default();
+                let listener = (index, part, input);
+                list.insert(list.partition_point(|other| *other < listener), listener);
+            }
+        }
+        self.sensor_count += members.iter().filter(|one| one.is_sensor).count();
+        let id = ModelId {
+            world: world as u32,
+            model: index as u32,
+        };
+        self.models
+            .insert(index, ModelSystems { id, model, members });
+    }
+
+    /// Drops the systems of a model.
+    pub(super) fn leave(&mut self, model: usize) {
+        if let Some(crew) = self.models.remove(&model) {
+            self.sensor_count -= crew.members.iter().filter(|one| one.is_sensor).count();
+            self.listeners.retain(|_, list| {
+                list.retain(|(other, _, _)| *other != model);
+                !list.is_empty()
+            });
+        }
+    }
+
+    /// Has all systems take note that a model is gone.
+    pub(super) fn forget(&mut self, gone: &GoneModel<'_>) {
+        let members = self.models.values_mut().flat_map(|crew| &mut crew.members);
+        members.for_each(|member| member.configured.system.forget(gone));
+    }
+
+    /// Returns what the systems of a model remember, in their order.
+    pub(super) fn memories(&self, model: usize) -> Vec<Vec<u8>> {
+        let members = self.models.get(&model).map(|crew| &crew.members);
+        let members = members.into_iter().flatten();
+        members.map(|one| one.configured.system.save()).collect()
+    }
+
+    /// Returns what all systems remember, by model.
+    pub(super) fn all_memories(&self) -> BTreeMap<usize, Vec<Vec<u8>>> {
+        let models = self.models.keys();
+        models
+            .map(|model| (*model, self.memories(*model)))
+            .collect()
+    }
+
+    /// Lets the systems of a model go on from what they, or others like them, remembered; `None`
+    /// when those were others.
+    pub(super) fn recall<B: AsRef<[u8]>>(&mut self, model: usize, memories: &[B]) -> Option<()> {
+        let members = match self.models.get_mut(&model) {
+            Some(crew) => crew.members.as_mut_slice(),
+            None => &mut [],
+        };
+        if members.len() != memories.len() {
+            return None;
+        }
+        for (member, memory) in members.iter_mut().zip(memories) {
+            member.configured.system.load(memory.as_ref()).ok()?;
+        }
+        Some(())
+    }
+
+    /// Lets systems hear messages, in their order.
+    pub(super) fn deliver(&mut self, messages: &[TopicMessage], shift: &mut StepContext<'_>) {
+        for message in messages {
+            let Some(listeners) = self.listeners.get(&message.topic) else {
+                continue;
+            };
+            for (model, part, input) in listeners {
+                let crew = self.models.get_mut(model);
+                let crew = crew.expect("who listens is a member of a model's crew");
+                crew.with(*part, shift, |member, context| {
+                    let system = &mut member.configured.system;
+                    if member.configured.subscriptions[*input].kind == message.kind {
+                        system.on_message(*input, message, context);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Lets all act before physics.
+    pub(super) fn before_step(&mut self, shift: &mut StepContext<'_>) {
+        self.each(shift, |member, context| {
+            member.configured.system.before_step(context);
+        });
+    }
+
+    /// Lets all systems, or all sensors, look at what physics did.
+    pub(super) fn after_step(&mut self, shift: &mut StepContext<'_>, part: Part) {
+        self.each(shift, |member, context| {
+            if member.is_sensor == (part == Part::Sensor) {
+                member.configured.system.after_step(context);
+            }
+        });
+    }
+
+    fn each(&mut self, shift: &mut StepContext<'_>, act: impl Fn(&mut Member, &mut Context<'_>)) {
+        for crew in self.models.values_mut() {
+            for part in 0..crew.members.len() {
+                crew.with(part, shift, &act);
+            }
+        }
+    }
+}
+
+impl ModelSystems {
+    fn with(
+        &mut self,
+        part: usize,
+        shift: &mut StepContext<'_>,
+        act: impl FnOnce(&mut Member, &mut Context<'_>),
+    ) {
+        let mut context = Context {
+            time: shift.time,
+            cell: shift.cell,
+            model: self.model,
+            publisher: Publisher::Model {
+                model: self.id,
+                part: part as u32,
+            },
+            audience: shift.audience,
+            outbox: shift.outbox,
+        };
+        act(&mut self.members[part], &mut context);
+    }
+}

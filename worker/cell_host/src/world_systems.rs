@@ -1,0 +1,106 @@
+//! [`WorldSystems`]: the systems of one world, the same on every host.
+
+use protocol::Publisher;
+use protocol::primary_to_secondary::Step;
+use sdf::World;
+
+use physics::Cell;
+use systems::registry::{Configured, members_of_world};
+use systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
+
+/// The systems of one world.
+pub(super) struct WorldSystems {
+    world: u32,
+    members: Vec<Configured<dyn WorldSystem>>,
+}
+
+impl WorldSystems {
+    /// Makes the systems of a world by its index.
+    pub(super) fn new(index: usize, world: &World, has_siblings: bool) -> Self {
+        let mut told_at_load = Vec::new();
+        let members = members_of_world(world, has_siblings, &mut told_at_load);
+        Self {
+            world: index as u32,
+            members: members.into_iter().map(|(_, member)| member).collect(),
+        }
+    }
+
+    /// Tells whether the world has no systems.
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Returns the topics that they listen to.
+    pub(super) fn heard(&self) -> impl Iterator<Item = &str> {
+        let subscriptions = self.members.iter().flat_map(|member| &member.subscriptions);
+        subscriptions.map(|spec| spec.topic.as_str())
+    }
+
+    /// Lets them hear what a step says and, when time advances, do what is done once.
+    pub(super) fn begin_step(
+        &mut self,
+        step: &Step,
+        time: StepTime,
+        world: &World,
+        audience: &Audience,
+        outbox: &mut Outbox,
+    ) {
+        for (part, member) in self.members.iter_mut().enumerate() {
+            let mut context = WorldContext {
+                time,
+                world,
+                publisher: Publisher::World {
+                    world: self.world,
+                    part: part as u32,
+                },
+                audience,
+                outbox,
+            };
+            for message in &step.messages {
+                let heard = member
+                    .subscriptions
+                    .iter()
+                    .position(|spec| spec.topic == message.topic);
+                if let Some(input) = heard
+                    && member.subscriptions[input].kind == message.kind
+                {
+                    member.system.on_message(input, message, &mut context);
+                }
+            }
+            if !step.paused {
+                member.system.before_step(&mut context);
+            }
+        }
+    }
+
+    /// Has them take note that a model is gone.
+    pub(super) fn forget(&mut self, gone: &GoneModel<'_>) {
+        let members = self.members.iter_mut();
+        members.for_each(|member| member.system.forget(gone));
+    }
+
+    /// Returns what they remember, in their order.
+    pub(super) fn memories(&self) -> Vec<Vec<u8>> {
+        let members = self.members.iter();
+        members.map(|member| member.system.save()).collect()
+    }
+
+    /// Lets them go on from what they, or others like them, remembered; `None` when those were
+    /// others.
+    pub(super) fn recall(&mut self, memories: &[Vec<u8>]) -> Option<()> {
+        if self.members.len() != memories.len() {
+            return None;
+        }
+        for (member, memory) in self.members.iter_mut().zip(memories) {
+            member.system.load(memory).ok()?;
+        }
+        Some(())
+    }
+
+    /// Lets them act on what a cell owns.
+    pub(super) fn act(&self, time: StepTime, cell: &mut Cell) {
+        for member in &self.members {
+            member.system.act(time, cell);
+        }
+    }
+}

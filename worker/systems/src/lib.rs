@@ -1,0 +1,158 @@
+//! Systems: behaviour that a world attaches to models and to itself by `<plugin>`.
+//!
+//! A system of a model ([`System`]) runs where the model is owned and travels with it; a system of
+//! a world ([`WorldSystem`]) runs on every host alike, and acts in each of the host's cells. One
+//! file per system; [`registry`] is the table of their names. Sensors are systems too, made from
+//! `<sensor>` ([`crate::sensors`]). `docs/systems.md` says how to write one.
+//!
+//! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
+//! that it does depends on anything but that, its cell, the time and what it receives.
+
+mod ackermann_steering;
+mod angle;
+mod apply_joint_force;
+mod apply_link_wrench;
+#[cfg(test)]
+pub(crate) mod bench;
+mod breadcrumbs;
+mod buoyancy;
+pub mod configuration;
+pub mod context;
+mod detachable_joint;
+mod diff_drive;
+mod drive_base;
+mod drive_to_pose_controller;
+mod hydrodynamics;
+mod joint_command;
+mod joint_controller;
+mod joint_position_controller;
+mod joint_state_publisher;
+mod joint_trajectory_controller;
+mod kinetic_energy_monitor;
+mod lift_drag;
+mod linear_battery;
+mod mecanum_drive;
+mod multicopter_motor_model;
+mod multicopter_velocity_control;
+mod odometry_publisher;
+mod performer_detector;
+mod pid;
+mod pose_publisher;
+mod random;
+pub mod registry;
+#[cfg(test)]
+pub(crate) mod rehearsal;
+mod schedule;
+pub mod sensors;
+mod speed_limiter;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod tests;
+mod thruster;
+mod touch_plugin;
+mod track_controller;
+mod trajectory_follower;
+mod triggered_publisher;
+mod velocity_control;
+mod wind_effects;
+
+use protocol::TopicMessage;
+
+pub use configuration::{Configuration, ConfigureError};
+pub use context::{Audience, Context, GoneModel, Outbox, StepTime, WorldContext};
+pub use registry::{Configured, Survey, TopicSpec, survey};
+
+use physics::Cell;
+
+/// Behaviour of a model: `configure` of its file makes it, then it takes part in each step of its
+/// cell that advances time.
+pub trait System: Send + Sync {
+    /// Hears a message on one of the topics that it listens to, by its place among them. Also while
+    /// time stands still; before [`Self::before_step`] of the same step.
+    fn on_message(&mut self, input: usize, message: &TopicMessage, context: &mut Context<'_>) {
+        let _ = (input, message, context);
+    }
+
+    /// Acts before physics.
+    fn before_step(&mut self, context: &mut Context<'_>) {
+        let _ = context;
+    }
+
+    /// Looks at what physics did, and publishes.
+    fn after_step(&mut self, context: &mut Context<'_>) {
+        let _ = context;
+    }
+
+    /// Takes note that a model is gone from its world, wherever it was: another may get its
+    /// numbers with the next step, also while time stands still.
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        let _ = gone;
+    }
+
+    /// Returns its state; see [`save`].
+    fn save(&self) -> Vec<u8>;
+
+    /// Restores a state that it, or a system like it, saved; see [`load`].
+    ///
+    /// # Errors
+    /// Fails if the bytes are damaged or of another system.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error>;
+}
+
+/// Behaviour of a world. It is the same on every host: nothing that it remembers may depend on the
+/// cells that it acts in.
+pub trait WorldSystem: Send + Sync {
+    /// Hears a message on one of the topics that it listens to, by its place among them.
+    fn on_message(&mut self, input: usize, message: &TopicMessage, context: &mut WorldContext<'_>) {
+        let _ = (input, message, context);
+    }
+
+    /// Does what is done once per step, before physics.
+    fn before_step(&mut self, context: &mut WorldContext<'_>) {
+        let _ = context;
+    }
+
+    /// Takes note that a model is gone, as [`System::forget`] does.
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        let _ = gone;
+    }
+
+    /// Acts on what a cell owns, before physics.
+    fn act(&self, time: StepTime, cell: &mut Cell) {
+        let _ = (time, cell);
+    }
+
+    /// Returns its state; see [`save`].
+    fn save(&self) -> Vec<u8>;
+
+    /// Restores a state that it, or a system like it, saved; see [`load`].
+    ///
+    /// # Errors
+    /// Fails if the bytes are damaged or of another system.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error>;
+}
+
+/// Returns a state as bytes.
+///
+/// # Panics
+/// Never: memories hold only what postcard can express.
+pub fn save<M: serde::Serialize>(state: &M) -> Vec<u8> {
+    postcard::to_stdvec(state).expect("memories hold only what postcard can express")
+}
+
+/// Replaces a state by the one in bytes.
+///
+/// # Errors
+/// Fails if the bytes are no such state, or longer than one; the state stays as it is then.
+pub fn load<M: serde::de::DeserializeOwned>(
+    state: &mut M,
+    bytes: &[u8],
+) -> Result<(), postcard::Error> {
+    let (loaded, rest) = postcard::take_from_bytes(bytes)?;
+    if !rest.is_empty() {
+        return Err(postcard::Error::DeserializeBadEncoding);
+    }
+    *state = loaded;
+    Ok(())
+}

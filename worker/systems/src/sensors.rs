@@ -1,0 +1,147 @@
+//! Sensors: what `<sensor>` elements measure and publish, as systems of their models.
+//!
+//! One file per kind, each an [`sensor_system::SensorModel`]: it measures after physics what is in
+//! the cell of its model, ghosts included, at its own rate of simulated time and while someone
+//! listens. What all have in common is in [`sensor_system`]. `docs/sensors.md` says what each
+//! honours and where it differs from Gazebo.
+
+mod air_pressure;
+mod altimeter;
+mod contact;
+mod depth_camera;
+mod earth;
+mod force_torque;
+mod imu;
+mod lidar;
+mod logical_camera;
+mod magnetometer;
+mod mount;
+mod navsat;
+mod noise;
+mod parameters;
+mod point_cloud;
+mod schedule;
+mod sensor_system;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+use sdf::{Model, Sensor, World};
+
+use self::mount::Mount;
+use self::sensor_system::{Made, SensorSystem};
+use crate::ConfigureError;
+use crate::registry::{Configured, Member};
+
+/// A sensor with what it is made from.
+struct Topology<'a> {
+    world: &'a World,
+    model: &'a Model,
+    has_siblings: bool,
+    sensor: &'a Sensor,
+    mount: &'a Mount,
+}
+
+/// Constructor of the gauge of a kind of sensor.
+type Make = fn(&Topology<'_>) -> Result<Made, ConfigureError>;
+
+/// The kinds, in order.
+const KINDS: &[(&str, Make)] = &[
+    ("air_pressure", air_pressure::make),
+    ("altimeter", altimeter::make),
+    ("contact", contact::make),
+    ("depth_camera", depth_camera::make_depth_camera),
+    ("force_torque", force_torque::make),
+    ("gpu_lidar", lidar::make),
+    ("imu", imu::make),
+    ("lidar", lidar::make),
+    ("logical_camera", logical_camera::make),
+    ("magnetometer", magnetometer::make),
+    ("navsat", navsat::make),
+    ("rgbd_camera", depth_camera::make_rgbd_camera),
+];
+
+/// Adds the sensors of a model to its systems, in the order of links, then of joints.
+pub(crate) fn add_members(
+    world: &World,
+    has_siblings: bool,
+    model: usize,
+    members: &mut Vec<Member>,
+    problems: &mut Vec<String>,
+) {
+    let description = &world.models[model];
+    let mut add = |sensor: &Sensor, mount: Mount| {
+        let plan = Topology {
+            world,
+            model: description,
+            has_siblings,
+            sensor,
+            mount: &mount,
+        };
+        let Some(make) = make_of(&sensor.kind, problems) else {
+            return;
+        };
+        match make(&plan) {
+            Ok(gauge) => members.push(Member {
+                is_sensor: true,
+                configured: assemble(gauge, sensor, mount),
+                name: sensor.kind.clone(),
+            }),
+            Err(error) => problems.push(format!(
+                "sensor {} ({}) does nothing: {error}",
+                mount.name, sensor.kind
+            )),
+        }
+    };
+    for link in 0..description.links.len() {
+        for sensor in &description.links[link].sensors {
+            add(sensor, Mount::on_link(world, description, link, sensor));
+        }
+    }
+    for joint in 0..description.joints.len() {
+        for sensor in &description.joints[joint].sensors {
+            add(sensor, Mount::on_joint(world, description, joint, sensor));
+        }
+    }
+}
+
+fn assemble(made: Made, sensor: &Sensor, mount: Mount) -> Configured<dyn crate::System> {
+    Configured {
+        subscriptions: Vec::new(),
+        publications: made.publications.clone(),
+        system: Box::new(SensorSystem::new(made, sensor.update_rate, mount)),
+    }
+}
+
+/// Finds how a kind is made; says what of it, or all of it, cannot be.
+fn make_of(kind: &str, problems: &mut Vec<String>) -> Option<Make> {
+    if kind == "rgbd_camera" {
+        problems.push("sensors of the kind rgbd_camera give no images in colour".to_owned());
+    }
+    // The reader of the world has told of those that are not here.
+    let found = KINDS.iter().find(|(known, _)| *known == kind);
+    found.map(|(_, make)| *make)
+}
+
+impl Topology<'_> {
+    /// Returns the topic that the file says, or that follows from the sensor's name.
+    fn topic(&self, suffix: &str) -> String {
+        self.topic_or(&self.sensor.topic, suffix)
+    }
+
+    /// The same for a topic that the file says elsewhere; empty for none.
+    fn topic_or(&self, written: &str, suffix: &str) -> String {
+        let default = format!("{}{suffix}", self.mount.topic);
+        let name = if written.trim().is_empty() {
+            &default
+        } else {
+            written
+        };
+        self.full(name)
+    }
+
+    /// Returns the full name of a topic.
+    fn full(&self, topic: &str) -> String {
+        crate::configuration::full_topic(self.world, self.has_siblings, topic)
+    }
+}

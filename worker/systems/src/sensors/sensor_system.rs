@@ -1,0 +1,124 @@
+//! [`SensorSystem`]: what all sensors have in common: where they are, when they measure, and that
+//! they do so only while someone listens.
+
+use messages::Header;
+use serde::{Deserialize, Serialize};
+
+use super::mount::Mount;
+use super::schedule::Schedule;
+use crate::registry::TopicSpec;
+use crate::{Context, System, load, save};
+
+/// A kind of measurement.
+pub(super) trait SensorModel: Send + Sync {
+    /// Looks at every step that advances time, also while nobody listens, before physics.
+    fn before_step(&mut self, mount: &Mount, context: &Context<'_>) {
+        let _ = (mount, context);
+    }
+
+    /// The same after physics.
+    fn after_step(&mut self, mount: &Mount, context: &Context<'_>) {
+        let _ = (mount, context);
+    }
+
+    /// Measures, and publishes under a header.
+    fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>);
+
+    /// Goes on as if it had measured: what it says later must not depend on who listened before.
+    fn pass(&mut self, context: &Context<'_>) {
+        let _ = context;
+    }
+
+    /// Returns all that it remembers; see [`save`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Goes on from what one like it saved; see [`load`].
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            Err(postcard::Error::DeserializeBadEncoding)
+        }
+    }
+}
+
+/// A gauge with what it publishes.
+pub(super) struct Made {
+    pub(super) gauge: Box<dyn SensorModel>,
+    /// Topics that it publishes on; it measures while someone listens to any of them.
+    pub(super) publications: Vec<TopicSpec>,
+}
+
+/// A sensor at work.
+pub(super) struct SensorSystem {
+    mount: Mount,
+    schedule: Schedule,
+    topics: Vec<String>,
+    gauge: Box<dyn SensorModel>,
+    /// Number of times that it was due.
+    sequence: u64,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct State {
+    sequence: u64,
+    gauge: Vec<u8>,
+}
+
+impl SensorSystem {
+    /// Makes the sensor of a gauge that measures at a rate \[Hz\].
+    pub(super) fn new(made: Made, update_rate: f64, mount: Mount) -> Self {
+        Self {
+            mount,
+            schedule: Schedule::new(update_rate),
+            topics: made
+                .publications
+                .into_iter()
+                .map(|spec| spec.topic)
+                .collect(),
+            gauge: made.gauge,
+            sequence: 0,
+        }
+    }
+}
+
+impl System for SensorSystem {
+    fn before_step(&mut self, context: &mut Context<'_>) {
+        self.gauge.before_step(&self.mount, context);
+    }
+
+    fn after_step(&mut self, context: &mut Context<'_>) {
+        self.gauge.after_step(&self.mount, context);
+        let is_wanted = |topic: &String| context.is_wanted(topic);
+        if !self.schedule.is_due(&context.time) {
+            return;
+        }
+        let sequence = self.sequence;
+        self.sequence = sequence.wrapping_add(1);
+        if !self.topics.iter().any(is_wanted) {
+            return self.gauge.pass(context);
+        }
+        let header = context.header();
+        let header = header
+            .with("frame_id", &self.mount.frame_id)
+            .with("seq", &sequence.to_string());
+        self.gauge.measure(&self.mount, header, context);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        save(&State {
+            sequence: self.sequence,
+            gauge: self.gauge.save(),
+        })
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+        let mut state = State::default();
+        load(&mut state, bytes)?;
+        self.gauge.load(&state.gauge)?;
+        self.sequence = state.sequence;
+        Ok(())
+    }
+}
