@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use sdf::World;
 use serde_json::json;
 use tests::truth::drops::{self, ROBOTS, SOURCE};
 use tests::truth::robots::{PeerCase, Peers};
@@ -14,6 +15,9 @@ const PACE: f64 = 1.0;
 /// The longest time of one timing, and its steps.
 const TIMED: Duration = Duration::from_secs(5);
 const TIMED_STEPS: u64 = 1000;
+
+/// Number of timings, of which the best counts.
+const ROUNDS: usize = 5;
 
 /// Robots whose pace is compared, most of them with meshes.
 const COSTS: [(&str, &str); 5] = [
@@ -87,14 +91,26 @@ fn plan(
     }))
 }
 
+/// Times the two in turns, and compares the best pace of each: other work on the machine can only
+/// make one slower.
 fn cost(peers: &Peers, file: &str) -> Result<Vec<Quantity>, String> {
     peers.require_robots()?;
     let (world, height) = drops::above_ground(peers, file)?;
-    let bullet = peers.run(
-        "run_bullet.py",
-        &plan(peers, file, height, [TIMED_STEPS; 2])?,
-    )?;
-    let bullet = bullet["steps_per_s"].as_f64().unwrap_or(f64::NAN);
+    let plan = plan(peers, file, height, [TIMED_STEPS; 2])?;
+    let (mut pace, mut bullet_pace) = (0.0_f64, 0.0_f64);
+    for _ in 0..ROUNDS {
+        let bullet = peers.run("run_bullet.py", &plan)?;
+        let timed = bullet["steps_per_s"].as_f64();
+        bullet_pace = bullet_pace.max(timed.ok_or("PyBullet told no pace")?);
+        pace = pace.max(steps_per_second(world.clone()));
+    }
+    let name = format!("{pace:.0} steps/s, Bullet {bullet_pace:.0}: ratio");
+    let paces = [PACE, pace / bullet_pace];
+    Ok(vec![Quantity::at_least(name, FINE, paces)])
+}
+
+/// Steps a world for a while; returns its pace \[1/s\].
+fn steps_per_second(world: World) -> f64 {
     let mut simulation = Simulation::of(world, FINE);
     let begin = Instant::now();
     let mut steps = 0;
@@ -102,7 +118,5 @@ fn cost(peers: &Peers, file: &str) -> Result<Vec<Quantity>, String> {
         simulation.step();
         steps += 1;
     }
-    let pace = steps as f64 / begin.elapsed().as_secs_f64();
-    let name = format!("{pace:.0} steps/s, Bullet {bullet:.0}: ratio");
-    Ok(vec![Quantity::at_least(name, FINE, [PACE, pace / bullet])])
+    steps as f64 / begin.elapsed().as_secs_f64()
 }
