@@ -12,7 +12,6 @@ mod process;
 mod program;
 pub(crate) mod setting;
 mod user_file;
-mod view;
 
 use std::path::Path;
 
@@ -21,10 +20,9 @@ use run::{Given, RunSpec};
 pub use document::{FileKind, Place, Problem};
 pub use layers::Layers;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
-pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
-pub(crate) use view::{VIEW_SETTINGS, ViewSections};
+use view::options::{self, ViewConfig, ViewSections};
 
-use crate::app::keymap::Keymap;
+use view::app::keymap::Keymap;
 
 /// Every setting with its default and an explanation, as a run file.
 pub const DEFAULT_TOML: &str = include_str!("../../configs/default.toml");
@@ -82,10 +80,12 @@ impl Config {
     /// Fails if a path of the settings is no text.
     pub fn with(self, given: &Given) -> Result<Self, serde_json::Error> {
         let (mut of_run, mut of_view) = (given.clone(), given.clone());
-        of_run.0.retain(|(section, _), _| *section != view::SECTION);
+        of_run
+            .0
+            .retain(|(section, _), _| *section != options::SECTION);
         of_view
             .0
-            .retain(|(section, _), _| *section == view::SECTION);
+            .retain(|(section, _), _| *section == options::SECTION);
         Ok(Self {
             spec: run::overlay(&self.spec, &of_run)?,
             view: run::overlay(&ViewSections { view: self.view }, &of_view)?.view,

@@ -9,11 +9,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use client::Reach;
 use run::Security;
 use serde::{Deserialize, Serialize};
 use transport::{Endpoints, KeyError, KeyPair};
 
-use crate::client::Reach;
 use crate::private_file::write_private;
 use crate::run_directory::FoundRun;
 

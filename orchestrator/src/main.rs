@@ -4,7 +4,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use orchestrator::{cli, commands, control};
+use client::control;
+use orchestrator::{cli, commands};
 use protocol::plain_text::escaped;
 
 fn main() -> ExitCode {

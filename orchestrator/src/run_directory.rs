@@ -22,7 +22,7 @@ use run::{RunNameError, check_run_name};
 use transport::ownership::{self, RUNTIME_DIR_VARIABLE};
 use transport::{EndpointError, Endpoints, OwnershipError};
 
-use crate::app::ended::RunEnded;
+use client::ended::RunEnded;
 
 pub use journals::JOURNALS_MAX;
 pub use log_files::LogFiles;

@@ -14,15 +14,16 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use orchestrator::app::event::{Event, Feed, Key};
-use orchestrator::app::model::Model;
-use orchestrator::app::update::update;
-use orchestrator::ui::painting::Painting;
+use client::feed::Feed;
 use portable_pty::CommandBuilder;
 use protocol::SessionTime;
 use serde_json::{Value, json};
 use tests::processes::{Process, Scratch, binary, wait_for};
 use tests::screen::Screen;
+use view::app::event::{Event, Key};
+use view::app::model::Model;
+use view::app::update::update;
+use view::ui::painting::Painting;
 
 /// The screen on which frames are measured: columns and rows.
 const SIZE: (u16, u16) = (120, 40);

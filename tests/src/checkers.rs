@@ -10,13 +10,13 @@ pub mod commits;
 pub mod delivery;
 pub mod effects;
 pub mod exactness;
+pub mod ownership;
 pub mod publishers;
-pub mod whereabouts;
 
 pub use answers::Answers;
 pub use barrier::Barrier;
 pub use commits::Commits;
 pub use delivery::Delivery;
 pub use effects::Effects;
+pub use ownership::Ownership;
 pub use publishers::Publishers;
-pub use whereabouts::Whereabouts;

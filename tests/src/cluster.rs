@@ -6,6 +6,7 @@
 
 mod delivery;
 pub mod fault;
+mod fault_injection;
 mod heartbeats;
 mod journaling;
 pub mod moves;
@@ -18,7 +19,6 @@ mod resuming;
 pub mod scenario;
 pub mod script;
 pub mod soak;
-mod striking;
 pub mod trace;
 pub mod trial;
 

@@ -8,7 +8,7 @@ use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, Digest, Iteration, PeerName, PerformerId, PerformerState};
 
-use crate::checkers::{Effects, Whereabouts, exactness};
+use crate::checkers::{Effects, Ownership, exactness};
 
 /// Results of a run: digests and states after every iteration, and the cell of every performer.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Recording {
 #[derive(Debug, Default)]
 pub struct Witness {
     /// Cells and hosts by the steps published so far.
-    pub whereabouts: Whereabouts,
+    pub ownership: Ownership,
     /// Effects of commands.
     pub effects: Effects,
     /// Results of the run so far.
@@ -83,8 +83,8 @@ impl Witness {
     /// Panics if it breaks an invariant.
     pub fn on_published(&mut self, primary: &Primary, step: &Step) {
         self.is_anew = step.anew;
-        self.whereabouts.on_step(primary.plan(), step);
-        self.whereabouts.check_primary(primary);
+        self.ownership.on_step(primary.plan(), step);
+        self.ownership.check_primary(primary);
         self.effects.on_step(primary, step);
         if !step.paused {
             primary.partition().check(primary.plan());
@@ -99,7 +99,7 @@ impl Witness {
 
     fn note_states(&mut self, primary: &Primary) {
         // The plan may know already who comes with the next step, and forget who goes.
-        let known = self.whereabouts.cells_of_performers().len();
+        let known = self.ownership.cells_of_performers().len();
         let count = known.min(primary.plan().performers.len());
         let ids = (0..count as u32).map(PerformerId);
         self.states.clear();
@@ -117,7 +117,7 @@ impl Witness {
         hosts: impl Iterator<Item = (&'h PeerName, &'h CellHost)>,
     ) {
         for (name, host) in hosts {
-            self.whereabouts.check_host(name, host);
+            self.ownership.check_host(name, host);
         }
         self.note_states(primary);
         self.effects.on_done(primary, report);
@@ -140,7 +140,7 @@ impl Witness {
             "iterations come in order"
         );
         self.recording.digests.push(report.digest);
-        let cells = self.whereabouts.cells_of_performers();
+        let cells = self.ownership.cells_of_performers();
         if let Some(reference) = &self.reference {
             let found = difference(reference, primary, report, &self.states, cells);
             let found = found.unwrap_or_default();
@@ -148,9 +148,7 @@ impl Witness {
         } else {
             self.recording.states.extend(&self.states);
             self.recording.cells.extend(cells);
-            let suspended = cells
-                .iter()
-                .map(|cell| self.whereabouts.is_suspended(*cell));
+            let suspended = cells.iter().map(|cell| self.ownership.is_suspended(*cell));
             self.recording.suspended.extend(suspended);
         }
     }

@@ -72,7 +72,7 @@ fn check_moves(is_paused: bool) {
     assert_eq!(cluster.primary.host(WEST), Some(&peer("s3")));
     check_done(&move_cell(&mut cluster, "west", "s3"));
     assert_eq!(
-        cluster.witness.whereabouts.migrations, 1,
+        cluster.witness.ownership.migrations, 1,
         "it was there already"
     );
     check_done(&move_cell(&mut cluster, "east", "s3"));
@@ -82,7 +82,7 @@ fn check_moves(is_paused: bool) {
     check_refused(&move_cell(&mut cluster, "west", "s9"), "s9");
     check_refused(&move_cell(&mut cluster, "far", "s2"), "far");
     check_refused(&move_cell(&mut cluster, "default", "s2"), "default");
-    assert_eq!(cluster.witness.whereabouts.migrations, 3);
+    assert_eq!(cluster.witness.ownership.migrations, 3);
     assert_eq!(cluster.primary.events().migrations, 3);
     if is_paused {
         assert_eq!(cluster.primary.iteration(), iteration, "time stood still");

@@ -55,7 +55,7 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
     let reason = cluster.finished.as_ref().expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{label}: {reason}");
     assert_eq!(cluster.digests(), reference.digests(), "{label}");
-    let (found, expected) = (&cluster.witness.whereabouts, &expected.whereabouts);
+    let (found, expected) = (&cluster.witness.ownership, &expected.ownership);
     assert_eq!(found.hand_offs, expected.hand_offs, "{label}: hand-offs");
     assert_eq!(
         found.suspensions, expected.suspensions,
@@ -111,7 +111,7 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
 /// Checks that all runs of some worlds are equal, and returns what was seen of the first.
 fn check(worlds: &[World]) -> Witness {
     let (expected, reference) = standalone(worlds);
-    let hand_offs = expected.whereabouts.hand_offs;
+    let hand_offs = expected.ownership.hand_offs;
     eprintln!("{hand_offs} hand-offs in {ITERATIONS} iterations");
     assert!(hand_offs > 0, "performers change cell");
     check_pauses(worlds, &reference);
@@ -155,7 +155,7 @@ fn several_worlds_in_one_run() {
 fn levels_that_are_suspended_and_resumed() {
     let seen = check(&[lively::suspended()]);
     assert!(
-        seen.whereabouts.suspensions > 10,
+        seen.ownership.suspensions > 10,
         "levels are left again and again"
     );
 }

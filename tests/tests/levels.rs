@@ -79,7 +79,7 @@ fn check_collision(bounce: f64) {
     let parted = run(scene.build(), 2, ITERATIONS);
     let whole = run(scene.build_without_levels(), 1, ITERATIONS);
     assert!(
-        parted.witness.whereabouts.hand_offs > 0,
+        parted.witness.ownership.hand_offs > 0,
         "one cell solves the contact"
     );
     assert_eq!(cell_names(&parted, 600), ["west", "east"]);
@@ -128,7 +128,7 @@ fn a_ball_that_slides_through_four_levels_makes_three_hand_offs() {
         end[0] > 2.7 && end[0] < 3.5,
         "it is in the last level: {end:?}"
     );
-    assert_eq!(cluster.witness.whereabouts.hand_offs, 3);
+    assert_eq!(cluster.witness.ownership.hand_offs, 3);
     assert_eq!(cluster.primary.hand_offs(PerformerId(0)), 3);
     assert_eq!(cell_names(&cluster, 1_750), ["L3"]);
 }
@@ -180,7 +180,7 @@ fn a_performer_that_turns_round_in_a_buffer_makes_no_hand_off() {
         events.levels_loaded > 5,
         "the level was loaded again and again: {events:?}"
     );
-    assert_eq!(cluster.witness.whereabouts.hand_offs, 0);
+    assert_eq!(cluster.witness.ownership.hand_offs, 0);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_performer_that_dithers_on_a_border_changes_cell_once_per_stay_at_most() {
             since = iteration;
         }
     }
-    let hand_offs = cluster.witness.whereabouts.hand_offs;
+    let hand_offs = cluster.witness.ownership.hand_offs;
     assert!(hand_offs > 10, "it crosses all the time: {hand_offs}");
     assert!(hand_offs <= ITERATIONS / stay, "{hand_offs}");
 }
@@ -212,7 +212,7 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     let mut cluster = Cluster::new(&[world], 2, 620, NetworkFaults::SHUFFLED, 1);
     let east = CellId(2);
     cluster.run_until(|cluster| cluster.digests().len() == 316);
-    assert_eq!(cluster.witness.whereabouts.ghosts(east), [PerformerId(0)]);
+    assert_eq!(cluster.witness.ownership.ghosts(east), [PerformerId(0)]);
     let listed: Vec<_> = cluster.primary.partition().ghosts(east).collect();
     assert_eq!(listed, [PerformerId(0)]);
     let hosts = cluster.secondaries().filter_map(|one| one.host());
@@ -231,7 +231,7 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
         "seen at {seen} m, at {surface} m"
     );
     cluster.run_until(|cluster| cluster.digests().len() == 600);
-    assert_eq!(cluster.witness.whereabouts.ghosts(east), []);
+    assert_eq!(cluster.witness.ownership.ghosts(east), []);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_world_without_performers_runs_and_opens_no_cell() {
     floor(&mut scene, "floor");
     scene.levels_along_x(0.0, 1.0, 2, 0.2, |_| vec!["floor".to_owned()]);
     let cluster = run(scene.build(), 2, 100);
-    assert_eq!(cluster.witness.whereabouts.hosted().count(), 0);
+    assert_eq!(cluster.witness.ownership.hosted().count(), 0);
     assert_eq!(cluster.primary.events().levels_loaded, 0);
 }
 
@@ -314,14 +314,14 @@ fn the_last_performer_that_leaves_takes_all_levels_with_it() {
     scene.ball("ball", [0.001, 0.0, 0.2], 0.1, Surface::ICE);
     scene.levels_along_x(-0.5, 1.0, 2, 0.2, |_| vec!["floor".to_owned()]);
     let cluster = run(scene.build(), 2, 1_000);
-    let hosted = cluster.witness.whereabouts.hosted();
+    let hosted = cluster.witness.ownership.hosted();
     assert_eq!(
         hosted.map(|(cell, _)| cell).collect::<Vec<_>>(),
         [CellId(0)]
     );
     let events = cluster.primary.events();
     assert_eq!(events.levels_loaded, events.levels_unloaded, "{events:?}");
-    assert_eq!(cluster.witness.whereabouts.hand_offs, 2);
+    assert_eq!(cluster.witness.ownership.hand_offs, 2);
     let host = cluster.secondaries().filter_map(|one| one.host());
     let cells: usize = host.map(|host| host.cells().count()).sum();
     assert_eq!(cells, 1, "closed cells are given up");
@@ -340,8 +340,8 @@ fn bodies_of_two_worlds_never_meet() {
         let expected = &expected[index % 2];
         assert_eq!(state.digest, expected.digest, "performer {index}");
     }
-    let hand_offs = alone.witness.whereabouts.hand_offs;
-    assert_eq!(both.witness.whereabouts.hand_offs, 2 * hand_offs);
+    let hand_offs = alone.witness.ownership.hand_offs;
+    assert_eq!(both.witness.ownership.hand_offs, 2 * hand_offs);
 }
 
 #[test]
@@ -360,10 +360,7 @@ fn balls_of_the_world_of_four_levels_do_what_it_says() {
     assert_eq!(hand_offs("returner"), 0);
     assert!(hand_offs("swinger") >= 2, "{}", hand_offs("swinger"));
     assert_eq!(hand_offs("ditherer"), 0);
-    assert!(
-        cluster.witness.whereabouts.suspensions > 0,
-        "the crate waits"
-    );
+    assert!(cluster.witness.ownership.suspensions > 0, "the crate waits");
 }
 
 #[test]
@@ -380,13 +377,13 @@ fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
     };
     let even = with_costs(|_| 100_000);
     assert_eq!(
-        even.witness.whereabouts.migrations, 0,
+        even.witness.ownership.migrations, 0,
         "nothing moves without a reason"
     );
     let costs: fn(CellId) -> u64 = |cell| if cell.0 % 2 == 1 { 900_000 } else { 100_000 };
     let uneven = with_costs(costs);
     let mut loads = std::collections::BTreeMap::new();
-    for (cell, host) in uneven.witness.whereabouts.hosted() {
+    for (cell, host) in uneven.witness.ownership.hosted() {
         *loads.entry(host.clone()).or_insert(0) += costs(cell);
     }
     let loads: Vec<u64> = loads.into_values().collect();
@@ -394,7 +391,7 @@ fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
         loads, [2_000_000; 2],
         "each of the secondaries has half of the load"
     );
-    let migrations = uneven.witness.whereabouts.migrations;
+    let migrations = uneven.witness.ownership.migrations;
     assert!((1..=8).contains(&migrations), "{migrations}");
     assert_eq!(uneven.digests(), even.digests());
 }
@@ -728,7 +725,7 @@ fn a_detector_in_no_level_sees_who_passes_through_levels() {
     assert_eq!(states, [("gate", "1"), ("gate", "0")]);
     assert!((told[0].2[0] + 1.25).abs() < 0.01, "{told:?}");
     assert!((told[1].2[0] - 1.25).abs() < 0.01, "{told:?}");
-    assert_eq!(cluster.witness.whereabouts.hand_offs, 1);
+    assert_eq!(cluster.witness.ownership.hand_offs, 1);
     for secondaries in [2, 3] {
         let (other, also_told) = detect(&world, secondaries, 1_200, &[]);
         assert_eq!(also_told, told, "{secondaries} secondaries");

@@ -166,7 +166,7 @@ fn check_guests(cluster: &Cluster) {
         "{} numbers",
         plan.performers.len()
     );
-    let hand_offs = cluster.witness.whereabouts.hand_offs;
+    let hand_offs = cluster.witness.ownership.hand_offs;
     assert!(hand_offs > 10, "{hand_offs} hand-offs");
 }
 
@@ -422,7 +422,7 @@ fn a_name_that_is_lost_again_before_it_is_replaced_loses_nothing_twice() {
         assert!(cluster.primary.is_recovering(), "s1 is slow");
         cluster.crash(second);
         check_completed(&mut cluster);
-        assert_eq!(cluster.witness.whereabouts.restored, 1);
+        assert_eq!(cluster.witness.ownership.restored, 1);
     }
 }
 

@@ -398,7 +398,7 @@ fn agreement_sees_a_command_that_was_lost() {
 }
 
 #[test]
-fn whereabouts_see_a_step_that_is_left_out() {
+fn ownership_sees_a_step_that_is_left_out() {
     let scenario = peaceful(Stage::Row, Vec::new());
     check(&scenario, "steps are numbered one by one", |cluster| {
         cluster.tamper.step = Some(Box::new(|step| {
@@ -408,7 +408,7 @@ fn whereabouts_see_a_step_that_is_left_out() {
 }
 
 #[test]
-fn whereabouts_see_a_performer_that_enters_a_second_cell() {
+fn ownership_sees_a_performer_that_enters_a_second_cell() {
     let scenario = peaceful(Stage::Bullet, Vec::new());
     check(&scenario, "leaves its own cell", |cluster| {
         let mut last = None;
@@ -420,7 +420,7 @@ fn whereabouts_see_a_performer_that_enters_a_second_cell() {
 }
 
 #[test]
-fn whereabouts_see_a_cell_that_is_given_to_nobody_who_takes_part() {
+fn ownership_sees_a_cell_that_is_given_to_nobody_who_takes_part() {
     let scenario = peaceful(Stage::Bullet, Vec::new());
     check(&scenario, "the host of cell", |cluster| {
         cluster.tamper.step = Some(Box::new(|step| {

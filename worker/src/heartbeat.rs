@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use cell_host::progress::SharedProgress;
 use lockstep::SecondaryInput;
 use protocol::primary_to_observers::{Announce, HeartbeatRelay};
 use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
@@ -21,7 +22,6 @@ use transport::{Arrival, Destination, Link, Waker};
 use crate::clock::wall_clock_us;
 use crate::identity;
 use crate::secondary::InputSender;
-use cell_host::progress::SharedProgress;
 
 /// The topics of `status` that a heartbeat listens to.
 pub const TOPICS: [&str; 2] = [topic::ANNOUNCE, topic::HEARTBEAT];

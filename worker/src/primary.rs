@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
+use protocol::Chain;
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
@@ -45,7 +46,6 @@ use crate::startup::JournalPlan;
 use crate::status::StatusThread;
 use crate::trace::Tracer;
 use figures_limit::FiguresLimit;
-use protocol::Chain;
 use text_queue::TextQueue;
 use text_reader::TextReader;
 

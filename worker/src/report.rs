@@ -16,13 +16,13 @@ use protocol::{
     CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason,
 };
 use sdf::{ModelParcel, World};
+use systems::Survey;
 
 use absent::Absent;
 
 use crate::identity;
 use crate::meter::Meter;
 use crate::standalone::STANDALONE_NAME;
-use systems::Survey;
 
 /// Time for which a step waits until the one that it waits for counts as blocking.
 const LONG_WAIT: Duration = Duration::from_millis(100);

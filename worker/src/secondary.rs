@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use cell_host::progress::SharedProgress;
+use cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
 };
@@ -24,8 +26,6 @@ use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 use crate::clock::SessionClock;
 use crate::data;
 use crate::trace::StepTracer;
-use cell_host::progress::SharedProgress;
-use cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
 
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
 const CELL_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX - (1 << 20);

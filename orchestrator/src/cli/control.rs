@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::Args;
+use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
 
 use super::{KeyArguments, TableFormat, parse_seconds};
-use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
 
 /// The arguments of `phalanx ctl`.
 #[derive(Debug, Args)]

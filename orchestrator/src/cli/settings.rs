@@ -3,7 +3,7 @@
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::{Audience, Given, RunSpec, Setting, flags};
 
-use crate::config::{VIEW_SETTINGS, ViewSections};
+use view::options::{VIEW_SETTINGS, ViewSections};
 
 /// Settings of a run that flags or variables give; absent ones come from files.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +66,8 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, CliCommand};
-    use crate::config::{Config, ThemeName, UnicodeChoice, ViewConfig};
+    use crate::config::Config;
+    use view::options::{ThemeName, UnicodeChoice, ViewConfig};
 
     #[test]
     fn flags_of_a_view_win_over_settings_in_both_commands() {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap_complete::Shell;
+use client::control::{Named, VERBS, is_verb};
 use lockstep::services;
 use protocol::primary_to_client::Reply;
 use protocol::report::Snapshot;
@@ -14,7 +15,6 @@ use super::target::{self, Target};
 use super::{CommandResult, output, runtime, world_file};
 use crate::cli;
 use crate::cli::KeyArguments;
-use crate::control::{Named, VERBS, is_verb};
 use crate::run_directory::Runs;
 
 /// Time that the primary may take: someone waits for it with a finger on the key.
@@ -281,7 +281,7 @@ fn parts(run: Option<&str>, of: fn(&sdf::Model) -> Vec<&str>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::reset_kinds;
+    use client::control::reset_kinds;
 
     fn check(line: &str, run: Option<&str>, sources: &[Source]) {
         let before: Vec<&str> = line.split_whitespace().collect();

@@ -2,14 +2,14 @@
 
 mod clients;
 
+use client::AskError;
+use client::plain_text::plain;
 use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
 use serde_json::json;
 
 use super::{CommandResult, Failed, output, runtime, target};
-use crate::app::plain_text::plain;
 use crate::cli::{CtlArguments, TableFormat};
-use crate::client::AskError;
 use crate::run_directory::now_unix_s;
 
 /// Sends one command and waits until it has taken effect.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::mpsc;
 
-use crate::view::Feed;
+use view::Feed;
 
 /// Capacity of the view's queue; if it is full, status, logs and messages on topics are dropped.
 const FEEDS_MAX: usize = 4096;
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn what_must_not_be_lost_reaches_a_view_that_is_behind() {
         let (mut feeder, mut feeds) = Feeder::new();
-        let line = || crate::view::LogLine {
+        let line = || view::LogLine {
             process: "s1".to_owned(),
             text: String::new(),
         };

@@ -49,7 +49,7 @@ pub(super) fn note(line: &str) {
 /// Writes a line to a terminal on stderr in the place of the last one written so; what does not fit
 /// in its width is left out.
 pub(super) fn rewrite(line: &str) {
-    let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+    let width = view::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let line = escaped_line(line);
     let shown: String = line.chars().take(width.saturating_sub(1)).collect();
     let mut stderr = io::stderr().lock();

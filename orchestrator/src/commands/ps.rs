@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use client::units::age;
+use client::{Connection, News, Reach};
 use protocol::report::{RunState, Stats};
 use protocol::{Outcome, PrimaryToObservers, Role};
 use serde::Serialize;
@@ -11,9 +13,7 @@ use tokio::time::timeout;
 use super::table::Table;
 use super::target::Target;
 use super::{CommandResult, Failed, output, runtime};
-use crate::app::units::age;
 use crate::cli::{Format, PsArguments};
-use crate::client::{Connection, News, Reach};
 use crate::key_files;
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
 
@@ -179,8 +179,8 @@ fn plain_state(run: &FoundRun, stats: Option<&Stats>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::fixture;
     use crate::run_directory::{RunEnd, WorkerRecord};
+    use view::app::fixture;
 
     fn run(name: &str, is_living: bool, ended: Option<Outcome>) -> FoundRun {
         let end = |outcome: Outcome| RunEnd {

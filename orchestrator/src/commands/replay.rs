@@ -9,16 +9,16 @@ use std::io::BufReader;
 use std::path::Path;
 
 use ::run::SECONDARIES_MAX;
+use client::plain_text::plain;
 use protocol::ExitCode;
 use recording::Recording;
+use view::{ViewEnd, ViewOptions};
 
 use super::config::{settings, settings_of_view};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, output, run, runtime};
-use crate::app::plain_text::plain;
 use crate::cli::{Format, ReplayArguments};
 use crate::replay::Player;
-use crate::view::{ViewEnd, ViewOptions};
 use info::Info;
 
 /// Does with a recording what is asked for.
@@ -44,7 +44,7 @@ fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> C
     let player = Player::new(recording).map_err(|error| refused(file, error))?;
     let config = settings_of_view(&arguments.view)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    let options = ViewOptions::new(plain(&name), false, &config);
+    let options = ViewOptions::new(plain(&name), false, &config.view, &config.keymap);
     match runtime()?.block_on(watch::show(player, warning, options))? {
         ViewEnd::Interrupted => Ok(ExitCode::Interrupted),
         ViewEnd::Quit | ViewEnd::Detach | ViewEnd::HungUp | ViewEnd::Ended => Ok(ExitCode::Success),

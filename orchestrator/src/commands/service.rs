@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use client::control::read_input;
 use lockstep::services;
 use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
@@ -14,7 +15,6 @@ use super::target;
 use super::topic::{address, kind_named, read_message};
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Addressed, Format, KeyArguments, ServiceAction, ServiceArguments};
-use crate::control::read_input;
 
 /// Time that a list of services may take.
 const LIST_PATIENCE: Duration = Duration::from_secs(10);

@@ -10,12 +10,12 @@ use anyhow::Context;
 use protocol::primary_to_client::Reply;
 use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, ExitCode};
+use view::app::panel::Panel;
 
 use super::ctl::from_ask;
 use super::table::Table;
 use super::target::{self, Target};
 use super::{CommandResult, Failed, output, runtime};
-use crate::app::panel::Panel;
 use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
 /// Prints one panel of a run.
@@ -147,7 +147,7 @@ impl Ask<'_> {
         }
     }
 
-    fn draw(&self, model: crate::app::model::Model, panel: Panel) -> CommandResult {
+    fn draw(&self, model: view::app::model::Model, panel: Panel) -> CommandResult {
         let size = (self.arguments.width, self.arguments.height);
         output::print(&screen::drawn(model, panel, size))
     }

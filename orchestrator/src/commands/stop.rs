@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use client::AskError;
 use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,7 +13,6 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::Failed;
 use super::ctl::from_ask;
 use super::target::Target;
-use crate::client::AskError;
 use crate::run_directory::FoundRun;
 
 /// Time a primary may take to answer before it is asked whether it lives.

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use client::units::age;
+use client::{self, AskError, Reach};
 use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
 use transport::Endpoints;
 
 use super::Failed;
-use crate::app::units::age;
 use crate::cli::KeyArguments;
-use crate::client::{self, AskError, Reach};
 use crate::config::Config;
 use crate::key_files::{self, ChosenKeys};
 use crate::run_directory::{FoundRun, Runs, now_unix_s};

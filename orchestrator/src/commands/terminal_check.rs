@@ -23,7 +23,7 @@ pub(super) fn require_terminal(instead: &str) -> Result<(), Failed> {
         is_output: std::io::stdout().is_terminal(),
         is_input: std::io::stdin().is_terminal(),
         term: term.as_deref(),
-        size: crossterm::terminal::size().unwrap_or_default(),
+        size: view::terminal::size().unwrap_or_default(),
     };
     match problem(known) {
         None => Ok(()),

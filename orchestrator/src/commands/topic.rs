@@ -5,6 +5,9 @@ mod rate;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use client::control::read_input;
+use client::message_text;
+use client::{self, Connection, News};
 use messages::Kind;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Announce;
@@ -18,9 +21,6 @@ use super::table::{Table, names};
 use super::target::{self, Target};
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Addressed, EchoFormat, Format, KeyArguments, TopicAction, TopicArguments};
-use crate::client::{self, Connection, News};
-use crate::control::read_input;
-use crate::message_text;
 use rate::RateMeter;
 
 /// Time that a list of topics may take.

@@ -4,16 +4,16 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use client::Observer;
+use client::ended::RunEnded;
+use client::feed::{StartUp, StartedProcess};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
+use view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 use super::feeder::Feeder;
 use super::target::Target;
-use crate::app::ended::RunEnded;
-use crate::app::start_up::{StartUp, StartedProcess};
-use crate::client::Observer;
 use crate::run_directory::{FoundRun, LogFiles, now_unix_s};
-use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 /// Interval at which an unreachable run is checked for being alive, and a run that has not begun
 /// for having all its processes.

@@ -7,6 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use run::suggestion::advice;
+use run::{Kind, Program};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -14,8 +16,6 @@ use super::keys::{self, KeyLine};
 use super::process::{self, RawProcess};
 use super::program;
 use super::setting::{self, as_json, settings};
-use run::suggestion::advice;
-use run::{Kind, Program};
 
 /// Scope of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ fn plain(value: &DeValue<'_>) -> Result<toml::Value, String> {
 
 /// Returns a name from a file as it may be shown: without control characters, and not too long.
 pub(super) fn shown(name: &str) -> String {
-    let name = crate::app::plain_text::plain(name);
+    let name = client::plain_text::plain(name);
     name.chars().take(60).collect()
 }
 

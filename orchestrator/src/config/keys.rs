@@ -3,10 +3,10 @@
 use run::suggestion::nearest;
 use toml::Value;
 use toml::de::DeTable;
+use view::app::event::Key;
+use view::app::keymap::{Keymap, OverrideError, parse_key};
 
 use super::document::{Place, Problem, Reader, shown};
-use crate::app::event::Key;
-use crate::app::keymap::{Keymap, OverrideError, parse_key};
 
 /// The most keys of one action.
 const KEYS_MAX: usize = 16;

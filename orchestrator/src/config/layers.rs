@@ -200,8 +200,8 @@ mod tests {
         let (run, keymap) = (&layers.config.spec.run, &layers.config.keymap);
         assert_eq!((run.secondaries, run.threads, run.seed), (1, 2, 7));
         let names = |name: &str| keymap.keys_of(name);
-        assert_eq!(names("step"), [crate::app::event::Key::Char('.')]);
-        assert_eq!(names("zoom"), [crate::app::event::Key::Char('v')]);
+        assert_eq!(names("step"), [view::app::event::Key::Char('.')]);
+        assert_eq!(names("zoom"), [view::app::event::Key::Char('v')]);
         let origin =
             |section: &str, key: &str| layers.origin(section, key).map(ToString::to_string);
         assert_eq!(

@@ -2,9 +2,9 @@
 
 use run::{Audience, Setting};
 use serde_json::Value;
+use view::options::{SECTION, VIEW_SETTINGS, ViewSections};
 
 use super::Config;
-use super::view::{SECTION, VIEW_SETTINGS, ViewSections};
 
 /// Returns the settings of files, in the order of `configs/default.toml`.
 pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {

@@ -7,10 +7,11 @@ use std::time::Duration;
 use lockstep::LoadRule;
 use run::{Levels, Simulation};
 use sdf::Solver;
+use view::app::keymap::key_name;
+use view::options::{ThemeName, UnicodeChoice};
 
 use super::setting::{settings, value_of};
 use super::*;
-use crate::app::keymap::key_name;
 
 /// Reads a run file.
 pub(super) fn parse(text: &str) -> Result<Config, ConfigError> {
@@ -233,7 +234,7 @@ fn keys_section() -> String {
     for name in Keymap::names() {
         let keys = keymap.keys_of(&name).into_iter();
         let keys: Vec<String> = keys
-            .map(|key| toml::Value::String(crate::app::keymap::key_name(key)).to_string())
+            .map(|key| toml::Value::String(view::app::keymap::key_name(key)).to_string())
             .collect();
         let _ = writeln!(text, "#{name} = [{}]", keys.join(", "));
     }

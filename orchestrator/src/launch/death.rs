@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
-use crate::app::log_level::LogLevel;
+use client::log_level::LogLevel;
 
 /// Size of the end of a log that is searched for last words \[bytes\].
 const TAIL_BYTES: u64 = 16 << 10;

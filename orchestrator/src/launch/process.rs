@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use client::feed::LogLine;
 use protocol::Role;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStdin, Command};
@@ -22,7 +23,6 @@ use tokio::time::sleep;
 use super::WorkerCommand;
 use super::death::signal_name;
 use super::guard::Guard;
-use crate::app::event::LogLine;
 use crate::private_file::append_private;
 
 /// The longest line of a log that is waited for \[bytes\]; what is longer is told in parts.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use client::feed::LogLine;
 use run::Program;
 use rustix::process::Signal;
 use tokio::process::Command;
@@ -14,7 +15,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::process::{Process, describe};
-use crate::app::event::LogLine;
 
 /// Time that a program may take between being asked to end and being killed.
 const STOP_GRACE: Duration = Duration::from_secs(1);

@@ -11,6 +11,7 @@ use std::process::ExitStatus;
 use std::task::Poll;
 use std::time::Duration;
 
+use client::feed::LogLine;
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -19,7 +20,6 @@ use super::WorkerCommand;
 use super::death::{Death, last_words};
 use super::process::{Process, SpawnError};
 use super::restart_policy::{REPLACE_GRACE, RestartPolicy};
-use crate::app::event::LogLine;
 use crate::run_directory::WorkerRecord;
 
 /// Time that the others may take after the first process has ended.

@@ -3,6 +3,9 @@
 use std::io::{Read, Seek};
 use std::time::Duration;
 
+use client::feed::{Feed, Heard};
+use client::message_text;
+use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
 use protocol::SimTime;
 use recording::content::Figures;
 use recording::{Channel, ReadError, Recording};
@@ -10,9 +13,6 @@ use recording::{Channel, ReadError, Recording};
 use super::loaded::{FrameAt, Loaded, parse};
 use super::stats;
 use super::survey::{Place, Survey};
-use crate::app::event::{Feed, Heard};
-use crate::app::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
-use crate::message_text;
 
 /// The longest text of a message that is shown \[bytes\].
 const MESSAGE_TEXT_MAX: usize = 64 << 10;

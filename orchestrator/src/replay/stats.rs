@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use client::recorded::RecordingPlace;
 use protocol::Digest;
 use protocol::report::{
     EventCounts, Percentiles, PerformerReport, RefusedCounts, RunState, Snapshot, Split, Stats,
@@ -11,7 +12,6 @@ use recording::content::{Figures, Membership};
 use recording::{Affinity, Frame};
 
 use super::loaded::FrameAt;
-use crate::app::recorded::RecordingPlace;
 
 /// Returns all figures at a frame; `figures` are the last ones that were recorded before it.
 pub(super) fn snapshot(

@@ -3,6 +3,8 @@
 use std::io::Cursor;
 use std::time::Duration;
 
+use client::feed::Feed;
+use client::recorded::ReplayWish;
 use protocol::peer::Build;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot};
@@ -13,8 +15,6 @@ use recording::{
 };
 
 use super::Player;
-use crate::app::event::Feed;
-use crate::app::recorded::ReplayWish;
 
 const FRAMES: u64 = 10;
 const PERIOD_NS: u64 = 100_000_000;

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::app::event::LogLine;
+use client::feed::LogLine;
 
 /// The most lines that one look brings \[lines\]; of more, the newest.
 const LINES_MAX: usize = 10_000;

@@ -1,6 +1,6 @@
 //! A fleet as its primary tells of it: 1,000 performers in 64 levels on 8 peers.
 
-use orchestrator::app::event::{Feed, LogLine};
+use client::feed::{Feed, LogLine};
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{
     EventCounts, Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState,

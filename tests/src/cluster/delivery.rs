@@ -314,7 +314,7 @@ impl Cluster {
                 }
             }
             PrimaryToObservers::Announce(Announce::Left { name, .. }) => {
-                self.witness.whereabouts.on_left(&name);
+                self.witness.ownership.on_left(&name);
             }
             PrimaryToObservers::Announce(Announce::Joined(_))
             | PrimaryToObservers::Heartbeat(_)
@@ -422,7 +422,7 @@ impl Cluster {
             return (Vec::new(), Vec::new());
         }
         let plan = self.primary.plan();
-        let hosted = self.witness.whereabouts.hosted();
+        let hosted = self.witness.ownership.hosted();
         let cells = hosted.map(|(cell, _)| (cell, plan.cell(cell).name.clone()));
         let names = self.processes.iter().map(|one| one.name.clone());
         (cells.collect(), names.collect())

@@ -49,8 +49,8 @@ impl Cluster {
         }
         if let Some(journal) = &mut self.journal {
             journal.on_step(step);
-            let whereabouts = &self.witness.whereabouts;
-            self.past.note(step, whereabouts, &self.barrier);
+            let ownership = &self.witness.ownership;
+            self.past.note(step, ownership, &self.barrier);
         }
     }
 }

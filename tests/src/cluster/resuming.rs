@@ -14,7 +14,7 @@ use super::journaling::Journal;
 use super::output_files::{OutputFiles, Outputs};
 use super::process::Life;
 use super::scenario::name_of;
-use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
+use crate::checkers::{Barrier, Delivery, Ownership, Publishers};
 
 /// Time for which a client waits before it asks again.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
@@ -28,13 +28,13 @@ const PLAYED_AFTER: Duration = Duration::from_secs(2);
 /// State of the checkers at steps of which checkpoints are made.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    known: BTreeMap<Sequence, (Whereabouts, Barrier)>,
+    known: BTreeMap<Sequence, (Ownership, Barrier)>,
 }
 
 impl Past {
-    pub(super) fn note(&mut self, step: &Step, whereabouts: &Whereabouts, barrier: &Barrier) {
+    pub(super) fn note(&mut self, step: &Step, ownership: &Ownership, barrier: &Barrier) {
         if step.checkpoint {
-            let known = (whereabouts.clone(), barrier.clone());
+            let known = (ownership.clone(), barrier.clone());
             self.known.insert(step.sequence, known);
         }
     }
@@ -197,14 +197,14 @@ impl Cluster {
             let known = self.past.known.get(&sequence);
             known.expect("checkpoints are of steps that asked for them")
         });
-        let (mut whereabouts, mut barrier) = known.cloned().unwrap_or_default();
-        whereabouts.on_resumed();
+        let (mut ownership, mut barrier) = known.cloned().unwrap_or_default();
+        ownership.on_resumed();
         barrier.on_resumed();
-        let before = &self.witness.whereabouts;
-        whereabouts.hand_offs = before.hand_offs;
-        whereabouts.migrations = before.migrations;
-        whereabouts.restored = before.restored;
-        self.witness.whereabouts = whereabouts;
+        let before = &self.witness.ownership;
+        ownership.hand_offs = before.hand_offs;
+        ownership.migrations = before.migrations;
+        ownership.restored = before.restored;
+        self.witness.ownership = ownership;
         self.witness.effects.on_resumed();
         self.barrier = barrier;
     }

@@ -253,8 +253,8 @@ fn judge(
     Ok(Verdict {
         outcome: reason.outcome,
         iterations: complete,
-        migrations: cluster.witness.whereabouts.migrations,
-        restored: cluster.witness.whereabouts.restored,
+        migrations: cluster.witness.ownership.migrations,
+        restored: cluster.witness.ownership.restored,
         resumed: cluster.primaries,
         done_ahead: cluster.barrier.done_ahead,
         taken_back: cluster.barrier.taken_back,

@@ -2,15 +2,15 @@
 //!
 //! **Invariant:** an action that fails has changed nothing, and is told by one cell alone.
 
+use physics::{CommandError, ModelRef};
 use protocol::action::{Action, ActionFailure, LinkId, Spawn};
 use protocol::primary_to_secondary::Step;
 use protocol::{ModelId, PerformerId};
 use sdf::{LinkReference, Pose};
+use systems::GoneModel;
 
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
-use physics::{CommandError, ModelRef};
-use systems::GoneModel;
 
 impl HostedCell {
     /// Does the actions of a step that are about the models of this cell.

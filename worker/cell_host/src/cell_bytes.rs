@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use physics::{Cell, CellCopy, ModelRef, RestoreError};
 use protocol::{CellId, Digest, LevelId};
 use serde::{Deserialize, Serialize};
 
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
-use physics::{Cell, CellCopy, ModelRef, RestoreError};
 
 /// Bytes that are no snapshot of the cell.
 #[derive(Debug, thiserror::Error)]

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use physics::Arrival;
 use protocol::primary_to_secondary::{GhostChange, HandOff, LevelChange, Step};
 use protocol::{CellId, PerformerId};
 
 use super::scene::Scene;
 use super::step_error::StepError;
-use physics::Arrival;
 
 /// Changes that a step makes in one cell, each list in the order in which it is done.
 #[derive(Default)]

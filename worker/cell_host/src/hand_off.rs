@@ -3,6 +3,7 @@
 //!
 //! Layout: postcard of both. It comes from the wire, so that nothing in it is believed.
 
+use physics::{Arrival, ModelRef};
 use protocol::PerformerId;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,6 @@ use super::cell_work::CellWork;
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
 use super::step_error::StepError;
-use physics::{Arrival, ModelRef};
 
 /// Everything of a performer that changes from step to step.
 #[derive(Serialize, Deserialize)]

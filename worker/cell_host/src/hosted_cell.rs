@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use physics::{Cell, ModelRef, PerformerStates};
 use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step, Wanted};
 use protocol::secondary_to_primary::{CellAck, Transfer};
 use protocol::trace::CELL_PARTS;
 use protocol::{CellId, LevelId, LinkPoses, PerformerId, SimTime};
+use systems::Outbox;
 
 use super::cell_work::CellWork;
 use super::reported_states::Told;
 use super::scene::Scene;
 use super::step_error::StepError;
 use super::system_set::{Part, StepContext, SystemSet};
-use physics::{Cell, ModelRef, Readings};
-use systems::Outbox;
 
 /// The number of steps in which nothing happens to a cell and all in it sleeps until it is at rest:
 /// in the first, rapier takes note of who fell asleep in the one before.
@@ -39,7 +39,7 @@ pub struct HostedCell {
     pub(super) is_suspended: bool,
     pub(super) crew: SystemSet,
     /// The states of its performers after its last step.
-    pub(super) readings: Readings,
+    pub(super) performer_states: PerformerStates,
     pub(super) told: Told,
     /// True if states and digest are those of what it holds.
     is_read: bool,
@@ -134,7 +134,7 @@ impl HostedCell {
             ghosts: physics.ghosts().collect(),
             is_suspended: false,
             crew: SystemSet::default(),
-            readings: Readings::default(),
+            performer_states: PerformerStates::default(),
             told: Told::default(),
             is_read: false,
             was_told: true,
@@ -228,8 +228,8 @@ impl HostedCell {
         let is_anew = self.was_told || is_told;
         self.was_told = is_told || (self.was_told && !advances);
         self.physics
-            .read(scene.step_size_s, is_anew, &mut self.readings);
-        self.told.update(&self.readings);
+            .read(scene.step_size_s, is_anew, &mut self.performer_states);
+        self.told.update(&self.performer_states);
         self.is_read = true;
     }
 

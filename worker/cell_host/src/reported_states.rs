@@ -3,7 +3,7 @@
 use protocol::state::STATE_BYTES;
 use protocol::{Digest, DigestBuilder, StateBlob};
 
-use physics::Readings;
+use physics::PerformerStates;
 
 /// The states of a cell as they were told, and which of them the last step changed.
 #[derive(Default)]
@@ -45,10 +45,10 @@ impl Told {
     }
 
     /// Finds what has changed since the last reading that was told.
-    pub(super) fn update(&mut self, readings: &Readings) {
-        let states = readings.states();
+    pub(super) fn update(&mut self, performer_states: &PerformerStates) {
+        let states = performer_states.states();
         let is_known = self.packed.byte_count() == states.len() * STATE_BYTES;
-        match readings.renewed().filter(|_| is_known) {
+        match performer_states.renewed().filter(|_| is_known) {
             Some([]) => return self.rest(),
             Some(renewed) => {
                 self.rest();

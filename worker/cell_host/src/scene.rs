@@ -9,11 +9,11 @@ use protocol::action::{Action, Spawn};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
 use sdf::{ModelParcel, World};
+use systems::registry::members_of_model;
+use systems::{Audience, GoneModel, Outbox, StepTime};
 
 use super::HostSettings;
 use super::world_systems::WorldSystems;
-use systems::registry::members_of_model;
-use systems::{Audience, GoneModel, Outbox, StepTime};
 
 /// The worlds, and what follows from them alone.
 pub(super) struct Scene {

@@ -1,10 +1,10 @@
 //! Reason why a step was not done: it is not valid, or was done twice with different results.
 
+use physics::AdoptError;
 use protocol::{CellId, LevelId, PerformerId, Sequence};
 
 use super::cell_bytes::RestoreCellError;
 use super::verification::Divergence;
-use physics::AdoptError;
 
 /// A step that was not done.
 #[derive(Debug, thiserror::Error)]

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{ModelId, Publisher, TopicMessage};
-
-use super::scene::Scene;
 use physics::{Cell, ModelRef};
+use protocol::{ModelId, Publisher, TopicMessage};
 use systems::registry::{Member, members_of_model};
 use systems::{Audience, Context, GoneModel, Outbox, StepTime};
+
+use super::scene::Scene;
 
 /// The systems of the models of a cell.
 #[derive(Default)]

@@ -7,6 +7,8 @@
 use std::fmt;
 
 use lockstep::Topology;
+use physics::ModelRef;
+use protocol::Chain;
 use protocol::primary_to_secondary::Step;
 use protocol::report::divergence::{BodyState, DivergenceReport, FoundBy, NamedState, StepResult};
 use protocol::{Digest, Iteration, PeerName, PerformerId, PerformerState, Sequence};
@@ -15,8 +17,6 @@ use super::cell_work::CellWork;
 use super::hosted_cell::{CellAnswer, HostedCell};
 use super::scene::Scene;
 use super::step_error::StepError;
-use physics::ModelRef;
-use protocol::Chain;
 
 /// A step that gave two results.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -136,7 +136,7 @@ impl Divergence {
 
 /// Returns what came of a step in a cell, with all bodies.
 fn result(label: &str, cell: &HostedCell, answer: &CellAnswer, plan: &Topology) -> StepResult {
-    let states = cell.readings.states().iter().map(|state| {
+    let states = cell.performer_states.states().iter().map(|state| {
         let performer = state.performer;
         let mut named = NamedState::new(name_of(performer, plan), state);
         let model = ModelRef::moving(performer, cell.physics.model_of(performer));
@@ -175,7 +175,12 @@ fn name_of(performer: PerformerId, plan: &Topology) -> String {
 }
 
 fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Topology) -> Option<Difference> {
-    first_difference(cell.readings.states(), copy.readings.states(), plan).or_else(|| {
+    first_difference(
+        cell.performer_states.states(),
+        copy.performer_states.states(),
+        plan,
+    )
+    .or_else(|| {
         let [one, other] = [cell, copy].map(|cell| Digest::of_bytes(&cell.snapshot()));
         (one != other).then_some(Difference::Hidden)
     })

@@ -19,10 +19,10 @@ use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
 use super::mechanism::Mechanism;
 use super::moving_surface::{MovingSurface, SurfaceHooks};
+use super::persistent_loads::PersistentLoads;
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
 use super::solver::{CellSolver, Mechanisms};
-use super::standing::Standing;
 use super::{actor, model, world_joint};
 
 /// One rapier world, the unit that is hosted, moved, checkpointed and hashed.
@@ -36,7 +36,7 @@ pub struct Cell {
     pub(super) shapes: Shapes,
     pub(super) solids: SolidsOfCell,
     pub(super) solver: CellSolver,
-    /// True if joints came or left since rapier last looked at them; see [`super::settling`].
+    /// True if joints came or left since rapier last looked at them; see [`super::island_refresh`].
     pub(super) has_new_joints: bool,
     /// Bodies that came asleep since then.
     pub(super) sleepers: Vec<RigidBodyHandle>,
@@ -61,7 +61,7 @@ pub(super) struct Contents {
     /// The same of joints of the world, by their index in it.
     pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
     /// Commands for performers that hold until changed.
-    pub(super) standing: BTreeMap<PerformerId, Standing>,
+    pub(super) persistent_loads: BTreeMap<PerformerId, PersistentLoads>,
     /// The joints that hold attached links together.
     pub(super) attachments: BTreeMap<Pair, ImpulseJointHandle>,
     /// The bodies of actors that have collisions, by their indices in the world.
@@ -116,7 +116,7 @@ impl Cell {
             performers: BTreeMap::new(),
             mechanisms: BTreeMap::new(),
             joint_mechanisms: BTreeMap::new(),
-            standing: BTreeMap::new(),
+            persistent_loads: BTreeMap::new(),
             attachments: BTreeMap::new(),
             actors: actors.into_iter().collect(),
             actor_time: SimTime(0),
@@ -281,7 +281,7 @@ impl Cell {
             && self.sleepers.is_empty()
             && self.loads.is_empty()
             && self.surfaces.is_empty()
-            && contents.standing.is_empty()
+            && contents.persistent_loads.is_empty()
             && contents.actors.is_empty()
             && contents.dozing.is_empty()
     }

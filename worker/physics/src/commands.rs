@@ -15,7 +15,7 @@ use super::access::ModelRef;
 use super::cell::Cell;
 use super::joint::position::AxisMotion;
 use super::linkage::LinkOf;
-use super::standing::WRENCHES_MAX;
+use super::persistent_loads::WRENCHES_MAX;
 use super::{joint, model, pose};
 
 /// Reason why a command was not done in a cell; nothing is changed then.

@@ -133,10 +133,13 @@ fn fits(contents: &Contents, world: &World) -> bool {
             .actors
             .keys()
             .all(|actor| world.actors.get(*actor).is_some())
-        && contents.standing.iter().all(|(performer, standing)| {
-            let performer = contents.performers.get(performer);
-            performer.is_some_and(|performer| standing.is_sound(performer.links.len()))
-        })
+        && contents
+            .persistent_loads
+            .iter()
+            .all(|(performer, persistent_loads)| {
+                let performer = contents.performers.get(performer);
+                performer.is_some_and(|performer| persistent_loads.is_sound(performer.links.len()))
+            })
         && contents.performers.values().all(|performer| {
             let model = world.models.get(performer.model);
             model.is_some_and(|model| model.links.len() == performer.links.len())

@@ -23,7 +23,7 @@ use super::commands::CommandError;
 use super::linkage::LinkOf;
 use super::mechanism::Mechanism;
 use super::mechanism::memory::Memory;
-use super::standing::Standing;
+use super::persistent_loads::PersistentLoads;
 use super::{model, world_joint};
 
 /// A performer that enters a cell.
@@ -90,7 +90,7 @@ struct PerformerParcel {
     /// Joints of the world that it holds on to as the performer with the lowest id, by their index.
     world_joints: Vec<(u32, MechanismState)>,
     /// What was commanded of it and holds on.
-    standing: Standing,
+    persistent_loads: PersistentLoads,
     /// The attachments that it carries.
     attachments: Vec<AttachmentState>,
 }
@@ -118,7 +118,7 @@ impl Cell {
         let physics = &self.physics;
         let mechanism = contents.mechanisms.get(&performer);
         let joints_of_world = contents.joint_mechanisms.iter();
-        let standing = contents.standing.get(&performer);
+        let persistent_loads = contents.persistent_loads.get(&performer);
         PerformerParcel {
             links: owned
                 .links
@@ -133,7 +133,7 @@ impl Cell {
                 .filter(|(number, _)| self.carrier(**number) == Some(performer))
                 .map(|(number, mechanism)| (*number as u32, MechanismState::of(mechanism, physics)))
                 .collect(),
-            standing: standing.cloned().unwrap_or_default(),
+            persistent_loads: persistent_loads.cloned().unwrap_or_default(),
             attachments: self.carried_by(performer),
         }
     }
@@ -153,7 +153,7 @@ impl Cell {
             !is_held
         });
         joints_change |= self.forget_attachments(owned.model);
-        self.contents.standing.remove(&performer);
+        self.contents.persistent_loads.remove(&performer);
         for link in owned.links {
             self.physics.remove_body(link);
         }
@@ -195,7 +195,7 @@ impl Cell {
         let mut attachments = Vec::new();
         for (performer, model, parcel) in comers {
             self.insert_arrival(performer, model, &parcel)?;
-            self.take_on(performer, parcel.standing);
+            self.take_on(performer, parcel.persistent_loads);
             models.insert(model);
             attachments.extend(parcel.attachments);
             for (number, state) in parcel.world_joints {
@@ -259,8 +259,8 @@ impl Cell {
         if links.len() != description.links.len() || !links.iter().all(LinkState::is_sound) {
             return Err(misfit("links"));
         }
-        if !parcel.standing.is_sound(links.len()) {
-            return Err(misfit("standing commands"));
+        if !parcel.persistent_loads.is_sound(links.len()) {
+            return Err(misfit("lasting commands"));
         }
         let (physics, shapes) = (&mut self.physics, &mut self.shapes);
         let (world, anchor) = (&self.world, self.contents.anchor);

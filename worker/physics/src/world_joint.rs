@@ -4,12 +4,12 @@
 //! model is in the cell or not.
 
 use rapier3d_f64::dynamics::RigidBodyHandle;
+use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::{JointEnd, JointKind, LinkReference, World, WorldJoint};
 
 use super::cell::Contents;
 use super::joint::{self, Attachment, ratio};
 use super::mechanism::Mechanism;
-use rapier3d_f64::pipeline::PhysicsWorld;
 
 /// Inserts the joints of the world that hold on to a model, by its index, and whose other end is in
 /// the cell, in file order; returns whether there were any.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use lockstep::PrimaryInput;
+use protocol::Chain;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::report::RunState;
 use protocol::{FailureCode, RequestId, RoutingId};
@@ -11,7 +12,6 @@ use transport::Link;
 use super::PrimaryDriver;
 use super::text_queue::Admission;
 use super::text_reader::TextReader;
-use protocol::Chain;
 
 impl<L: Link> PrimaryDriver<L> {
     /// Handles a message, or has it wait while its text is read, or one before it of the same

@@ -6,6 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use lockstep::PrimaryInput;
+use protocol::Chain;
 use protocol::primary_to_observers::HeartbeatRelay;
 use protocol::report::RunState;
 use protocol::{
@@ -25,7 +26,6 @@ use crate::recorder::RecorderFeed;
 use crate::secondary::InputSender;
 use crate::seldom::Seldom;
 use crate::trace::TraceFeed;
-use protocol::Chain;
 
 /// Number of things that are taken from the sockets before orders and beats are looked after.
 const NOTICES_PER_TURN: u32 = 64;

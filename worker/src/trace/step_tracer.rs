@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
+use cell_host::TracedStep;
 use protocol::StepTrace;
 use protocol::trace::{CellTrace, TracedProcess};
 
 use super::clock::{TraceClock, clock_name};
 use crate::identity;
-use cell_host::TracedStep;
 
 /// Notes when steps arrive and answers leave; nothing unless it is on.
 #[derive(Debug, Default)]

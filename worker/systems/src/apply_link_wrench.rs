@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use messages::command::EntityWrench;
 use messages::sensor::Entity;
+use physics::{Cell, ModelRef};
 use protocol::TopicMessage;
 use sdf::World;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,6 @@ use super::configuration::{text_of, vector_of};
 use super::{
     Configuration, ConfigureError, Configured, StepTime, TopicSpec, WorldContext, WorldSystem,
 };
-use physics::{Cell, ModelRef};
 
 /// The most wrenches that wait or stay; later ones are dropped.
 const WRENCHES_MAX: usize = 65_536;

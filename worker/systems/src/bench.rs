@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use messages::Message;
+use physics::{Cell, ModelRef};
 use protocol::{Iteration, ModelId, PerformerId, Publisher, SimTime, TopicMessage};
 use sdf::World;
 
 use super::registry::{Member, members_of_model, members_of_world};
 use super::{Audience, Configured, Context, Outbox, StepTime, WorldContext, WorldSystem};
-use physics::{Cell, ModelRef};
 
 /// The step size \[ns\].
 const STEP_NS: u64 = 1_000_000;

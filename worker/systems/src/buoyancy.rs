@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use physics::volume::{Room, Solid, Solids};
+use physics::{Cell, ModelRef};
 use sdf::{Pose, World};
 
 use super::configuration::number_of;
 use super::{
     Configuration, ConfigureError, Configured, GoneModel, StepTime, WorldContext, WorldSystem,
 };
-use physics::volume::{Room, Solid, Solids};
-use physics::{Cell, ModelRef};
 
 /// Water \[kg/m³\].
 const DENSITY: f64 = 1000.0;

@@ -8,6 +8,7 @@ mod leash;
 use std::sync::Arc;
 
 use messages::Message;
+use physics::{Cell, ModelRef};
 use protocol::{Command, Iteration, ModelId, PerformerId, Publisher, SimTime, TopicMessage};
 use sdf::{LinkReference, Pose, World};
 
@@ -16,7 +17,6 @@ use super::{
     Audience, Configuration, ConfigureError, Context, GoneModel, Outbox, StepTime, System,
     WorldContext, WorldSystem,
 };
-use physics::{Cell, ModelRef};
 
 const STEP_NS: u64 = 1_000_000;
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use messages::Message;
+use physics::{Cell, ModelRef};
 use protocol::{Iteration, ModelId, PerformerId, Publisher, SimTime, TopicMessage};
 
 use super::registry::{Member, members_of_model};
 use super::{Audience, Context, Outbox, StepTime};
-use physics::{Cell, ModelRef};
 
 pub(super) const STEP_NS: u64 = 1_000_000;
 pub(super) const STEP_S: f64 = 1e-3;

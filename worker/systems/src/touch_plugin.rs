@@ -5,12 +5,12 @@
 //! a service; here it is a topic.
 
 use messages::Boolean;
+use physics::CollisionRef;
 use protocol::TopicMessage;
 use sdf::{Model, World};
 use serde::{Deserialize, Serialize};
 
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
-use physics::CollisionRef;
 
 struct TouchPlugin {
     target: String,

@@ -7,6 +7,7 @@ mod gust;
 
 use messages::Time;
 use messages::state::Wind;
+use physics::{Cell, ModelRef};
 use protocol::TopicMessage;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,6 @@ use super::{
     Configuration, ConfigureError, Configured, StepTime, TopicSpec, WorldContext, WorldSystem,
 };
 use crate::random::Draw;
-use physics::{Cell, ModelRef};
 
 /// Number of times that the wind is told \[ns\].
 const INTERVAL_NS: u64 = 100_000_000;

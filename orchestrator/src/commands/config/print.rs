@@ -7,10 +7,10 @@ use std::path::Path;
 use protocol::ExitCode;
 use serde::Serialize;
 use toml::Value;
+use view::app::keymap::{Keymap, key_name};
 
 use super::super::run::settings::with_flags;
 use super::super::{CommandResult, Failed, output};
-use crate::app::keymap::{Keymap, key_name};
 use crate::cli::{self, ConfigFormat};
 use crate::config::setting::{settings, value_of};
 use crate::config::{Config, Layers};
@@ -167,7 +167,7 @@ fn is_own_section(shown: &Shown) -> bool {
 }
 
 fn with_origin(line: &str, from: &str) -> String {
-    let from = crate::app::plain_text::plain(from);
+    let from = client::plain_text::plain(from);
     format!("{line:<ORIGIN_COLUMN$} # {from}")
 }
 

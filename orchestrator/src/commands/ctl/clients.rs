@@ -1,9 +1,9 @@
 //! `phalanx ctl clients`: who is connected to a run, one connection in each row.
 
+use client::units::age;
 use protocol::report::{ClientConnection, Clients};
 use protocol::topic;
 
-use crate::app::units::age;
 use crate::cli::TableFormat;
 use crate::commands::table::{Table, names};
 use crate::commands::{CommandResult, output};

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Read, Seek};
 
+use client::plain_text::plain;
 use protocol::{Digest, Iteration};
 use recording::content::IterationDigest;
 use recording::description::date;
@@ -10,7 +11,6 @@ use recording::{Channel, Message, ReadError, Recording};
 use serde::Serialize;
 
 use super::super::table::Table;
-use crate::app::plain_text::plain;
 
 /// Summary of a recording.
 #[derive(Debug, Serialize)]

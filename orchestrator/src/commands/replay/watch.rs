@@ -7,16 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use client::recorded::ReplayWish;
+use client::wish::Twisting;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::{Command, Iteration, PrimaryToObservers};
 use recording::ReadError;
 use tokio::sync::mpsc::{Sender, channel};
+use view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 use super::super::feeder::Feeder;
-use crate::app::drive::Twisting;
-use crate::app::recorded::ReplayWish;
 use crate::replay::Player;
-use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 /// Interval at which the position of a recording that is played is shown.
 const FRAME_TIME: Duration = Duration::from_millis(50);

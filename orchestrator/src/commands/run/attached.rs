@@ -8,6 +8,7 @@ use anyhow::Context;
 use protocol::{Command, ExitCode};
 use serde::Serialize;
 use tokio::time::sleep;
+use view::{ViewEnd, ViewOptions};
 
 use super::super::target::Target;
 use super::super::watch;
@@ -18,7 +19,6 @@ use super::keeper::Keeper;
 use super::running::Signals;
 use crate::cli::Format;
 use crate::config::Config;
-use crate::view::{ViewEnd, ViewOptions};
 
 /// Time that a run may take to end when the user asked for its end in the view.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -57,7 +57,7 @@ pub(super) fn run(command: &str, words: &[OsString], config: &Config) -> Command
         let mut signals = Signals::new(false)?;
         let mut keeper = Keeper::start(command, words, &mut signals).await?;
         let target = Target::of(keeper.run.clone())?;
-        let options = ViewOptions::new(target.name(), true, config);
+        let options = ViewOptions::new(target.name(), true, &config.view, &config.keymap);
         let left = watch::watch(&target, options).await.map_err(|error| {
             let context = format!("the view failed; {}", goes_on(&target.name()));
             Failed::from(error.context(context))

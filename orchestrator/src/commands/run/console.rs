@@ -3,11 +3,11 @@
 
 use std::io::IsTerminal;
 
+use client::plain_text::plain;
 use protocol::plain_text::escaped_line;
 
 use super::super::output;
 use super::progress::Known;
-use crate::app::plain_text::plain;
 use crate::run_directory::log_time;
 
 /// Output of the progress of a run.

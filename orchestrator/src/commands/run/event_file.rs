@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use client::feed::Feed;
 use protocol::ExitCode;
 use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Event;
+use view::app::past_events::EventsInOrder;
 
 use super::super::{Failed, output};
-use crate::app::event::Feed;
-use crate::app::past_events::EventsInOrder;
 
 /// The name that stands for standard output.
 const STDOUT: &str = "-";

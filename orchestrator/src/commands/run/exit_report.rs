@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use anyhow::Context;
+use client::ended::RunEnded;
+use client::units::time;
 use protocol::report::{EventCounts, Percentiles, RefusedCounts, SecondarySummary, Summary};
 use protocol::{Digest, ExitCode, Outcome, Role, StopReason};
 
 use super::super::Failed;
 use super::progress::Known;
 use super::running::Ending;
-use crate::app::ended::RunEnded;
-use crate::app::units::time;
 use crate::launch::process::describe;
 use crate::launch::supervisor::RunExit;
 use crate::run_directory::RunDirectory;
@@ -261,8 +261,8 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
 
     use super::*;
-    use crate::app::event::LogLine;
     use crate::run_directory::Runs;
+    use client::feed::LogLine;
 
     fn directory() -> (tempfile::TempDir, RunDirectory) {
         let folder = tempfile::tempdir().unwrap();

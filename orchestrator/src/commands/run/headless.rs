@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use client::feed::Feed;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::console::Console;
@@ -10,7 +11,6 @@ use super::keeper::Word;
 use super::process_events;
 use super::progress::{Known, is_worth_showing};
 use super::running::{Ending, LiveRun};
-use crate::app::event::Feed;
 use crate::launch::primary_watch::WATCH_PERIOD;
 use crate::launch::supervisor::NOTICE_GRACE;
 use crate::run_directory::WorkerRecord;

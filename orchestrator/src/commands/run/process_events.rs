@@ -1,6 +1,7 @@
 //! Reactions of the owner of a run to its processes: reports how one ended, has lost ones replaced,
 //! and records which process has taken whose place.
 
+use client::feed::Feed;
 use protocol::primary_to_observers::{Announce, HeartbeatRelay, Severity};
 use protocol::report::RunState;
 use protocol::{Command, PeerName, PrimaryToObservers};
@@ -9,7 +10,6 @@ use tokio::time::Instant;
 use super::console::Console;
 use super::headless;
 use super::running::LiveRun;
-use crate::app::event::Feed;
 use crate::launch::death::Death;
 use crate::launch::primary_watch::{Sign, Verdict};
 use crate::launch::process_state::ProcessState;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use client::feed::{Feed, LogLine};
+use client::log_level::LogLevel;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{PeerReport, PeerState, RunState, Stats};
 use protocol::{Iteration, PeerName, PrimaryToObservers};
 
-use crate::app::event::{Feed, LogLine};
-use crate::app::log_level::LogLevel;
 use crate::launch::death::Death;
 use crate::launch::programs::ProgramEnd;
 
@@ -226,7 +226,7 @@ pub(super) fn is_worth_showing(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::fixture;
+    use view::app::fixture;
 
     #[test]
     fn lines_are_weighed_by_their_level() {

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use client::feed::LogLine;
+use client::{Observer, Reach};
 use lockstep::PeerLossPolicy;
 use protocol::{Command, ExitCode};
 use run::{Network, Recovery, RunSpec};
@@ -21,8 +23,6 @@ use super::headless;
 use super::keeper::{Starter, Word};
 use super::progress::{Known, is_worth_showing};
 use super::settings::Settings;
-use crate::app::event::LogLine;
-use crate::client::{Observer, Reach};
 use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
 use crate::launch::launched::Launched;

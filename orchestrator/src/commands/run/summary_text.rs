@@ -1,7 +1,7 @@
 //! The summary of a run, for people.
 
-use crate::app::ended::RunEnded;
-use crate::app::plain_text::plain;
+use client::ended::RunEnded;
+use client::plain_text::plain;
 
 /// Number of performers that are listed; JSON has them all.
 const PERFORMERS_MAX: usize = 20;

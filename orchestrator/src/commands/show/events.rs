@@ -1,13 +1,13 @@
 //! `phalanx show RUN events --follow`: what happened, and what happens from now on.
 
+use client::Observer;
+use client::feed::Feed;
+use client::plain_text::plain;
 use protocol::primary_to_observers::Event;
+use view::app::model::severity_word;
+use view::app::past_events::EventsInOrder;
 
-use crate::app::event::Feed;
-use crate::app::model::severity_word;
-use crate::app::past_events::EventsInOrder;
-use crate::app::plain_text::plain;
 use crate::cli::TableFormat;
-use crate::client::Observer;
 use crate::commands::target::Target;
 use crate::commands::{CommandResult, Failed, output, runtime};
 

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use client::feed::LogLine;
+use client::plain_text::plain;
 use protocol::ExitCode;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::super::table::Table;
 use super::super::{CommandResult, Failed, output, runtime, target};
-use crate::app::event::LogLine;
-use crate::app::plain_text::plain;
 use crate::cli::{ShowArguments, TableFormat};
 use crate::run_directory::{FoundRun, LogFiles};
 

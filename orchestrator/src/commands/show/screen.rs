@@ -1,15 +1,16 @@
 //! Panels that are pictures, drawn as text by the code of the view.
 
+use client::feed::Feed;
 use protocol::SessionTime;
 use protocol::report::{History, Layout, Snapshot};
+use view::app::event::Event;
+use view::app::model::Model;
+use view::app::panel::Panel;
+use view::app::update::update;
+use view::options::UnicodeChoice;
+use view::ui::painting;
 
-use crate::app::event::{Event, Feed};
-use crate::app::model::Model;
-use crate::app::panel::Panel;
-use crate::app::update::update;
 use crate::commands::target::Target;
-use crate::config::UnicodeChoice;
-use crate::ui::painting;
 
 /// Makes a model of a run as it is now.
 pub(super) fn model(target: &Target, snapshot: Snapshot, history: History) -> Model {

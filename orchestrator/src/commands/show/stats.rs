@@ -4,10 +4,10 @@ use protocol::report::{
     History, HistorySample, Layout, PerformerReport, Snapshot, Split, StepHistogram,
 };
 use serde_json::{Value, json};
+use view::app::model::Model;
+use view::app::rows::cell_us;
+use view::app::verdict::{Culprit, Verdict};
 
-use crate::app::model::Model;
-use crate::app::rows::cell_us;
-use crate::app::verdict::{Culprit, Verdict};
 use crate::commands::table::Table;
 
 /// Returns the verdict with all that it was made from.
@@ -153,7 +153,7 @@ pub(super) fn map_table(layout: &Layout, performers: &[PerformerReport]) -> Tabl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::fixture;
+    use view::app::fixture;
 
     fn snapshot() -> Snapshot {
         Snapshot {

@@ -1,13 +1,13 @@
 //! Figures in tables: what each panel of rows has in which column.
 
+use client::plain_text::plain;
 use protocol::PeerName;
 use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PeerReport, Percentiles, PerformerReport, Stats, TopicReport};
 use serde_json::Value;
+use view::app::model::severity_word;
+use view::app::rows::state_of;
 
-use crate::app::model::severity_word;
-use crate::app::plain_text::plain;
-use crate::app::rows::state_of;
 use crate::commands::table::{Table, names};
 
 /// State, time, pace and digest.
@@ -221,7 +221,7 @@ fn owner(name: Option<&PeerName>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::fixture;
+    use view::app::fixture;
 
     #[test]
     fn levels_say_what_is_in_them_and_what_stands_still() {

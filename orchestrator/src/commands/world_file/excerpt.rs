@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sdf::Problem;
 use unicode_width::UnicodeWidthChar;
 
-use crate::app::plain_text::plain;
+use client::plain_text::plain;
 
 /// The most columns of a line that are shown.
 const WIDTH: usize = 100;

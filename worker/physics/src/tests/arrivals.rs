@@ -9,7 +9,7 @@ use rapier3d_f64::math::Vector;
 use super::builder::*;
 use super::determinism::{digest, heap, machine, robot, workshop};
 use super::hand_off::{BOX, adopt, at, chain, hand_off, hand_off_a_copy, statics};
-use crate::{Cell, Readings};
+use crate::{Cell, PerformerStates};
 
 /// As while a run is paused: nothing is stepped, and snapshots are taken of every cell on the way.
 #[test]
@@ -197,7 +197,7 @@ fn a_hand_off_costs_little() {
     run(&mut from, 0.2);
     let mut to = statics(&world);
     let mut parcels = Vec::new();
-    let mut all = Readings::default();
+    let mut all = PerformerStates::default();
     let mut figures = String::new();
     let mut measure = |what: &str, act: &mut dyn FnMut()| {
         let begin = std::time::Instant::now();

@@ -8,7 +8,7 @@ use sdf::{
     Plugin, Pose, Surface, World,
 };
 
-use crate::{Cell, Readings};
+use crate::{Cell, PerformerStates};
 
 pub(super) const GRAVITY: f64 = 9.8;
 pub(super) const STEP: f64 = 0.001;
@@ -46,9 +46,9 @@ pub(super) fn run(cell: &mut Cell, duration_s: f64) {
 }
 
 pub(super) fn states(cell: &mut Cell) -> Vec<PerformerState> {
-    let mut readings = Readings::default();
-    cell.read(STEP, true, &mut readings);
-    readings.states().to_vec()
+    let mut performer_states = PerformerStates::default();
+    cell.read(STEP, true, &mut performer_states);
+    performer_states.states().to_vec()
 }
 
 /// Returns the state of the performer made from a model.

@@ -381,7 +381,7 @@ fn a_hand_off_takes_along_what_was_commanded() {
     }
     let mut to = super::hand_off::statics(&from.world);
     hand_off(&mut from, &mut to, &[1, 2, 3].map(PerformerId));
-    assert!(from.contents.attachments.is_empty() && from.contents.standing.is_empty());
+    assert!(from.contents.attachments.is_empty() && from.contents.persistent_loads.is_empty());
     for cell in [&mut stays, &mut to] {
         advance(cell, 50..400);
     }

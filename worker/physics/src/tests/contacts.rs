@@ -1,4 +1,4 @@
-//! Readings of contacts, against weights and slopes.
+//! PerformerStates of contacts, against weights and slopes.
 
 use protocol::PerformerId;
 use sdf::{Geometry, Pose};

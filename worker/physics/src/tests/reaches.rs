@@ -5,7 +5,7 @@ use sdf::Geometry;
 
 use super::builder::*;
 use super::determinism::heap;
-use crate::{Cell, Readings};
+use crate::{Cell, PerformerStates};
 
 /// Returns the box around all colliders of each performer.
 fn boxes(cell: &Cell) -> Vec<[Vector; 2]> {
@@ -88,10 +88,13 @@ fn a_reach_grows_with_the_step_and_is_none_without_collisions() {
         collision(Geometry::Sphere { radius: 0.5 }, 1.0),
     );
     let cell = cell(vec![bare, ball]);
-    let mut readings = Readings::default();
+    let mut performer_states = PerformerStates::default();
     let mut reach = |step_size_s| {
-        cell.read(step_size_s, false, &mut readings);
-        [readings.states()[0].reach, readings.states()[1].reach]
+        cell.read(step_size_s, false, &mut performer_states);
+        [
+            performer_states.states()[0].reach,
+            performer_states.states()[1].reach,
+        ]
     };
     assert_eq!(
         reach(0.0),

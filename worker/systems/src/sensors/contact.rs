@@ -4,6 +4,7 @@
 use messages::Header;
 use messages::motion::Wrench;
 use messages::sensor::{Contact as Message, Contacts, Entity, JointWrench};
+use physics::{CollisionRef, Contact, ContactPoint};
 use sdf::World;
 
 use super::mount::Mount;
@@ -11,7 +12,6 @@ use super::sensor_system::{Made, SensorModel};
 use super::{Topology, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
-use physics::{CollisionRef, Contact, ContactPoint};
 
 /// SDFormat's text for a topic that follows from the sensor's name.
 const DEFAULT_TOPIC: &str = "__default_topic__";

@@ -6,6 +6,7 @@
 
 use messages::Header;
 use messages::sensor::{CameraInfo, CameraIntrinsics, CameraProjection, Image, PointCloudPacked};
+use physics::{Echo, Scan};
 use sdf::{Content, Pose};
 
 use super::lidar::RAYS_MAX;
@@ -17,7 +18,6 @@ use super::vector::scale;
 use super::{Topology, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
-use physics::{Echo, Scan};
 
 /// The angle across that SDFormat has by default \[rad\].
 const FIELD_OF_VIEW: f64 = 1.047;

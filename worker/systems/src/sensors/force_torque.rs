@@ -3,6 +3,7 @@
 
 use messages::Header;
 use messages::motion::Wrench;
+use physics::{Branch, Momenta};
 use sdf::JointParent;
 
 use super::mount::Mount;
@@ -12,7 +13,6 @@ use super::vector::into_frame;
 use super::{Topology, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
-use physics::{Branch, Momenta};
 
 struct ForceTorque {
     topic: String,

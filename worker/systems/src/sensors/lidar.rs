@@ -6,6 +6,7 @@
 
 use messages::Header;
 use messages::sensor::{LaserScan, PointCloudPacked};
+use physics::{Echo, Scan};
 use sdf::{Content, Pose};
 
 use super::mount::Mount;
@@ -16,7 +17,6 @@ use super::vector::{pose_message, scale};
 use super::{Topology, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
-use physics::{Echo, Scan};
 
 /// The most rays of one sensor.
 pub(super) const RAYS_MAX: u64 = 1 << 22;

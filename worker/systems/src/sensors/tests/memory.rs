@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use physics::{Arrival, Cell};
 use protocol::PerformerId;
 
 use super::rig::{Rig, cuboid, fixed, model, sensor};
-use physics::{Arrival, Cell};
 
 /// Returns a robot with sensors that remember something, falling on a floor.
 fn content() -> String {

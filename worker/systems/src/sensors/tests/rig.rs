@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use messages::Message;
+use physics::{Cell, ModelRef};
 use protocol::{Iteration, ModelId, PerformerId, Publisher, SimTime, TopicMessage};
 use sdf::World;
 
 use crate::registry::{Member, members_of_model};
 use crate::{Audience, Context, Outbox, StepTime};
-use physics::{Cell, ModelRef};
 
 pub(super) const STEP_NS: u64 = 1_000_000;
 pub(super) const GRAVITY: f64 = 9.8;

@@ -1,0 +1,113 @@
+//! Tests of details.
+
+use client::feed::{Feed, Heard};
+
+use super::*;
+use crate::app::fixture;
+use crate::app::topic_subscription::TopicSubscription;
+
+fn check(subject: &Subject, parts: &[&str]) {
+    let model = fixture::model();
+    let detail = described::describe(&model, subject);
+    let text = detail.text();
+    for part in parts {
+        assert!(
+            text.contains(part),
+            "no {part:?} in {}\n{text}",
+            detail.title
+        );
+    }
+}
+
+#[test]
+fn all_that_is_known_is_said() {
+    let named = str::to_owned;
+    check(
+        &Subject::Peer(named("s2")),
+        &[
+            "robot-7",
+            "991",
+            "125 ms ago",
+            "412 us",
+            "rover_1",
+            "others wait for it",
+            "9120 s2 holds",
+        ],
+    );
+    check(
+        &Subject::Level(named("west")),
+        &[
+            "warehouse",
+            "active",
+            "s1",
+            "x -20.000 y -5.000",
+            "2 m",
+            "rover_1",
+            "shelf_1",
+        ],
+    );
+    check(
+        &Subject::Performer(named("rover_1")),
+        &[
+            "s2",
+            "x 1.250 y -2.000 z 0.150 m",
+            "yaw 0.0",
+            "-1.500 m/s ahead",
+            "west",
+            "cmd_vel",
+        ],
+    );
+    check(
+        &Subject::Topic(named("/model/rover_1/cmd_vel")),
+        &["gz.msgs.Twist", "rover_1: DiffDrive"],
+    );
+    check(
+        &Subject::Event(3),
+        &["9120", "warning", "step", "s2 holds the step"],
+    );
+    check(&Subject::Log(0), &["primary", "INFO world warehouse"]);
+}
+
+#[test]
+fn what_is_gone_says_so() {
+    for subject in [Subject::Peer("s9".to_owned()), Subject::Event(900)] {
+        check(&subject, &["not there any more"]);
+    }
+}
+
+#[test]
+fn a_topic_that_is_listened_to_shows_its_last_message() {
+    let mut model = fixture::model();
+    let topic = "/model/rover_1/odometry".to_owned();
+    model.hearing = Some(TopicSubscription::new(topic.clone()));
+    let subject = Subject::Topic(topic.clone());
+    model.subject = Some(subject.clone());
+    model.mode = Mode::Detail { scroll: 0 };
+    assert!(
+        described::describe(&model, &subject)
+            .text()
+            .contains("none yet")
+    );
+    let heard = Heard {
+        topic,
+        text: "pose {\n  x: 1\n\u{1b}[2J}\n".to_owned(),
+        count: 3,
+        sim_time_s: 12.5,
+        ..Heard::default()
+    };
+    fixture::feed(&mut model, Feed::Message(Box::new(heard)));
+    let text = described::describe(&model, &subject).text();
+    for part in ["3 heard", "at 12.500 s", "pose {", "  x: 1"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn a_thousand_names_are_cut() {
+    let mut detail = Detail::default();
+    let names: Vec<String> = (0..1_000).map(|number| format!("box_{number}")).collect();
+    detail.add_names("performers", &names);
+    assert!(detail.lines.len() < 300);
+    assert!(detail.text().ends_with("and 800 more\n"));
+}

@@ -1,0 +1,508 @@
+//! [`Model`]: everything that the screen is drawn from.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use client::ended::RunEnded;
+use client::feed::LogLine;
+use client::recorded::RecordingPlace;
+use protocol::primary_to_observers::{Event, Severity};
+use protocol::report::{
+    Layout, LevelReport, PeerReport, PerformerReport, RunState, Stats, TopicReport,
+};
+use protocol::{Command, PeerName, Role, SessionTime};
+
+use super::detail::{self, Detail, Subject};
+use super::drive::Drive;
+use super::event::FileList;
+use super::keymap::Keymap;
+use super::latency::LatencyHistory;
+use super::level_loads::LevelLoads;
+use super::line_edit::LineEdit;
+use super::map_view::MapView;
+use super::palette::history::History;
+use super::panel::Panel;
+use super::places::Places;
+use super::recent::Recent;
+use super::rows::TableRows;
+use super::scrollback::{Line, Scrollback};
+use super::start_up::Starting;
+use super::topic_subscription::TopicSubscription;
+use super::trails::Trails;
+use super::verdict::SteadyVerdict;
+
+/// Time for which a message in the footer stays.
+const NOTICE_TIME: Duration = Duration::from_secs(8);
+
+/// Silence of a primary that is worth a word; it publishes figures ten times a second.
+const SILENCE_TIME: Duration = Duration::from_secs(3);
+
+/// Everything that the screen is drawn from.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are facts of their own, not one state"
+)]
+pub struct Model {
+    /// The run's name.
+    pub run: String,
+    /// True if this view started the run, so that leaving it asks what becomes of the run.
+    pub owns_run: bool,
+    /// True if colours may be used.
+    pub has_color: bool,
+    /// True if there are the 256 colours of most terminals, besides the 16 of all.
+    pub has_many_colors: bool,
+    /// True if the terminal shows more than ASCII.
+    pub has_unicode: bool,
+    /// True if the mouse is heard.
+    pub has_mouse: bool,
+    /// True if nothing of the run may be changed from here.
+    pub is_read_only: bool,
+    /// The keys in force.
+    pub keymap: Keymap,
+    /// Time since the view began.
+    pub now: SessionTime,
+    /// Rows that the focused panel shows, for paging.
+    pub page_rows: usize,
+    /// True if the screen is behind the model.
+    pub has_changed: bool,
+    /// The link to the primary.
+    pub connection: Connection,
+    /// Reason why the primary does not let this view in, if it said so.
+    pub denial: Option<String>,
+    /// The processes that were started, while the run has not begun.
+    pub starting: Option<Starting>,
+    /// True if the primary has said that the run has begun, also one that publishes no figures.
+    pub has_begun: bool,
+    /// Position in the recording, if this view plays one instead of a run.
+    pub recording: Option<RecordingPlace>,
+    /// The end of the run, once it has ended.
+    pub ended: Option<Box<RunEnded>>,
+    /// Time when the view learnt of that.
+    pub over_since: Option<SessionTime>,
+    /// The judgement of what limits the run's speed.
+    pub verdict: SteadyVerdict,
+    /// Figures of the run, once known.
+    pub stats: Option<Stats>,
+    /// Its processes.
+    pub peers: Vec<PeerReport>,
+    /// Time when each process was last heard.
+    pub heartbeats: BTreeMap<PeerName, SessionTime>,
+    /// Time when figures of the run were heard last.
+    pub figures_at: Option<SessionTime>,
+    /// Hosts of cells in the order of their marks on the map.
+    pub owners: Vec<PeerName>,
+    /// Its levels.
+    pub levels: Vec<LevelReport>,
+    /// Its performers.
+    pub performers: Vec<PerformerReport>,
+    /// The topics of its worlds.
+    pub topics: Vec<TopicReport>,
+    /// The levels and static models of its worlds.
+    pub layout: Layout,
+    /// Recent step times.
+    pub latency: LatencyHistory,
+    /// Output lines of its processes.
+    pub logs: Scrollback<LogLine>,
+    /// Events of the run.
+    pub events: Scrollback<Event>,
+    /// The panel that keys go to.
+    pub focus: Panel,
+    /// True if the focused panel has the whole screen.
+    pub is_zoomed: bool,
+    /// Panels that are seen besides the focused one.
+    pub shown: Shown,
+    /// Shown rows of the peers.
+    pub peer_rows: TableRows,
+    /// Shown rows of the levels.
+    pub level_rows: TableRows,
+    /// Shown rows of the performers.
+    pub performer_rows: TableRows,
+    /// Shown rows of the topics.
+    pub topic_rows: TableRows,
+    /// Visible part of the map.
+    pub map: MapView,
+    /// Former positions of performers.
+    pub trails: Trails,
+    /// Recent changes.
+    pub recent: Recent,
+    /// Recent load of the levels' cells.
+    pub level_loads: LevelLoads,
+    /// Positions of panels on the screen.
+    pub places: Places,
+    /// The current meaning of keys.
+    pub mode: Mode,
+    /// The thing whose details are shown, if any.
+    pub subject: Option<Subject>,
+    /// The details, while they are shown.
+    pub detail: Option<Detail>,
+    /// The topic that is listened to.
+    pub hearing: Option<TopicSubscription>,
+    /// Time when topics were asked for last.
+    pub topics_asked: Option<SessionTime>,
+    /// The filter that is typed.
+    pub filter_line: LineEdit,
+    /// Search in help.
+    pub help: HelpSearch,
+    /// Commands that were typed before.
+    pub history: History,
+    /// Files that the palette offers.
+    pub files: Option<FileList>,
+    /// The last message to the user.
+    pub notice: Option<Notice>,
+    /// Commands that are not answered yet.
+    pub pending: Vec<Command>,
+}
+
+/// The link to the primary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Not there yet.
+    Connecting,
+    /// Up.
+    Connected,
+    /// Lost; figures are those of then.
+    Lost {
+        /// Since when.
+        since: SessionTime,
+    },
+}
+
+/// The panel that each shared place of the screen shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// On a large screen, beside the map: levels or performers.
+    pub table: Panel,
+    /// On a large screen, beside latency: logs, events or topics.
+    pub text: Panel,
+    /// On a small screen, below the peers: any but the overview, peers and levels.
+    pub small: Panel,
+}
+
+/// The meaning of keys.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mode {
+    /// The keymap of the focused panel.
+    Browse,
+    /// A filter is typed.
+    Filter,
+    /// A command is typed.
+    Palette {
+        /// Text typed so far.
+        line: LineEdit,
+        /// Error of the command, after Enter.
+        error: Option<String>,
+    },
+    /// A question is asked.
+    Confirm(Question),
+    /// The keys steer a robot.
+    Drive(Drive),
+    /// All that is known of what is selected is shown.
+    Detail {
+        /// Lines scrolled out at the top.
+        scroll: usize,
+    },
+    /// The keys are shown.
+    Help {
+        /// Lines scrolled out at the top.
+        scroll: usize,
+    },
+    /// The end of the run is shown.
+    Ended {
+        /// Lines scrolled out at the top.
+        scroll: usize,
+    },
+}
+
+/// A question before something that cannot be undone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Question {
+    /// Shall this be sent?
+    Command {
+        /// The action, in a word.
+        title: String,
+        /// The question.
+        text: String,
+        /// Command to send if the answer is yes.
+        command: Command,
+    },
+    /// Stop the run, or leave it running, or stay?
+    Quit,
+}
+
+/// Search in help.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HelpSearch {
+    /// The words.
+    pub line: LineEdit,
+    /// True if they are typed now.
+    pub is_typed: bool,
+}
+
+/// A message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The message.
+    pub text: String,
+    /// True if something failed.
+    pub is_error: bool,
+    /// Since when it is shown.
+    pub since: SessionTime,
+}
+
+impl Model {
+    /// Makes the model of a view that has heard nothing yet.
+    pub fn new(run: String, owns_run: bool) -> Self {
+        Self {
+            run,
+            owns_run,
+            has_color: true,
+            has_many_colors: false,
+            has_unicode: true,
+            has_mouse: false,
+            is_read_only: false,
+            keymap: Keymap::default(),
+            now: SessionTime::default(),
+            page_rows: 1,
+            has_changed: true,
+            connection: Connection::Connecting,
+            denial: None,
+            starting: None,
+            has_begun: false,
+            recording: None,
+            ended: None,
+            over_since: None,
+            verdict: SteadyVerdict::default(),
+            stats: None,
+            peers: Vec::new(),
+            heartbeats: BTreeMap::new(),
+            figures_at: None,
+            owners: Vec::new(),
+            levels: Vec::new(),
+            performers: Vec::new(),
+            topics: Vec::new(),
+            layout: Layout::default(),
+            latency: LatencyHistory::default(),
+            logs: Scrollback::default(),
+            events: Scrollback::default(),
+            focus: Panel::Peers,
+            is_zoomed: false,
+            shown: Shown {
+                table: Panel::Levels,
+                text: Panel::Logs,
+                small: Panel::Map,
+            },
+            peer_rows: TableRows::default(),
+            level_rows: TableRows::default(),
+            performer_rows: TableRows::default(),
+            topic_rows: TableRows::default(),
+            map: MapView::default(),
+            trails: Trails::default(),
+            recent: Recent::default(),
+            level_loads: LevelLoads::default(),
+            places: Places::default(),
+            mode: Mode::Browse,
+            subject: None,
+            detail: None,
+            hearing: None,
+            topics_asked: None,
+            filter_line: LineEdit::default(),
+            help: HelpSearch::default(),
+            history: History::default(),
+            files: None,
+            notice: None,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Forgets what was seen of a recording that goes back to an earlier place.
+    pub fn rewind(&mut self) {
+        self.verdict = SteadyVerdict::default();
+        self.latency = LatencyHistory::default();
+        self.events.clear();
+        self.trails = Trails::default();
+        self.recent = Recent::default();
+        self.level_loads = LevelLoads::default();
+    }
+
+    /// Brings derived rows and the detail up to date; called before each frame.
+    pub fn settle(&mut self) {
+        self.peer_rows.settle(&self.peers);
+        self.level_rows.settle(&self.levels);
+        self.performer_rows.settle(&self.performers);
+        self.topic_rows.settle(&self.topics);
+        self.logs.settle();
+        self.events.settle();
+        let is_shown = matches!(self.mode, Mode::Detail { .. });
+        self.detail = is_shown.then(|| detail::detail(self)).flatten();
+    }
+
+    /// Tells whether a long text is not sifted to its end.
+    pub fn is_sifting(&self) -> bool {
+        self.logs.is_sifting() || self.events.is_sifting()
+    }
+
+    /// Returns what the run is doing; waiting until it says otherwise.
+    pub fn run_state(&self) -> RunState {
+        self.stats
+            .as_ref()
+            .map_or(RunState::Waiting, |stats| stats.state)
+    }
+
+    /// Tells whether the run is over.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// Tells whether the figures are old because the link is lost.
+    pub fn is_stale(&self) -> bool {
+        matches!(self.connection, Connection::Lost { .. }) && !self.is_over()
+    }
+
+    /// Returns the time since a process was last heard, if it ever was.
+    pub fn heartbeat_age(&self, name: &PeerName) -> Option<Duration> {
+        if self.recording.is_some() {
+            return None;
+        }
+        // After the end nobody is heard any more, and ages stay what they were.
+        let now = self.over_since.unwrap_or(self.now);
+        self.heartbeats.get(name).map(|heard| now.since(*heard))
+    }
+
+    /// Returns for how long the primary has published no figures though the link to it is up, once
+    /// that is worth a word.
+    pub fn silence(&self) -> Option<Duration> {
+        let is_live = self.connection == Connection::Connected && self.recording.is_none();
+        let is_ending = self.is_over() || self.run_state() == RunState::Stopping;
+        let is_going = is_live && !is_ending && self.starting.is_none();
+        let heard = self.figures_at.filter(|_| is_going)?;
+        Some(self.now.since(heard)).filter(|silence| *silence >= SILENCE_TIME)
+    }
+
+    /// Returns the place of a secondary among the owners, from which its mark is made.
+    pub fn owner_index(&self, name: &PeerName) -> Option<usize> {
+        self.owners.iter().position(|owner| owner == name)
+    }
+
+    /// Returns the message to the user, while it is fresh.
+    pub fn fresh_notice(&self) -> Option<&Notice> {
+        self.notice
+            .as_ref()
+            .filter(|notice| self.now.since(notice.since) < NOTICE_TIME)
+    }
+
+    /// Returns where the middle of the map is, world frame \[m\].
+    pub fn map_center(&self) -> [f64; 2] {
+        let followed = self
+            .map
+            .follow
+            .as_deref()
+            .and_then(|name| self.performer(name));
+        followed
+            .map(|performer| [performer.position[0], performer.position[1]])
+            .filter(|center| center.iter().all(|number| number.is_finite()))
+            .or(self.map.center)
+            .or_else(|| self.map.bounds.map(|bounds| bounds.middle()))
+            .unwrap_or_default()
+    }
+
+    /// Tells the user something.
+    pub fn notify(&mut self, text: impl Into<String>, is_error: bool) {
+        self.notice = Some(Notice {
+            text: text.into(),
+            is_error,
+            since: self.now,
+        });
+    }
+
+    /// Gives every host of cells its place; places change only while the run gathers.
+    pub fn note_owners(&mut self) {
+        let is_gathering = self.run_state() == RunState::Waiting || self.owners.is_empty();
+        if is_gathering {
+            self.owners.clear();
+        }
+        for peer in self.peers.iter().filter(|peer| peer.role != Role::Primary) {
+            if !self.owners.contains(&peer.name) {
+                self.owners.push(peer.name.clone());
+            }
+        }
+        if is_gathering {
+            // Who came first differs from view to view.
+            self.owners
+                .sort_by_key(|name| (name.as_str().len(), name.clone()));
+        }
+    }
+
+    /// Returns the performer that is selected, by table or map.
+    pub fn selected_performer(&self) -> Option<&PerformerReport> {
+        self.performer(self.performer_rows.selected()?)
+    }
+
+    /// Forgets all that was known of the run, and nothing of what the user chose.
+    pub fn forget_run(&mut self) {
+        self.starting = None;
+        self.has_begun = false;
+        self.ended = None;
+        self.over_since = None;
+        self.verdict = SteadyVerdict::default();
+        self.stats = None;
+        self.peers.clear();
+        self.heartbeats.clear();
+        self.figures_at = None;
+        self.owners.clear();
+        self.levels.clear();
+        self.performers.clear();
+        self.topics.clear();
+        self.layout = Layout::default();
+        self.latency = LatencyHistory::default();
+        self.logs.clear();
+        self.events.clear();
+        self.map.bounds = None;
+        self.trails = Trails::default();
+        self.recent = Recent::default();
+        self.level_loads = LevelLoads::default();
+        self.pending.clear();
+        self.peer_rows.mark_stale();
+        self.level_rows.mark_stale();
+        self.performer_rows.mark_stale();
+        self.topic_rows.mark_stale();
+        if matches!(self.mode, Mode::Ended { .. } | Mode::Detail { .. }) {
+            self.mode = Mode::Browse;
+        }
+    }
+
+    fn performer(&self, name: &str) -> Option<&PerformerReport> {
+        self.performers
+            .iter()
+            .find(|performer| performer.name == name)
+    }
+}
+
+impl Line for LogLine {
+    fn source(&self) -> &str {
+        &self.process
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Line for Event {
+    fn source(&self) -> &str {
+        &self.kind
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Returns one word for how much an event matters.
+pub fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}

@@ -1,0 +1,82 @@
+//! The palette of a recording.
+
+use client::control::verb;
+use client::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
+
+use super::Word;
+
+/// Commands for a recording.
+pub(super) const WORDS: &[Word] = &[
+    verb("play", "", "play the recording"),
+    verb("pause", "", "stand still"),
+    verb("step", "[N]", "go one frame on, or N"),
+    verb("back", "[N]", "go one frame back, or N"),
+    verb("seek", "T", "go to a simulated time [s]"),
+    verb("run-to", "T", "play until a simulated time [s]"),
+    verb(
+        "speed",
+        "X",
+        "play so many times as fast as it was simulated, 0.1 to 100",
+    ),
+];
+
+/// Returns what a line asks of a recording, if it is a word of recordings.
+pub(super) fn parse(name: &str, rest: &str) -> Option<Result<ReplayWish, String>> {
+    let alone = |wish| match rest {
+        "" => Ok(wish),
+        _ => Err(format!("{name} takes nothing more")),
+    };
+    let number = |least: f64, most: f64, what: &str| {
+        let number = rest.trim_end_matches('s').trim_end().parse::<f64>().ok();
+        let number = number.filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| format!("{name} takes {what}"))
+    };
+    let count = || match rest {
+        "" => Ok(1),
+        _ => rest
+            .parse::<u32>()
+            .map(i64::from)
+            .map_err(|_| format!("{name} takes a number of frames")),
+    };
+    let time = || number(0.0, f64::MAX, "a simulated time in seconds");
+    Some(match name {
+        "play" => alone(ReplayWish::Play),
+        "pause" => alone(ReplayWish::Pause),
+        "step" => count().map(ReplayWish::Step),
+        "back" => count().map(|count| ReplayWish::Step(-count)),
+        "seek" => time().map(ReplayWish::Seek),
+        "run-to" => time().map(ReplayWish::RunTo),
+        "speed" | "set-real-time-factor" => {
+            number(SPEED_MIN, SPEED_MAX, "a number from 0.1 to 100").map(ReplayWish::Speed)
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_recordings_take_times_frames_and_speeds() {
+        for (line, expected) in [
+            (("seek", "1.5"), ReplayWish::Seek(1.5)),
+            (("seek", "2 s"), ReplayWish::Seek(2.0)),
+            (("run-to", "3"), ReplayWish::RunTo(3.0)),
+            (("back", ""), ReplayWish::Step(-1)),
+            (("step", "10"), ReplayWish::Step(10)),
+            (("speed", "0.5"), ReplayWish::Speed(0.5)),
+        ] {
+            assert_eq!(parse(line.0, line.1), Some(Ok(expected)));
+        }
+        for (name, rest) in [
+            ("seek", "-1"),
+            ("seek", "nan"),
+            ("speed", "0"),
+            ("play", "x"),
+        ] {
+            assert!(parse(name, rest).unwrap().is_err(), "{name} {rest}");
+        }
+        assert_eq!(parse("spawn", "x"), None);
+    }
+}

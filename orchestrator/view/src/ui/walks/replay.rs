@@ -1,0 +1,107 @@
+//! Walks through a recording.
+
+use client::feed::Feed;
+use client::recorded::{RecordingPlace, ReplayWish};
+use protocol::SimTime;
+
+use super::Walk;
+use crate::app::command::{Effect, ViewEnd};
+use crate::app::fixture;
+
+/// A user before the fixture's run as a recording that stands still in its middle.
+fn walk(width: u16, height: u16) -> Walk {
+    let mut model = fixture::model();
+    model.notice = None;
+    model.run = "monday".to_owned();
+    model.owns_run = false;
+    model.recording = Some(place(false));
+    if let Some(stats) = &mut model.stats {
+        stats.state = protocol::report::RunState::Paused;
+    }
+    Walk::with(model, (width, height))
+}
+
+fn place(is_playing: bool) -> RecordingPlace {
+    RecordingPlace {
+        start: SimTime(0),
+        end: SimTime(60_000_000_000),
+        now: SimTime(30_000_000_000),
+        share: 0.5,
+        speed: 1.0,
+        is_playing,
+    }
+}
+
+fn wishes(walk: &Walk) -> Vec<ReplayWish> {
+    let wish = |effect: &Effect| match effect {
+        Effect::Replay(wish) => Some(*wish),
+        _ => None,
+    };
+    walk.effects.iter().filter_map(wish).collect()
+}
+
+#[test]
+fn a_recording_shows_where_it_is_and_which_keys_play_it() {
+    let mut walk = walk(120, 40);
+    walk.sees("recording monday").sees("60.000 s  1.00x");
+    walk.sees("Space play/pause").misses("detach");
+    walk.is_as_kept("recording");
+    walk.keys("?").sees("A recording").misses("The run");
+}
+
+#[test]
+fn keys_play_a_recording() {
+    let mut walk = walk(100, 30);
+    walk.keys("Space n N b B } { ^ $ > < -");
+    let expected = [
+        ReplayWish::Play,
+        ReplayWish::Step(1),
+        ReplayWish::Step(10),
+        ReplayWish::Step(-1),
+        ReplayWish::Step(-10),
+        ReplayWish::SeekBy(0.05),
+        ReplayWish::SeekBy(-0.05),
+        ReplayWish::Start,
+        ReplayWish::End,
+        ReplayWish::Speed(2.0),
+        ReplayWish::Speed(1.0),
+        ReplayWish::Speed(0.5),
+    ];
+    assert_eq!(wishes(&walk), expected);
+    walk.feed(Feed::Recording(place(true))).keys("Space");
+    assert_eq!(wishes(&walk).last(), Some(&ReplayWish::Pause));
+}
+
+#[test]
+fn times_and_speeds_are_typed() {
+    let mut walk = walk(100, 30);
+    walk.keys("T").sees("seek").types("12.5").keys("Enter");
+    walk.keys("t").sees("run-to").types("20").keys("Enter");
+    walk.keys(":").types("speed 100").keys("Enter");
+    let expected = [
+        ReplayWish::Seek(12.5),
+        ReplayWish::RunTo(20.0),
+        ReplayWish::Speed(100.0),
+    ];
+    assert_eq!(wishes(&walk), expected);
+    walk.keys(">").sees("0.1 to 100 times");
+}
+
+#[test]
+fn what_would_change_a_run_is_refused() {
+    let mut walk = walk(120, 30);
+    walk.keys("5 x").sees("this is a recording");
+    walk.keys(":")
+        .types("set-seed 3")
+        .keys("Enter")
+        .sees("this is a recording");
+    walk.keys(":")
+        .types("stop")
+        .keys("Enter")
+        .sees("this is a recording");
+    assert!(wishes(&walk).is_empty());
+    let sent = |effect: &Effect| matches!(effect, Effect::Send(_));
+    assert!(!walk.effects.iter().any(sent));
+    walk.keys("q");
+    assert_eq!(walk.effects.last(), Some(&Effect::End(ViewEnd::Quit)));
+}
