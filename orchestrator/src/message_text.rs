@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// A text that is no message.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadMessageError {
+pub enum ReadMessageError {
     /// It begins as JSON and is none.
     #[error("the message is no JSON")]
     Json(#[from] serde_json::Error),

@@ -1,7 +1,7 @@
 //! Inputs of the view: the run as [`Feed`], the user as [`Key`], and time.
 
 use protocol::report::{History, Layout, Snapshot, TopicReport};
-use protocol::{Command, Iteration, PrimaryToObservers};
+use protocol::{Command, FailureCode, Iteration, PrimaryToObservers};
 
 use super::ended::RunEnded;
 use super::recorded::RecordingPlace;
@@ -20,8 +20,13 @@ pub enum Event {
     Paste(String),
     /// The files of a folder that the palette offers.
     Files(FileList),
-    /// A command has the file that it names, or why it cannot.
-    Loaded(Result<Command, String>),
+    /// A command has the file that it names.
+    Loaded(Command),
+    /// The file that a command names is of no use.
+    LoadFailed {
+        /// The error and its cause.
+        reason: String,
+    },
     /// The mouse was used.
     Mouse(Mouse),
     /// The terminal has this size now.
@@ -69,7 +74,7 @@ pub enum Feed {
         /// The command.
         command: Command,
         /// The iteration at which it had taken effect, or why it could not.
-        result: Result<Iteration, String>,
+        result: Result<Iteration, CommandError>,
     },
     /// Position in the recording that is played.
     Recording(RecordingPlace),
@@ -77,6 +82,37 @@ pub enum Feed {
     Rewound,
     /// The run is over; the view shows its last screen.
     Ended(Box<RunEnded>),
+}
+
+/// Reason why a command had no effect, as far as is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The primary refused it.
+    #[error("{reason}")]
+    Refused {
+        /// Kind of the refusal.
+        code: FailureCode,
+        /// The primary's words.
+        reason: String,
+    },
+    /// The link was lost before it was answered.
+    #[error("{reason}")]
+    Lost {
+        /// Reason for the loss.
+        reason: String,
+    },
+    /// There is no link to send it by.
+    #[error("there is no link to the primary")]
+    NoLink,
+    /// The link has ended, and no other one follows.
+    #[error("the link to the primary has ended")]
+    LinkEnded,
+    /// There is no room for it.
+    #[error("earlier commands are not answered yet")]
+    Busy,
+    /// A recording takes no commands.
+    #[error("this is a recording")]
+    Recording,
 }
 
 /// A line that a process printed.

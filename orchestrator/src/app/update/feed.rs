@@ -9,7 +9,7 @@ use protocol::report::{
 use protocol::{Command, Iteration, Outcome, PeerInfo, PeerName, PrimaryToObservers, StopReason};
 
 use super::driving;
-use crate::app::event::{Feed, LogLine};
+use crate::app::event::{CommandError, Feed, LogLine};
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::plain_text::plain;
 use crate::app::start_up::{StartUp, Starting};
@@ -244,7 +244,7 @@ fn on_disconnected(model: &mut Model) {
     driving::on_disconnected(model);
 }
 
-fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, String>) {
+fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, CommandError>) {
     let pending = model.pending.iter().position(|pending| pending == command);
     if let Some(index) = pending {
         model.pending.remove(index);
@@ -256,7 +256,7 @@ fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, Stri
         // A robot that is driven shows that it hears; nobody waits for such an answer.
         Ok(_) if pending.is_none() && matches!(command, Command::Publish { .. }) => {}
         Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
-        Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
+        Err(error) => model.notify(format!("{name} failed: {error}"), true),
     }
 }
 

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{Sender, channel};
 
 use super::super::feeder::Feeder;
 use crate::app::drive::Twisting;
+use crate::app::event::CommandError;
 use crate::app::recorded::ReplayWish;
 use crate::replay::Player;
 use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
@@ -73,7 +74,7 @@ pub(super) async fn show(
 }
 
 fn refused(command: Command) -> Feed {
-    let result = Err("this is a recording".to_owned());
+    let result = Err(CommandError::Recording);
     Feed::Reply { command, result }
 }
 
