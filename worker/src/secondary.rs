@@ -186,7 +186,7 @@ impl SecondaryEngine {
                 snapshots,
                 data,
             }) => (Ok((digests, ack)), snapshots, data),
-            Err(why) => (Err(why), Vec::new(), Vec::new()),
+            Err(why) => (Err(why.into()), Vec::new(), Vec::new()),
         };
         self.progress.end_job(job);
         let answer = CaughtUp { job, result };

@@ -13,7 +13,7 @@ use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{CatchUp, CellSnapshot, PrimaryToSecondary, Step, Welcome};
 use protocol::report::RefusedCounts;
 use protocol::report::divergence::DivergenceReport;
-use protocol::secondary_to_primary::{CaughtUp, Loaded, SecondaryToPrimary, StepAck};
+use protocol::secondary_to_primary::{CatchUpError, CaughtUp, Loaded, SecondaryToPrimary, StepAck};
 use protocol::{
     Digest, Envelope, PeerInfo, PeerName, Sequence, SessionId, SessionTime, StopReason,
 };
@@ -357,14 +357,16 @@ impl Secondary {
             }
             PartVerdict::Malformed(reason) => {
                 self.refused.malformed += 1;
-                let result = Err(format!("the job is malformed: {reason}"));
+                let reason = format!("the job is malformed: {reason}");
+                let result = Err(CatchUpError { reason });
                 self.answer_job(CaughtUp { job, result }, out);
             }
             PartVerdict::Complete(mut work, from) => {
                 // It may take part since the primary said so.
                 work.becomes_host &= !takes_part;
                 if work.goes_on && (takes_part || from != position) {
-                    let result = Err(format!("it goes on from step {from}, not from {position}"));
+                    let reason = format!("it goes on from step {from}, not from {position}");
+                    let result = Err(CatchUpError { reason });
                     return self.answer_job(CaughtUp { job, result }, out);
                 }
                 out.push(SecondaryOutput::CatchUp(work));

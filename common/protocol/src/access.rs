@@ -22,7 +22,7 @@ pub enum Access {
 }
 
 /// Text that names no role that a key can have.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is no role of a key: use secondary, controller or observer")]
 pub struct ParseAccessError(String);
 

@@ -147,8 +147,23 @@ pub struct CaughtUp {
     /// Number of the job.
     pub job: u64,
     /// The digests of the job's cells after each of its steps, and the answer to its last step;
-    /// or why it could not be done, for people.
-    pub result: Result<(Vec<CellDigests>, StepAck), String>,
+    /// or why it could not be done.
+    pub result: Result<(Vec<CellDigests>, StepAck), CatchUpError>,
+}
+
+/// Reason why a job could not be done, in the sender's words for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(transparent)]
+#[error("{reason}")]
+pub struct CatchUpError {
+    /// The words.
+    pub reason: String,
+}
+
+impl From<String> for CatchUpError {
+    fn from(reason: String) -> Self {
+        Self { reason }
+    }
 }
 
 /// Digests of cells after a step.

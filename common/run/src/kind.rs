@@ -2,9 +2,9 @@
 //! that says so.
 
 use serde_json::{Number, Value};
-use transport::Endpoints;
+use transport::{EndpointError, Endpoints};
 
-use crate::name::check_run_name;
+use crate::name::{RunNameError, check_run_name};
 use crate::suggestion::{advice, nearest};
 
 /// Values that a setting takes. Each is kept as JSON, whoever gave it.
@@ -36,8 +36,51 @@ pub enum Kind {
 
 /// A value that a setting does not take. The text follows the name of the setting in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct KindError(pub String);
+pub enum KindError {
+    /// It is none of the values of the kind.
+    #[error("{wanted}")]
+    Other {
+        /// The values of the kind.
+        wanted: String,
+    },
+    /// It is none of the words of the kind.
+    #[error("{wanted}{hint}")]
+    Word {
+        /// The words.
+        wanted: String,
+        /// The word that is likely meant.
+        hint: String,
+    },
+    /// It is no name of a run.
+    #[error(transparent)]
+    RunName(#[from] RunNameError),
+    /// It is no address of a primary.
+    #[error("is wrong: {0}")]
+    Endpoint(EndpointError),
+    /// It is no filter of logs.
+    #[error(transparent)]
+    LogFilter(#[from] LogFilterError),
+}
+
+/// Text that is no filter of logs. The text follows the name of the setting in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogFilterError {
+    /// It is empty, or too long.
+    #[error("must be a level: {}", LOG_LEVELS.join(", "))]
+    Length,
+    /// A target has no name, or a character that is in none.
+    #[error("has no target named `{target}`")]
+    Target {
+        /// The target.
+        target: String,
+    },
+    /// A level is not known.
+    #[error("has no level `{level}`{}", advice(level, LOG_LEVELS.iter().copied()))]
+    Level {
+        /// The level.
+        level: String,
+    },
+}
 
 /// The levels of logs.
 const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
@@ -73,9 +116,12 @@ impl Kind {
             (false, Self::Word(words), Some(word)) => {
                 let hint = nearest(word, words)
                     .map_or_else(String::new, |meant| format!("; did you mean \"{meant}\"?"));
-                Err(KindError(self.wanted() + &hint))
+                let wanted = self.wanted();
+                Err(KindError::Word { wanted, hint })
             }
-            (false, ..) => Err(KindError(self.wanted())),
+            (false, ..) => Err(KindError::Other {
+                wanted: self.wanted(),
+            }),
         }
     }
 
@@ -101,7 +147,9 @@ impl Kind {
             | Self::LogFilter => Some(Value::from(text)),
         };
         let value = value.filter(|value| value.as_str() != Some(""));
-        let value = value.ok_or_else(|| KindError(self.wanted_of_flag()))?;
+        let value = value.ok_or_else(|| KindError::Other {
+            wanted: self.wanted_of_flag(),
+        })?;
         self.check(&value)?;
         Ok(value)
     }
@@ -120,13 +168,10 @@ impl Kind {
 
     /// Checks a text whose form is more than that of a word or a path.
     fn check_text(self, text: &str) -> Result<(), KindError> {
-        let checked = match self {
-            Self::RunName => check_run_name(text).map_err(|error| error.to_string()),
-            Self::Endpoint => text
-                .parse::<Endpoints>()
-                .map(drop)
-                .map_err(|error| format!("is wrong: {error}")),
-            Self::LogFilter => check_log_filter(text),
+        match self {
+            Self::RunName => check_run_name(text)?,
+            Self::Endpoint => drop(text.parse::<Endpoints>().map_err(KindError::Endpoint)?),
+            Self::LogFilter => check_log_filter(text)?,
             Self::Whole(..)
             | Self::Number(..)
             | Self::Flag
@@ -134,9 +179,9 @@ impl Kind {
             | Self::Word(_)
             | Self::Paths
             | Self::Path
-            | Self::Place => Ok(()),
-        };
-        checked.map_err(KindError)
+            | Self::Place => {}
+        }
+        Ok(())
     }
 
     fn wanted(self) -> String {
@@ -185,19 +230,20 @@ fn is_yes(text: &str) -> Option<bool> {
 }
 
 /// Checks levels such as `warn` or `info,worker::heartbeat=debug`.
-fn check_log_filter(filter: &str) -> Result<(), String> {
+fn check_log_filter(filter: &str) -> Result<(), LogFilterError> {
     if filter.is_empty() || filter.len() > LOG_FILTER_MAX {
-        return Err(format!("must be a level: {}", LOG_LEVELS.join(", ")));
+        return Err(LogFilterError::Length);
     }
     for part in filter.split(',') {
         let (target, level) = part.rsplit_once('=').unwrap_or(("any", part));
         let is_target = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
         if target.is_empty() || !target.chars().all(is_target) {
-            return Err(format!("has no target named `{target}`"));
+            let target = target.to_owned();
+            return Err(LogFilterError::Target { target });
         }
         if !LOG_LEVELS.contains(&level.to_ascii_lowercase().as_str()) {
-            let known = LOG_LEVELS.iter().copied();
-            return Err(format!("has no level `{level}`{}", advice(level, known)));
+            let level = level.to_owned();
+            return Err(LogFilterError::Level { level });
         }
     }
     Ok(())
@@ -279,6 +325,7 @@ mod tests {
         ] {
             assert!(check_log_filter(filter).is_err(), "{filter}");
         }
-        assert!(check_log_filter("inof").unwrap_err().contains("`info`?"));
+        let error = check_log_filter("inof").unwrap_err().to_string();
+        assert!(error.contains("`info`?"), "{error}");
     }
 }

@@ -37,7 +37,7 @@ use serde_json::Value;
 
 pub use check::SpecError;
 pub use journal::{Journal, Place};
-pub use kind::{Kind, KindError, paths};
+pub use kind::{Kind, KindError, LogFilterError, paths};
 pub use levels::Levels;
 pub use logs::Logs;
 pub use name::{ProgramNameError, RunNameError, check_program_name, check_run_name};

@@ -3,14 +3,14 @@
 use protocol::PeerName;
 
 /// Text that no run may be named.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
     "must be 1 to 64 letters, digits, '-', '_' or '.', the first of them no '.', and {0:?} is not"
 )]
 pub struct RunNameError(pub String);
 
 /// Text that no program may be named.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ProgramNameError {
     /// It is no name of a run either.
     #[error(transparent)]

@@ -141,8 +141,8 @@ impl Expander<'_> {
             .find(uri, &include.file, first_file, self.resolver);
         let found = match found {
             Ok(found) => found,
-            Err(why) => {
-                let message = format!("cannot include {uri:?}: {why}");
+            Err(error) => {
+                let message = format!("cannot include {uri:?}: {error}");
                 self.report.error("URI_LOOKUP", include, message);
                 return None;
             }

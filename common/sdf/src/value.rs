@@ -7,7 +7,7 @@ pub(crate) mod number;
 
 use crate::pose::Pose;
 use crate::report::Report;
-use crate::schema::value_kind::{ValueKind, pose_complaint};
+use crate::schema::value_kind::{PoseError, ValueKind, check_pose};
 use crate::tree::Element;
 
 /// Returns the number in a child.
@@ -150,17 +150,15 @@ pub(crate) fn pose<'t>(parent: &'t Element, report: &mut Report) -> (Pose, Optio
     }
     match parse_pose(element, &text) {
         Ok(pose) => (pose, relative_to),
-        Err(message) => {
-            report.error("ELEMENT_INVALID", element, message);
+        Err(error) => {
+            report.error("ELEMENT_INVALID", element, error.to_string());
             (Pose::IDENTITY, relative_to)
         }
     }
 }
 
-fn parse_pose(element: &Element, text: &str) -> Result<Pose, String> {
-    if let Some(complaint) = pose_complaint(element, text) {
-        return Err(complaint);
-    }
+fn parse_pose(element: &Element, text: &str) -> Result<Pose, PoseError> {
+    check_pose(element, text)?;
     let mut values = text
         .split_ascii_whitespace()
         .filter_map(|word| number::leading_double(word).map(|(value, _)| value));

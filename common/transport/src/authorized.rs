@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::Access;
+use protocol::access::ParseAccessError;
 
-use crate::keys::{KeyError, PublicKey, at, read_text};
+use crate::keys::{KeyError, ParseKeyError, PublicKey, at, read_text};
 use crate::ownership::{OwnershipError, check_path};
 
 pub use pattern::fits;
@@ -28,6 +29,10 @@ pub const KEYS_MAX: usize = 4096;
 
 /// The longest name of a key, in bytes.
 const NAME_BYTES_MAX: usize = 64;
+
+/// Form of a line.
+const LINE_FORM: &str =
+    "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...] [keep], and after # what you like";
 
 /// Peers that may connect, by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,8 +80,46 @@ pub enum AuthorizedError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// Cause of the error.
-        cause: String,
+        /// Cause of the error, which is told with it.
+        cause: LineError,
+    },
+}
+
+/// Reason why a line lets nobody in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// Its role is none that a key can have.
+    #[error(transparent)]
+    Role(#[from] ParseAccessError),
+    /// A word is missing, or is none that a line has.
+    #[error("{LINE_FORM}")]
+    Form,
+    /// Its key is none.
+    #[error("{0}; {LINE_FORM}")]
+    Key(ParseKeyError),
+    /// Its name is too long, or has characters other than plain ones.
+    #[error("a name is 1 to {NAME_BYTES_MAX} plain characters")]
+    Name,
+    /// It allows what is no pattern.
+    #[error("{pattern:?} is no pattern: write such as /model/r1/**")]
+    Pattern {
+        /// The word in its place.
+        pattern: String,
+    },
+    /// Its key ends at what is no time.
+    #[error("{time:?} is no time: write 2030-12-31 or 2030-12-31T12:00:00Z")]
+    Time {
+        /// The word in its place.
+        time: String,
+    },
+    /// There are enough keys before it.
+    #[error("there are more than {KEYS_MAX} keys")]
+    TooMany,
+    /// Another line has its key.
+    #[error("the key of {name} is here twice: a key has one role")]
+    Twice {
+        /// The name in the other line.
+        name: String,
     },
 }
 
@@ -186,23 +229,19 @@ impl Authorized {
         (stamps(&source.paths) != source.stamps).then(|| Self::read_what_can_be(&source.paths))
     }
 
-    fn add_line(&mut self, line: &str) -> Result<(), String> {
+    fn add_line(&mut self, line: &str) -> Result<(), LineError> {
         let mut words = line.split_whitespace();
         let Some(role) = words.next().filter(|word| !word.starts_with('#')) else {
             return Ok(());
         };
-        let access: Access = role
-            .parse()
-            .map_err(|error: protocol::access::ParseAccessError| error.to_string())?;
-        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...] [keep], and after \
-                    # what you like";
-        let key = words.next().ok_or(form)?;
-        let key: PublicKey = key.parse().map_err(|error| format!("{error}; {form}"))?;
+        let access: Access = role.parse()?;
+        let key = words.next().ok_or(LineError::Form)?;
+        let key: PublicKey = key.parse().map_err(LineError::Key)?;
         let name = words.next().filter(|word| !word.starts_with('#'));
-        let name = name.ok_or(form)?;
+        let name = name.ok_or(LineError::Form)?;
         let is_plain = name.chars().all(|c| c.is_ascii_graphic());
         if !is_plain || name.len() > NAME_BYTES_MAX {
-            return Err(format!("a name is 1 to {NAME_BYTES_MAX} plain characters"));
+            return Err(LineError::Name);
         }
         let (mut valid_until, mut allow, mut is_kept) = (None, Vec::new(), false);
         for word in words.take_while(|word| !word.starts_with('#')) {
@@ -214,13 +253,15 @@ impl Authorized {
                 is_kept = true;
                 continue;
             }
-            let time = word.strip_prefix("valid-until=").ok_or(form)?;
+            let time = word.strip_prefix("valid-until=").ok_or(LineError::Form)?;
             let end = utc::of_text(time);
-            let wrong = || format!("{time:?} is no time: write 2030-12-31 or 2030-12-31T12:00:00Z");
+            let wrong = || LineError::Time {
+                time: time.to_owned(),
+            };
             valid_until = Some(end.ok_or_else(wrong)?);
         }
         if self.keys.len() >= KEYS_MAX {
-            return Err(format!("there are more than {KEYS_MAX} keys"));
+            return Err(LineError::TooMany);
         }
         let holder = Holder {
             access,
@@ -234,23 +275,22 @@ impl Authorized {
             Some(before) => {
                 // Nobody knows which of them is meant.
                 self.keys.remove(&key);
-                Err(format!(
-                    "the key of {} is here twice: a key has one role",
-                    before.name
-                ))
+                Err(LineError::Twice { name: before.name })
             }
         }
     }
 }
 
-fn read_patterns(text: &str) -> Result<Vec<String>, String> {
-    let patterns: Vec<String> = text.split(',').map(str::to_owned).collect();
-    match patterns.iter().find(|pattern| !pattern.starts_with('/')) {
-        Some(wrong) => Err(format!(
-            "{wrong:?} is no pattern: write such as /model/r1/**"
-        )),
-        None => Ok(patterns),
-    }
+fn read_patterns(text: &str) -> Result<Vec<String>, LineError> {
+    let one = |pattern: &str| {
+        let pattern = pattern.to_owned();
+        if pattern.starts_with('/') {
+            Ok(pattern)
+        } else {
+            Err(LineError::Pattern { pattern })
+        }
+    };
+    text.split(',').map(one).collect()
 }
 
 /// Returns the files of keys at a path: itself, or those of a folder by name.

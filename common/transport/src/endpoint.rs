@@ -32,7 +32,7 @@ pub(crate) enum Address {
 }
 
 /// Text that is no address of a primary.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum EndpointError {
     /// Neither of the two kinds.
     #[error("{given:?} begins with neither ipc:// nor tcp://")]

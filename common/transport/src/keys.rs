@@ -38,7 +38,7 @@ pub struct KeyPair {
 }
 
 /// Text that is no key.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("a key is {KEY_CHARACTERS} characters of Z85, and {given:?} is none")]
 pub struct ParseKeyError {
     /// The beginning of what was given.

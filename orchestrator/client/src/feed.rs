@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::report::{History, Layout, Snapshot, TopicReport};
-use protocol::{Command, Iteration, PrimaryToObservers, Role};
+use protocol::{Command, FailureCode, Iteration, PrimaryToObservers, Role};
 
 use crate::ended::RunEnded;
 use crate::recorded::RecordingPlace;
@@ -42,7 +42,7 @@ pub enum Feed {
         /// The command.
         command: Command,
         /// The iteration at which it had taken effect, or why it could not.
-        result: Result<Iteration, String>,
+        result: Result<Iteration, CommandError>,
     },
     /// Position in the recording that is played.
     Recording(RecordingPlace),
@@ -50,6 +50,37 @@ pub enum Feed {
     Rewound,
     /// The run is over; the view shows its last screen.
     Ended(Box<RunEnded>),
+}
+
+/// Reason why a command had no effect, as far as is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The primary refused it.
+    #[error("{reason}")]
+    Refused {
+        /// Kind of the refusal.
+        code: FailureCode,
+        /// The primary's words.
+        reason: String,
+    },
+    /// The link was lost before it was answered.
+    #[error("{reason}")]
+    Lost {
+        /// Reason for the loss.
+        reason: String,
+    },
+    /// There is no link to send it by.
+    #[error("there is no link to the primary")]
+    NoLink,
+    /// The link has ended, and no other one follows.
+    #[error("the link to the primary has ended")]
+    LinkEnded,
+    /// There is no room for it.
+    #[error("earlier commands are not answered yet")]
+    Busy,
+    /// A recording takes no commands.
+    #[error("this is a recording")]
+    Recording,
 }
 
 /// A line that a process printed.

@@ -15,9 +15,8 @@ use transport::zeromq::ConnectError;
 
 use super::listener::Listener;
 use super::{ALL_STATUS, COURSE, Connection, News, Reach};
-use crate::feed::{Feed, LogLine};
-use crate::wish::Twisting;
-use crate::wish::Wish;
+use crate::feed::{CommandError, Feed, LogLine};
+use crate::wish::{Twisting, Wish};
 
 /// Time before a link that has failed is set up again.
 const REOPEN_TIME: Duration = Duration::from_secs(1);
@@ -25,9 +24,6 @@ const REOPEN_TIME: Duration = Duration::from_secs(1);
 /// The least time between two questions about which models there are, and the time that is given
 /// to a change of them of which an event tells.
 const MODELS_TIME: Duration = Duration::from_secs(1);
-
-/// Reason why a command is refused while the link has failed.
-const NO_LINK: &str = "there is no link to the primary";
 
 /// A client that watches a run and sends commands to it.
 pub struct Observer {
@@ -111,7 +107,7 @@ impl Observer {
     pub fn send(&mut self, command: Command) {
         if self.reopen_at.is_some() {
             if !command.only_asks() {
-                let result = Err(NO_LINK.to_owned());
+                let result = Err(CommandError::NoLink);
                 self.refused.push(Feed::Reply { command, result });
             }
             return;
@@ -365,9 +361,9 @@ impl Pending {
                 command,
                 result: Ok(iteration),
             }),
-            Reply::Failed { reason, .. } => Some(Feed::Reply {
+            Reply::Failed { code, reason } => Some(Feed::Reply {
                 command,
-                result: Err(reason),
+                result: Err(CommandError::Refused { code, reason }),
             }),
         }
     }
@@ -378,7 +374,9 @@ impl Pending {
             .filter(|command| !command.only_asks())
             .map(|command| Feed::Reply {
                 command,
-                result: Err(reason.to_owned()),
+                result: Err(CommandError::Lost {
+                    reason: reason.to_owned(),
+                }),
             })
             .collect()
     }

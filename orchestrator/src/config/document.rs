@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use run::suggestion::advice;
-use run::{Kind, Program};
+use run::{Kind, Program, ProgramNameError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use view::app::keymap::KeyNameError;
 
-use super::keys::{self, KeyLine};
-use super::process::{self, RawProcess};
+use super::keys::{self, KEYS_MAX, KeyLine};
+use super::process::{self, CPU_MAX, RawProcess};
 use super::program;
 use super::setting::{self, as_json, settings};
 
@@ -44,6 +45,53 @@ pub struct Problem {
     pub place: Place,
     /// What, naming the key.
     pub message: String,
+}
+
+/// A value that a key does not take. The text follows the name of the key in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ValueError {
+    /// A whole number that has no room.
+    #[error("is too large a number")]
+    TooLarge,
+    /// A number that is none.
+    #[error("is no number")]
+    NoNumber,
+    /// No text, or an empty one.
+    #[error("must be a text in quotes")]
+    NoText,
+    /// No list of texts.
+    #[error("must be a list of texts in quotes")]
+    NoTexts,
+    /// Neither true nor false.
+    #[error("must be true or false")]
+    NoFlag,
+    /// No rule for starting a program again that there is.
+    #[error("must be \"never\"")]
+    NoRestart,
+    /// No variables of an environment.
+    #[error("must be a table of texts: {{ NAME = \"text\" }}")]
+    NoEnvironment,
+    /// No list of CPUs that a process can be given.
+    #[error("must be a list of CPUs from 0 to {CPU_MAX}, such as [0, 1]")]
+    NoCpus,
+    /// A CPU that is in a list already.
+    #[error("names CPU {cpu} twice")]
+    CpuTwice {
+        /// Number of the CPU.
+        cpu: u32,
+    },
+    /// Neither a name of a key nor a list of such.
+    #[error("must be a key in quotes, or a list of such")]
+    NoKeys,
+    /// More keys than an action has.
+    #[error("has more than {KEYS_MAX} keys")]
+    TooManyKeys,
+    /// A name of a key that is none.
+    #[error(transparent)]
+    KeyName(#[from] KeyNameError),
+    /// A name of a program that is none.
+    #[error(transparent)]
+    ProgramName(#[from] ProgramNameError),
 }
 
 /// A value with its place.
@@ -175,8 +223,8 @@ impl Document {
             }
             let placed = match reader.value(value) {
                 Ok(placed) => placed,
-                Err(message) => {
-                    reader.report(value.span().start, format!("`{}` {message}", setting.key));
+                Err(error) => {
+                    reader.report(value.span().start, format!("`{}` {error}", setting.key));
                     continue;
                 }
             };
@@ -216,7 +264,7 @@ impl Reader<'_> {
     }
 
     /// Returns a value with its place.
-    pub(super) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Placed, String> {
+    pub(super) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Placed, ValueError> {
         Ok(Placed {
             value: plain(value.get_ref())?,
             place: self.place(value.span().start),
@@ -255,17 +303,17 @@ fn sections(kind: FileKind) -> Vec<&'static str> {
 }
 
 /// Returns a value without its places.
-fn plain(value: &DeValue<'_>) -> Result<toml::Value, String> {
+fn plain(value: &DeValue<'_>) -> Result<toml::Value, ValueError> {
     Ok(match value {
         DeValue::String(text) => toml::Value::String(text.clone().into_owned()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
             .map(toml::Value::Integer)
-            .map_err(|_| "is too large a number".to_owned())?,
+            .map_err(|_| ValueError::TooLarge)?,
         DeValue::Float(number) => number
             .as_str()
             .parse()
             .map(toml::Value::Float)
-            .map_err(|_| "is no number".to_owned())?,
+            .map_err(|_| ValueError::NoNumber)?,
         DeValue::Boolean(is) => toml::Value::Boolean(*is),
         DeValue::Datetime(time) => toml::Value::Datetime(*time),
         DeValue::Array(list) => {

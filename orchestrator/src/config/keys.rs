@@ -6,10 +6,10 @@ use toml::de::DeTable;
 use view::app::event::Key;
 use view::app::keymap::{Keymap, OverrideError, parse_key};
 
-use super::document::{Place, Problem, Reader, shown};
+use super::document::{Place, Problem, Reader, ValueError, shown};
 
 /// The most keys of one action.
-const KEYS_MAX: usize = 16;
+pub(super) const KEYS_MAX: usize = 16;
 
 /// An action with the keys that replace its own.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<KeyLine>
                 keys,
                 place: reader.place(value.span().start),
             }),
-            Err(wanted) => {
-                reader.report(value.span().start, format!("`{}` {wanted}", name.get_ref()));
+            Err(error) => {
+                reader.report(value.span().start, format!("`{}` {error}", name.get_ref()));
             }
         }
     }
@@ -77,20 +77,20 @@ pub(super) fn keymap(lines: &[KeyLine], problems: &mut Vec<Problem>) -> Keymap {
     keymap
 }
 
-fn keys(value: &Value) -> Result<Vec<Key>, String> {
-    let wanted = || "must be a key in quotes, or a list of such".to_owned();
+fn keys(value: &Value) -> Result<Vec<Key>, ValueError> {
     let names: Vec<&str> = match value {
         Value::String(name) => vec![name],
         Value::Array(list) => {
             let names = list.iter().map(Value::as_str);
-            names.collect::<Option<_>>().ok_or_else(wanted)?
+            names.collect::<Option<_>>().ok_or(ValueError::NoKeys)?
         }
-        _ => return Err(wanted()),
+        _ => return Err(ValueError::NoKeys),
     };
     if names.len() > KEYS_MAX {
-        return Err(format!("has more than {KEYS_MAX} keys"));
+        return Err(ValueError::TooManyKeys);
     }
-    names.into_iter().map(parse_key).collect()
+    let keys = names.into_iter().map(parse_key);
+    keys.map(|key| key.map_err(ValueError::from)).collect()
 }
 
 #[cfg(test)]

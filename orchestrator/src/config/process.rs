@@ -7,7 +7,7 @@ use run::{Process, SECONDARIES_MAX};
 use toml::Value;
 use toml::de::DeTable;
 
-use super::document::{Place, Reader, shown};
+use super::document::{Place, Reader, ValueError, shown};
 use super::program;
 
 /// The CPUs that a process can be given are numbered below this, as Linux's sets of CPUs are.
@@ -63,7 +63,7 @@ fn read_one(reader: &mut Reader<'_>, process: &str, table: &DeTable<'_>) -> Proc
                 program::environment(&placed.value).map(|it| config.environment = it)
             }
             ("cpus", Ok(placed)) => cpus(&placed.value).map(|it| config.cpus = Some(it)),
-            ("env" | "cpus", Err(message)) => Err(message),
+            ("env" | "cpus", Err(error)) => Err(error),
             (other, _) => {
                 let hint = advice(other, ["env", "cpus"]);
                 let name = shown(other);
@@ -74,23 +74,23 @@ fn read_one(reader: &mut Reader<'_>, process: &str, table: &DeTable<'_>) -> Proc
                 continue;
             }
         };
-        if let Err(message) = result {
-            reader.report(at, format!("`{}` {message}", key.get_ref()));
+        if let Err(error) = result {
+            reader.report(at, format!("`{}` {error}", key.get_ref()));
         }
     }
     config
 }
 
-fn cpus(value: &Value) -> Result<Vec<u32>, String> {
-    let wanted = || format!("must be a list of CPUs from 0 to {CPU_MAX}, such as [0, 1]");
+fn cpus(value: &Value) -> Result<Vec<u32>, ValueError> {
     let list = value.as_array().filter(|list| !list.is_empty());
-    let list = list.ok_or_else(wanted)?;
+    let list = list.ok_or(ValueError::NoCpus)?;
     let mut cpus = Vec::new();
     for item in list {
         let cpu = item.as_integer().and_then(|cpu| u32::try_from(cpu).ok());
-        let cpu = cpu.filter(|cpu| *cpu <= CPU_MAX).ok_or_else(wanted)?;
+        let cpu = cpu.filter(|cpu| *cpu <= CPU_MAX);
+        let cpu = cpu.ok_or(ValueError::NoCpus)?;
         if cpus.contains(&cpu) {
-            return Err(format!("names CPU {cpu} twice"));
+            return Err(ValueError::CpuTwice { cpu });
         }
         cpus.push(cpu);
     }

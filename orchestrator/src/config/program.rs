@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::document::{Place, Reader, shown};
+use super::document::{Place, Reader, ValueError, shown};
 
 /// The most programs of one run.
 const PROGRAMS_MAX: usize = 100;
@@ -104,50 +104,48 @@ fn take<T>(
     reader: &mut Reader<'_>,
     table: &DeTable<'_>,
     key: &str,
-    read: fn(&Value) -> Result<T, String>,
+    read: fn(&Value) -> Result<T, ValueError>,
 ) -> Option<T> {
     let given = table.get(key)?;
     let value = reader.value(given).and_then(|placed| read(&placed.value));
     value
-        .map_err(|wanted| reader.report(given.span().start, format!("`{key}` {wanted}")))
+        .map_err(|error| reader.report(given.span().start, format!("`{key}` {error}")))
         .ok()
 }
 
-fn text(value: &Value) -> Result<String, String> {
+fn text(value: &Value) -> Result<String, ValueError> {
     let text = value.as_str().filter(|text| !text.is_empty());
-    let text = text.ok_or_else(|| "must be a text in quotes".to_owned())?;
-    Ok(text.to_owned())
+    Ok(text.ok_or(ValueError::NoText)?.to_owned())
 }
 
-fn name(value: &Value) -> Result<String, String> {
+fn name(value: &Value) -> Result<String, ValueError> {
     let name = text(value)?;
-    check_program_name(&name).map_err(|error| error.to_string())?;
+    check_program_name(&name)?;
     Ok(name)
 }
 
-fn restart(value: &Value) -> Result<(), String> {
+fn restart(value: &Value) -> Result<(), ValueError> {
     match value.as_str() {
         Some("never") => Ok(()),
-        _ => Err("must be \"never\"".to_owned()),
+        _ => Err(ValueError::NoRestart),
     }
 }
 
-fn flag(value: &Value) -> Result<bool, String> {
-    let flag = value.as_bool();
-    flag.ok_or_else(|| "must be true or false".to_owned())
+fn flag(value: &Value) -> Result<bool, ValueError> {
+    value.as_bool().ok_or(ValueError::NoFlag)
 }
 
-fn arguments(value: &Value) -> Result<Vec<String>, String> {
+fn arguments(value: &Value) -> Result<Vec<String>, ValueError> {
     let list = value.as_array().map(Vec::as_slice);
     let texts = list.and_then(|list| {
         let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
         texts.collect::<Option<Vec<String>>>()
     });
-    texts.ok_or_else(|| "must be a list of texts in quotes".to_owned())
+    texts.ok_or(ValueError::NoTexts)
 }
 
 /// Reads variables of an environment.
-pub(super) fn environment(value: &Value) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn environment(value: &Value) -> Result<BTreeMap<String, String>, ValueError> {
     let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
     let texts = value.as_table().and_then(|table| {
         let pairs = table.iter().map(|(name, text)| {
@@ -156,7 +154,7 @@ pub(super) fn environment(value: &Value) -> Result<BTreeMap<String, String>, Str
         });
         pairs.collect::<Option<BTreeMap<String, String>>>()
     });
-    texts.ok_or_else(|| "must be a table of texts: { NAME = \"text\" }".to_owned())
+    texts.ok_or(ValueError::NoEnvironment)
 }
 
 #[cfg(test)]

@@ -25,6 +25,20 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// Time that a process that the run has lost may take to end by itself.
 pub(super) const REPLACE_GRACE: Duration = Duration::from_secs(1);
 
+/// Reason why a process is not started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum RestartError {
+    /// It found its place taken, however long it waited.
+    #[error("it was refused {REFUSALS_MAX} times in a row")]
+    Refused,
+    /// It ended too often.
+    #[error("it was started again {limit} times within a minute")]
+    TooOften {
+        /// Number of restarts that it is given in a minute.
+        limit: u32,
+    },
+}
+
 /// Restart state of one process.
 #[derive(Debug, Default)]
 pub(super) struct RestartPolicy {
@@ -37,7 +51,7 @@ pub(super) struct RestartPolicy {
     /// True if it was killed for that.
     pub(super) was_replaced: bool,
     /// Reason why it is not started again.
-    pub(super) refused: Option<String>,
+    pub(super) refused: Option<RestartError>,
     started: Option<Instant>,
     restarts: VecDeque<Instant>,
     refusals: u32,
@@ -59,19 +73,19 @@ impl RestartPolicy {
         self.started = Some(now);
     }
 
-    /// Decides when a process that has ended is started again; an error says why it is not.
+    /// Decides when a process that has ended is started again, unless it has used that up.
     pub(super) fn on_ended(
         &mut self,
         status: ExitStatus,
         limit: u32,
         now: Instant,
-    ) -> Result<(), String> {
+    ) -> Result<(), RestartError> {
         let refused = i32::from(ExitCode::Configuration as u8);
         let is_soon = self.started.is_some_and(|at| now < at + SOON);
         if is_soon && status.code() == Some(refused) {
             self.refusals += 1;
             if self.refusals > REFUSALS_MAX {
-                return Err(format!("it was refused {REFUSALS_MAX} times in a row"));
+                return Err(RestartError::Refused);
             }
         } else {
             self.refusals = 0;
@@ -79,9 +93,7 @@ impl RestartPolicy {
                 self.restarts.pop_front();
             }
             if self.restarts.len() >= limit as usize {
-                return Err(format!(
-                    "it was started again {limit} times within a minute"
-                ));
+                return Err(RestartError::TooOften { limit });
             }
             self.restarts.push_back(now);
         }

@@ -6,17 +6,49 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use run::{Program, check_program_name};
+use run::{Program, ProgramNameError, check_program_name};
 use sdf::{Content, ContentNode, World};
 
 /// The names of the plugin, present and past.
 const PLUGIN_NAMES: [&str; 2] = ["gz::sim", "ignition::gazebo"];
 
+/// A program of a world that cannot be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("<program name={program:?}> of world {world}: {problem}")]
+pub struct WorldProgramError {
+    /// Its name.
+    pub program: String,
+    /// The world.
+    pub world: String,
+    /// Part of it that is wrong.
+    pub problem: ProgramProblem,
+}
+
+/// Something wrong with a program of a world.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramProblem {
+    /// It has no name, or one that no program may have.
+    #[error("name {0}")]
+    Name(ProgramNameError),
+    /// There is nothing to start.
+    #[error("it has no <command>")]
+    NoCommand,
+    /// A variable of its environment has no name, or none that a variable may have.
+    #[error("an <env> has no name")]
+    UnnamedVariable,
+    /// It is neither critical nor not.
+    #[error("<critical> is no truth value: {found}")]
+    Critical {
+        /// Text in the place of a truth value.
+        found: String,
+    },
+}
+
 /// Returns the programs of a world; paths are relative to the folder of its file.
 ///
 /// # Errors
-/// Says what is wrong with one of them.
-pub fn of_world(world: &World, folder: &Path) -> Result<Vec<Program>, String> {
+/// Fails if something is wrong with one of them.
+pub fn of_world(world: &World, folder: &Path) -> Result<Vec<Program>, WorldProgramError> {
     let plugins = world.plugins.iter();
     plugins
         .filter(|plugin| PLUGIN_NAMES.contains(&plugin.name.as_str()))
@@ -25,24 +57,31 @@ pub fn of_world(world: &World, folder: &Path) -> Result<Vec<Program>, String> {
         .collect()
 }
 
-fn read(program: &Content, world: &World, folder: &Path) -> Result<Program, String> {
+fn read(program: &Content, world: &World, folder: &Path) -> Result<Program, WorldProgramError> {
     let name = attribute(program, "name").unwrap_or_default();
-    let wrong = |what: String| format!("<program name={name:?}> of world {}: {what}", world.name);
-    check_program_name(name).map_err(|error| wrong(format!("name {error}")))?;
+    let wrong = |problem| WorldProgramError {
+        program: name.to_owned(),
+        world: world.name.clone(),
+        problem,
+    };
+    check_program_name(name).map_err(|error| wrong(ProgramProblem::Name(error)))?;
     let command = value(program, "command").filter(|command| !command.is_empty());
-    let command = command.ok_or_else(|| wrong("it has no <command>".to_owned()))?;
+    let command = command.ok_or_else(|| wrong(ProgramProblem::NoCommand))?;
     let mut environment = BTreeMap::new();
     for variable in elements(program, "env") {
         let key = attribute(variable, "name").unwrap_or_default();
         if key.is_empty() || key.contains('=') {
-            return Err(wrong("an <env> has no name".to_owned()));
+            return Err(wrong(ProgramProblem::UnnamedVariable));
         }
         environment.insert(key.to_owned(), text(variable).to_owned());
     }
     let is_critical = match value(program, "critical") {
         None | Some("false" | "0") => false,
         Some("true" | "1") => true,
-        Some(other) => return Err(wrong(format!("<critical> is no truth value: {other}"))),
+        Some(other) => {
+            let found = other.to_owned();
+            return Err(wrong(ProgramProblem::Critical { found }));
+        }
     };
     Ok(Program {
         name: name.to_owned(),
@@ -86,7 +125,7 @@ fn text(content: &Content) -> &str {
 mod tests {
     use super::*;
 
-    fn programs(content: &str) -> Result<Vec<Program>, String> {
+    fn programs(content: &str) -> Result<Vec<Program>, WorldProgramError> {
         let text = format!(
             "<sdf version='1.9'><world name='w'><plugin name='gz::sim' filename='dummy'>\
              {content}</plugin></world></sdf>"
@@ -117,7 +156,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told() {
         let check = |content: &str, part: &str| {
-            let error = programs(content).unwrap_err();
+            let error = programs(content).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         };
         check("<program name='joy'/>", "it has no <command>");

@@ -9,7 +9,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use client::control::Asked;
-use protocol::Command;
 use tokio::sync::mpsc;
 
 use crate::app::event::{Event, FileList};
@@ -60,7 +59,7 @@ impl BackgroundIo {
     /// # Errors
     /// Fails if no thread can be started.
     pub(super) fn load(&self, asked: Asked) -> io::Result<()> {
-        self.look(move || Event::Loaded(load(asked)))
+        self.look(move || load(asked))
     }
 
     fn look(&self, look: impl FnOnce() -> Event + Send + 'static) -> io::Result<()> {
@@ -94,11 +93,16 @@ impl BackgroundIo {
 }
 
 /// Returns a command with what is in its file, or says why it cannot.
-fn load(asked: Asked) -> Result<Command, String> {
-    asked.load(false).map_err(|error| match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    })
+fn load(asked: Asked) -> Event {
+    match asked.load(false) {
+        Ok(command) => Event::Loaded(command),
+        Err(error) => Event::LoadFailed {
+            reason: match error.source() {
+                Some(cause) => format!("{error}: {cause}"),
+                None => error.to_string(),
+            },
+        },
+    }
 }
 
 fn history_path() -> Option<PathBuf> {
@@ -184,6 +188,8 @@ fn files(folder: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::Command;
+
     use super::*;
     use crate::app::fixture;
     use crate::app::palette::{Request, parse};
@@ -223,7 +229,7 @@ mod tests {
             };
             load(asked)
         };
-        let Ok(Command::Spawn(request)) = loaded(path.to_str().unwrap()) else {
+        let Event::Loaded(Command::Spawn(request)) = loaded(path.to_str().unwrap()) else {
             panic!("a file that is there is read");
         };
         assert_eq!(request.sdf, "<sdf/>");
@@ -232,8 +238,10 @@ mod tests {
             ("-", "there is none here"),
             ("/dev/zero", "/dev/zero is no file"),
         ] {
-            let error = loaded(file).unwrap_err();
-            assert!(error.contains(part), "{file}: {error}");
+            let Event::LoadFailed { reason } = loaded(file) else {
+                panic!("{file} is of no use")
+            };
+            assert!(reason.contains(part), "{file}: {reason}");
         }
     }
 

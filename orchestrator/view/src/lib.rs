@@ -233,8 +233,8 @@ fn tick_time(model: &Model) -> Duration {
 
 /// Hands a wish on without waiting; a command that cannot be handed on is answered here.
 fn send(model: &mut Model, outbox: &mut Outbox, wish: Wish, now: SessionTime) {
-    if let Err((command, reason)) = outbox.send(wish) {
-        let result = Err(reason.to_owned());
+    if let Err((command, error)) = outbox.send(wish) {
+        let result = Err(error);
         update(model, Event::Feed(Feed::Reply { command, result }), now);
     }
 }

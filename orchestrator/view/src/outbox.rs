@@ -9,8 +9,8 @@ use protocol::Command;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
-use client::wish::Twisting;
-use client::wish::Wish;
+use client::feed::CommandError;
+use client::wish::{Twisting, Wish};
 
 /// The sending end of the view's wishes.
 pub(super) struct Outbox {
@@ -20,7 +20,7 @@ pub(super) struct Outbox {
 }
 
 /// A command that is not handed on, and why.
-pub(super) type Refused = (Command, &'static str);
+pub(super) type Refused = (Command, CommandError);
 
 impl Outbox {
     /// Makes one with nothing in it.
@@ -50,9 +50,9 @@ impl Outbox {
                     *kept = Some(wish);
                     Ok(())
                 }
-                None => refused(wish, "earlier commands are not answered yet"),
+                None => refused(wish, CommandError::Busy),
             },
-            Err(TrySendError::Closed(wish)) => refused(wish, "the link to the primary has ended"),
+            Err(TrySendError::Closed(wish)) => refused(wish, CommandError::LinkEnded),
         }
     }
 
@@ -80,9 +80,9 @@ impl Outbox {
     }
 }
 
-fn refused(wish: Wish, reason: &'static str) -> Result<(), Refused> {
+fn refused(wish: Wish, error: CommandError) -> Result<(), Refused> {
     match wish {
-        Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => Err((command, reason)),
+        Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => Err((command, error)),
         // A recording that cannot be read any more says so itself.
         Wish::Listen(_) | Wish::Replay(_) => Ok(()),
     }
@@ -143,7 +143,7 @@ mod tests {
         drop(wishes);
         let mut outbox = Outbox::new(sender);
         let refused = outbox.send(twist(Command::Pause)).unwrap_err();
-        assert!(refused.1.contains("has ended"), "{}", refused.1);
+        assert_eq!(refused.1, CommandError::LinkEnded);
         assert_eq!(outbox.send(listen("/a")), Ok(()));
     }
 }

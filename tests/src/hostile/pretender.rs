@@ -206,7 +206,7 @@ impl Pretender {
             ..StepAck::default()
         };
         let result = match pretence {
-            Pretence::Fails => Err("\u{1b}[31mit is too hard".to_owned()),
+            Pretence::Fails => Err("\u{1b}[31mit is too hard".to_owned().into()),
             _ => Ok((Vec::new(), ack)),
         };
         let answer = CaughtUp { job, result };

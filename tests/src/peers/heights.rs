@@ -4,7 +4,12 @@
 /// The parts of the bodies, from the lowest, whose heights are compared.
 const TENTHS: usize = 10;
 
-/// Returns the height of the lowest body, of each tenth of them, and of the highest \[m\].
+/// The part of the bodies, from the highest, above which heights are not compared: where the few on
+/// top of a pile come to lie is chance.
+const TOP: usize = 100;
+
+/// Returns the height of the lowest body, of each tenth of them, and of the highest but one in a
+/// hundred \[m\].
 ///
 /// # Panics
 /// Panics if there are no heights.
@@ -13,8 +18,10 @@ pub fn deciles(heights: &[f64]) -> Vec<f64> {
     let mut sorted = heights.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len() - 1;
-    (0..=TENTHS)
-        .map(|tenth| sorted[tenth * last / TENTHS])
+    (0..TENTHS)
+        .map(|tenth| tenth * last / TENTHS)
+        .chain([last - last / TOP])
+        .map(|place| sorted[place])
         .collect()
 }
 
@@ -53,8 +60,18 @@ mod tests {
 
     #[test]
     fn deciles_reach_from_the_lowest_to_the_highest() {
-        let heights: Vec<f64> = (0..=100).rev().map(f64::from).collect();
-        let expected: Vec<f64> = (0..=10).map(|tenth| f64::from(tenth * 10)).collect();
+        let heights: Vec<f64> = (0..=50).rev().map(f64::from).collect();
+        let expected: Vec<f64> = (0..=10).map(|tenth| f64::from(tenth * 5)).collect();
         assert_eq!(deciles(&heights), expected);
+    }
+
+    #[test]
+    fn one_in_a_hundred_on_top_is_not_compared() {
+        let heights: Vec<f64> = (0..1000).map(f64::from).collect();
+        let mut higher = heights.clone();
+        higher[999] = 5000.0;
+        assert_eq!(disagreement(&heights, &higher), 0.0);
+        higher[985..].fill(5000.0);
+        assert!(disagreement(&heights, &higher) > 1000.0);
     }
 }

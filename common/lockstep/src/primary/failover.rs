@@ -6,7 +6,7 @@ use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot};
 use protocol::report::divergence::DivergenceReport;
-use protocol::secondary_to_primary::{CaughtUp, CellDigests, Loaded, StepAck};
+use protocol::secondary_to_primary::{CatchUpError, CaughtUp, CellDigests, Loaded, StepAck};
 use protocol::{CellId, FailureCode, PeerName, Sequence, StopReason};
 
 use crate::checkpoint::Checkpoint;
@@ -458,7 +458,7 @@ impl Primary {
         }
         let (digests, ack) = match answer.result {
             Ok(done) => done,
-            Err(why) => return self.on_job_failed(job, &why, cx),
+            Err(error) => return self.on_job_failed(job, &error, cx),
         };
         if job.joins {
             self.barrier.speculation_mut().forget();
@@ -471,11 +471,11 @@ impl Primary {
         }
     }
 
-    fn on_job_failed(&mut self, job: Job, why: &str, cx: &mut Context<'_>) {
+    fn on_job_failed(&mut self, job: Job, error: &CatchUpError, cx: &mut Context<'_>) {
         let peer = &job.peer;
         match &job.task {
             Task::Replay { lost, .. } => {
-                let cause = format!("{peer} could not restore the cells of {lost}: {why}");
+                let cause = format!("{peer} could not restore the cells of {lost}: {error}");
                 let reason = StopReason::new(Outcome::Failed, cause);
                 if self.is_dispensable(peer) {
                     return self.discard(job, reason, cx);
@@ -483,7 +483,7 @@ impl Primary {
                 self.begin_stopping(reason, cx);
             }
             Task::Introduce { .. } => {
-                let cause = format!("{peer} could not be brought up to date: {why}");
+                let cause = format!("{peer} could not be brought up to date: {error}");
                 let reason = StopReason::new(Outcome::Failed, cause);
                 self.on_lost(peer, reason, cx);
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::report::Report;
-use crate::resolve::{ResolvedFile, Resolver, UsedFile};
+use crate::resolve::{ResolveError, ResolvedFile, Resolver, UsedFile};
 use crate::tree::{Element, Node, TEXT_BYTES_MAX};
 
 /// Kinds of elements that a file may hold to be included; of several the first in this order is
@@ -12,6 +12,17 @@ use crate::tree::{Element, Node, TEXT_BYTES_MAX};
 const KINDS: [&str; 3] = ["model", "actor", "light"];
 /// The most bytes in all files that one includes, each as often as it is named in another way.
 const BYTES_MAX: usize = 2 * TEXT_BYTES_MAX;
+
+/// Reason why a file cannot be included.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum IncludeError {
+    /// It could not be had.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// All files together are too long.
+    #[error("all files that are included have more than {BYTES_MAX} bytes")]
+    TooLong,
+}
 
 /// A model, light or actor that a file holds.
 pub(super) struct Entity {
@@ -27,7 +38,7 @@ pub(super) struct Entity {
 #[derive(Default)]
 pub(super) struct Library {
     /// File that a URI in a file means, or the reason why it means none.
-    names: BTreeMap<(String, String), Result<String, String>>,
+    names: BTreeMap<(String, String), Result<String, Rc<IncludeError>>>,
     /// Contents of files; `None` for broken ones.
     entities: BTreeMap<String, Option<Rc<Entity>>>,
     /// The files that were found.
@@ -45,7 +56,7 @@ impl Library {
         from_file: &str,
         first_file: &str,
         resolver: &dyn Resolver,
-    ) -> Result<ResolvedFile, String> {
+    ) -> Result<ResolvedFile, Rc<IncludeError>> {
         let key = (uri.to_owned(), from_file.to_owned());
         match self.names.get(&key) {
             Some(Ok(file)) if self.entities.contains_key(file) => {
@@ -54,7 +65,7 @@ impl Library {
                     file: file.clone(),
                 });
             }
-            Some(Err(why)) => return Err(why.clone()),
+            Some(Err(error)) => return Err(Rc::clone(error)),
             Some(Ok(_)) | None => {}
         }
         let mut place = from_file;
@@ -63,8 +74,9 @@ impl Library {
             place = first_file;
             resolver.read(uri, first_file).map_err(|_| error)
         });
-        let found = found.map_err(|error| error.to_string());
+        let found = found.map_err(IncludeError::from);
         let found = found.and_then(|found| self.counted(found));
+        let found = found.map_err(Rc::new);
         if found.is_ok() {
             self.used.insert(UsedFile {
                 uri: uri.to_owned(),
@@ -73,17 +85,15 @@ impl Library {
             });
         }
         let name = found.as_ref().map(|found| found.file.clone());
-        self.names.insert(key, name.map_err(Clone::clone));
+        self.names.insert(key, name.map_err(Rc::clone));
         found
     }
 
     /// Returns a file, unless there is too much in all of them.
-    fn counted(&mut self, found: ResolvedFile) -> Result<ResolvedFile, String> {
+    fn counted(&mut self, found: ResolvedFile) -> Result<ResolvedFile, IncludeError> {
         self.bytes = self.bytes.saturating_add(found.text.len());
         if self.bytes > BYTES_MAX {
-            return Err(format!(
-                "all files that are included have more than {BYTES_MAX} bytes"
-            ));
+            return Err(IncludeError::TooLong);
         }
         Ok(found)
     }

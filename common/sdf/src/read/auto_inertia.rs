@@ -68,8 +68,8 @@ pub(super) fn resolve(
         Some(mass) => total.scaled(mass / total.mass),
         None => total,
     };
-    if let Err(what) = inertial::check(total.mass, total.inertia) {
-        let message = format!("the link {name:?} has an invalid inertia: {what}");
+    if let Err(error) = inertial::check(total.mass, total.inertia) {
+        let message = format!("the link {name:?} has an invalid inertia: {error}");
         report.error("LINK_INERTIA_INVALID", place, message);
         return;
     }

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mesh::{HeightGrid, MassProperties, MeshFile, TriangleMesh};
+use mesh::{HeightGrid, MassProperties, MeshFile, ReadImageError, ReadMeshError, TriangleMesh};
 
 use crate::report::Report;
 use crate::resolve::{ResolvedData, Resolver, UsedFile};
@@ -25,6 +25,43 @@ const SAMPLES_MAX: usize = 2 * mesh::HEIGHT_SAMPLES_MAX;
 /// largest.
 const TRIANGLES_MAX: usize = 4 * mesh::TRIANGLES_MAX;
 
+/// Reason why a file of data is of no use to a collision. The text follows the file's name in a
+/// sentence.
+#[derive(Debug, thiserror::Error)]
+enum DataFileError {
+    /// All files together hold too much.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// It is no mesh file.
+    #[error(transparent)]
+    Mesh(#[from] ReadMeshError),
+    /// It is no height image.
+    #[error(transparent)]
+    Image(#[from] ReadImageError),
+    /// It is a mesh file without the submesh that is named.
+    #[error("has no submesh {submesh:?}; it has: {known}")]
+    NoSubmesh {
+        /// The submesh.
+        submesh: String,
+        /// The first of those that there are.
+        known: String,
+    },
+}
+
+/// Bound that all files of data together exceed.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum BudgetError {
+    /// Content of files.
+    #[error("all files together would have more than {BYTES_MAX} bytes")]
+    Bytes,
+    /// Samples of height images.
+    #[error("all files together would have more than {SAMPLES_MAX} samples of heights")]
+    Samples,
+    /// Triangles of mesh files.
+    #[error("all files together would have more than {TRIANGLES_MAX} triangles")]
+    Triangles,
+}
+
 /// Sums over files of data; whatever is beyond a bound is left out, and all that follows.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
@@ -39,34 +76,38 @@ pub(crate) struct Budget {
 struct Sum(usize);
 
 impl Sum {
-    /// Adds, or says what there is too much of.
-    fn add(&mut self, number: usize, maximum: usize, what: &str) -> Result<(), String> {
+    /// Adds; fails with `beyond` if that is more than the maximum.
+    fn add(
+        &mut self,
+        number: usize,
+        maximum: usize,
+        beyond: BudgetError,
+    ) -> Result<(), BudgetError> {
         self.0 = self.0.saturating_add(number);
         if self.0 > maximum {
-            return Err(format!(
-                "all files together would have more than {maximum} {what}"
-            ));
+            return Err(beyond);
         }
         Ok(())
     }
 }
 
 impl Budget {
-    fn add_bytes(&mut self, bytes: usize) -> Result<(), String> {
-        self.bytes.add(bytes, BYTES_MAX, "bytes")
+    fn add_bytes(&mut self, bytes: usize) -> Result<(), BudgetError> {
+        self.bytes.add(bytes, BYTES_MAX, BudgetError::Bytes)
     }
 
-    fn add_samples(&mut self, samples: usize) -> Result<(), String> {
-        self.samples.add(samples, SAMPLES_MAX, "samples of heights")
+    fn add_samples(&mut self, samples: usize) -> Result<(), BudgetError> {
+        self.samples.add(samples, SAMPLES_MAX, BudgetError::Samples)
     }
 
-    fn add_triangles_of_file(&mut self, triangles: usize) -> Result<(), String> {
+    fn add_triangles_of_file(&mut self, triangles: usize) -> Result<(), BudgetError> {
         let sum = &mut self.triangles_of_files;
-        sum.add(triangles, TRIANGLES_MAX, "triangles")
+        sum.add(triangles, TRIANGLES_MAX, BudgetError::Triangles)
     }
 
-    fn add_triangles(&mut self, triangles: usize) -> Result<(), String> {
-        self.triangles.add(triangles, TRIANGLES_MAX, "triangles")
+    fn add_triangles(&mut self, triangles: usize) -> Result<(), BudgetError> {
+        let sum = &mut self.triangles;
+        sum.add(triangles, TRIANGLES_MAX, BudgetError::Triangles)
     }
 }
 
@@ -159,7 +200,7 @@ impl<'r> Files<'r> {
             Some(index) => *index,
             None => match self.cut(&file, shape, report).transpose() {
                 Ok(mesh) => mesh.map(|mesh| push(&mut self.meshes, mesh)),
-                Err(what) => return warn(UNREADABLE, &shape.uri, &what, asker, report),
+                Err(error) => return warn_unusable(&shape.uri, &error.into(), asker, report),
             },
         };
         self.parts.insert(key, index);
@@ -168,9 +209,11 @@ impl<'r> Files<'r> {
             let mut names = names.map(MeshFile::names).unwrap_or_default();
             let more = if names.len() > NAMES_MAX { ", ..." } else { "" };
             names.truncate(NAMES_MAX);
-            let (submesh, names) = (&shape.submesh, names.join(", "));
-            let what = format!("has no submesh {submesh:?}; it has: {names}{more}");
-            warn(UNREADABLE, &shape.uri, &what, asker, report);
+            let error = DataFileError::NoSubmesh {
+                submesh: shape.submesh.clone(),
+                known: names.join(", ") + more,
+            };
+            warn_unusable(&shape.uri, &error, asker, report);
             return;
         };
         shape.mesh = Some(index);
@@ -202,8 +245,8 @@ impl<'r> Files<'r> {
             let Some(data) = data else { return };
             let grid = match read_grid(&data.bytes, &file, &mut report.budget) {
                 Ok(grid) => Some(push(&mut self.height_grids, grid)),
-                Err(what) => {
-                    warn(UNREADABLE, &shape.uri, &what, asker, report);
+                Err(error) => {
+                    warn_unusable(&shape.uri, &error, asker, report);
                     None
                 }
             };
@@ -259,8 +302,8 @@ impl<'r> Files<'r> {
             let data = data.or_else(|| self.reopen(uri, asker, report))?;
             let parsed = match self.parse(&data.bytes, &file, report) {
                 Ok(parsed) => Some(parsed),
-                Err(what) => {
-                    warn(UNREADABLE, uri, &what, asker, report);
+                Err(error) => {
+                    warn_unusable(uri, &error, asker, report);
                     None
                 }
             };
@@ -275,7 +318,12 @@ impl<'r> Files<'r> {
     }
 
     /// Reads a mesh file, and the files that it refers to.
-    fn parse(&self, bytes: &[u8], file: &str, report: &mut Report) -> Result<MeshFile, String> {
+    fn parse(
+        &self,
+        bytes: &[u8],
+        file: &str,
+        report: &mut Report,
+    ) -> Result<MeshFile, DataFileError> {
         // What is beyond the bound is not even looked at.
         report.budget.add_triangles_of_file(0)?;
         let budget = RefCell::new(&mut report.budget);
@@ -286,8 +334,7 @@ impl<'r> Files<'r> {
             beside.borrow_mut().push(name.to_owned());
             Some(data.bytes)
         };
-        let parsed = mesh::read_mesh(bytes, file, &side_file);
-        let parsed = parsed.map_err(|error| error.to_string())?;
+        let parsed = mesh::read_mesh(bytes, file, &side_file)?;
         let counts = parsed
             .submeshes
             .iter()
@@ -316,8 +363,8 @@ impl<'r> Files<'r> {
         let (name, data) = match self.resolver.read_data(uri, &asker.element.file) {
             Ok(data) => match report.budget.add_bytes(data.bytes.len()) {
                 Ok(()) => (Some(FileName::of(&data)), Some(data)),
-                Err(what) => {
-                    warn(UNREADABLE, uri, &what, asker, report);
+                Err(error) => {
+                    warn_unusable(uri, &error.into(), asker, report);
                     (None, None)
                 }
             },
@@ -359,13 +406,13 @@ impl<'r> Files<'r> {
         Some(data)
     }
 
-    /// Returns what a shape means of a file, or says that there is too much.
+    /// Returns what a shape means of a file, unless there is too much.
     fn cut(
         &self,
         file: &str,
         shape: &MeshShape,
         report: &mut Report,
-    ) -> Option<Result<TriangleMesh, String>> {
+    ) -> Option<Result<TriangleMesh, BudgetError>> {
         let file = self.parsed.get(file)?.as_ref()?;
         let mesh = if shape.submesh.is_empty() {
             file.whole()
@@ -391,9 +438,9 @@ impl FileName {
     }
 }
 
-fn read_grid(bytes: &[u8], file: &str, budget: &mut Budget) -> Result<HeightGrid, String> {
+fn read_grid(bytes: &[u8], file: &str, budget: &mut Budget) -> Result<HeightGrid, DataFileError> {
     budget.add_samples(0)?;
-    let grid = mesh::read_height_grid(bytes, file).map_err(|error| error.to_string())?;
+    let grid = mesh::read_height_grid(bytes, file)?;
     budget.add_samples(grid.heights.len())?;
     Ok(grid)
 }
@@ -412,10 +459,10 @@ fn push<T>(list: &mut Vec<T>, item: T) -> usize {
     list.len() - 1
 }
 
-fn warn(code: &'static str, uri: &str, what: &str, asker: Asker<'_>, report: &mut Report) {
-    report.warn_once(code, uri, asker.element, || {
+fn warn_unusable(uri: &str, error: &DataFileError, asker: Asker<'_>, report: &mut Report) {
+    report.warn_once(UNREADABLE, uri, asker.element, || {
         format!(
-            "the collision {:?} touches nothing, since {uri:?} cannot be used: {what}",
+            "the collision {:?} touches nothing, since {uri:?} cannot be used: {error}",
             asker.collision
         )
     });

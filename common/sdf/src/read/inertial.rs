@@ -19,6 +19,45 @@ const ADDED_MASS: [&str; 21] = [
 /// Multiples of the rounding error that moments may be off, as in gz-math.
 const TOLERANCE: f64 = 10.0;
 
+/// Mass and inertia that no body can have. The text follows its link in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub(super) enum InertiaError {
+    /// The mass is negative, or no number.
+    #[error("the mass must not be negative, and is {mass} kg")]
+    Mass {
+        /// The mass \[kg\].
+        mass: f64,
+    },
+    /// The tensor is not positive definite.
+    #[error(
+        "the tensor must be positive definite, with positive principal moments: {}",
+        list(moments)
+    )]
+    NotPositiveDefinite {
+        /// Its principal moments \[kg m^2\].
+        moments: [f64; 3],
+    },
+    /// A principal moment is negative.
+    #[error("its principal moments must be positive: {}", list(moments))]
+    NegativeMoment {
+        /// The principal moments \[kg m^2\].
+        moments: [f64; 3],
+    },
+    /// The principal moments are not the sides of a triangle.
+    #[error(
+        "each principal moment must be at most the sum of the other two: {}",
+        list(moments)
+    )]
+    TriangleInequality {
+        /// The principal moments \[kg m^2\].
+        moments: [f64; 3],
+    },
+}
+
+fn list([a, b, c]: &[f64; 3]) -> String {
+    format!("they are {a}, {b} and {c} kg m^2")
+}
+
 /// Reads the inertial of a link.
 pub(super) fn read(link: &Element, report: &mut Report) -> Inertial {
     let default = Inertial::default();
@@ -41,8 +80,8 @@ pub(super) fn read(link: &Element, report: &mut Report) -> Inertial {
         }
     }
     let name = link.attribute("name").unwrap_or_default();
-    if let Err(what) = check(inertial.mass, inertial.inertia) {
-        let message = format!("the link {name:?} has an invalid inertia: {what}");
+    if let Err(error) = check(inertial.mass, inertial.inertia) {
+        let message = format!("the link {name:?} has an invalid inertia: {error}");
         report.error("LINK_INERTIA_INVALID", element, message);
         return default;
     }
@@ -60,36 +99,28 @@ pub(super) fn given_mass(link: &Element, mass: f64) -> Option<f64> {
     part::text(link.child("inertial")?, "mass").map(|_| mass)
 }
 
-/// Tells why no body can have this mass and inertia, by the rules of gz-math's `MassMatrix3`: zero
-/// is allowed, and rounding errors are.
-pub(super) fn check(mass: f64, inertia: [f64; 6]) -> Result<(), String> {
+/// Makes sure that a body can have this mass and inertia, by the rules of gz-math's `MassMatrix3`:
+/// zero is allowed, and rounding errors are.
+pub(super) fn check(mass: f64, inertia: [f64; 6]) -> Result<(), InertiaError> {
     let [ixx, ixy, _, iyy, _, izz] = inertia;
     let slack = slack([ixx, iyy, izz]);
     if !(mass.is_finite() && mass >= 0.0) {
-        return Err(format!("the mass must not be negative, and is {mass} kg"));
+        return Err(InertiaError::Mass { mass });
     }
     let minor = ixx * iyy - ixy * ixy;
     let determinant = determinant(inertia);
     let is_near_positive = ixx + slack >= 0.0 && minor + slack >= 0.0 && determinant + slack >= 0.0;
     let moments = principal_moments(inertia);
-    let [a, b, c] = moments;
-    let found = || format!("they are {a}, {b} and {c} kg m^2");
     if !is_near_positive {
-        let found = found();
-        return Err(format!(
-            "the tensor must be positive definite, with positive principal moments: {found}"
-        ));
+        return Err(InertiaError::NotPositiveDefinite { moments });
     }
     let slack = self::slack(moments);
     if moments.iter().any(|moment| moment + slack < 0.0) {
-        let found = found();
-        return Err(format!("its principal moments must be positive: {found}"));
+        return Err(InertiaError::NegativeMoment { moments });
     }
+    let [a, b, c] = moments;
     if a + b + slack < c || b + c + slack < a || c + a + slack < b {
-        let found = found();
-        return Err(format!(
-            "each principal moment must be at most the sum of the other two: {found}"
-        ));
+        return Err(InertiaError::TriangleInequality { moments });
     }
     Ok(())
 }

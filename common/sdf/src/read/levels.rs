@@ -13,6 +13,72 @@ use crate::world::{Level, Model, Performer};
 /// Names of the plugin, present and past.
 pub(crate) const PLUGIN_NAMES: [&str; 2] = ["gz::sim", "ignition::gazebo"];
 
+/// Reason why a level or performer has no box of its own. The text follows it in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum BoxError {
+    /// It has no geometry at all.
+    #[error("it has no <geometry>")]
+    NoGeometry,
+    /// It has no box.
+    #[error("it has no <geometry> with a <box>")]
+    NoBox,
+    /// The box has no size.
+    #[error("its <box> has no <size>")]
+    NoSize,
+    /// An edge of the box has no length.
+    #[error("the edges of its <box> are not greater than zero")]
+    Edges,
+}
+
+/// Reason why a performer is of no model. The text follows it in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum PerformerError {
+    /// It names none.
+    #[error("it needs a <ref> to a model")]
+    NoReference,
+    /// It names one within another.
+    #[error(
+        "it refers to {reference:?}, and a performer is a model of the world, with all that is in \
+         it; refer to {outer:?}"
+    )]
+    Nested {
+        /// The name.
+        reference: String,
+        /// The model of the world that it is in.
+        outer: String,
+    },
+    /// It names one that is not there.
+    #[error("it refers to {reference:?}, and the world has no such model")]
+    NoModel {
+        /// The name.
+        reference: String,
+    },
+    /// Another performer is of this model.
+    #[error("another performer refers to the model {reference:?} already")]
+    Duplicate {
+        /// The name.
+        reference: String,
+    },
+    /// Nothing of the model can be moved.
+    #[error("{reference:?} is static and has no link that could be moved")]
+    Immovable {
+        /// The name.
+        reference: String,
+    },
+}
+
+impl PerformerError {
+    /// Returns the code of the warning.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NoReference => "ELEMENT_MISSING",
+            Self::Nested { .. } | Self::NoModel { .. } => "ELEMENT_INVALID",
+            Self::Duplicate { .. } => "DUPLICATE_NAME",
+            Self::Immovable { .. } => "PERFORMER_STATIC",
+        }
+    }
+}
+
 /// Reads all levels and performers of a world.
 pub(super) fn read<'t>(
     world: &'t Element,
@@ -67,9 +133,9 @@ impl<'t> Reader<'t> {
         let name = self.new_name(element, report);
         let size = match box_size(element, report) {
             Ok(size) => size,
-            Err(complaint) => {
+            Err(error) => {
                 report.warn_once("ELEMENT_MISSING", &format!("level {name}"), element, || {
-                    format!("the level {name:?} is left out: {complaint}")
+                    format!("the level {name:?} is left out: {error}")
                 });
                 return;
             }
@@ -108,18 +174,20 @@ impl<'t> Reader<'t> {
         let reference = element.child("ref").map(Element::text).unwrap_or_default();
         let model = match self.model_of_performer(&reference) {
             Ok(model) => model,
-            Err((code, complaint)) => {
-                report.warn_once(code, &format!("performer {name}"), element, || {
-                    format!("the performer {name:?} is left out: {complaint}")
+            Err(error) => {
+                report.warn_once(error.code(), &format!("performer {name}"), element, || {
+                    format!("the performer {name:?} is left out: {error}")
                 });
                 return;
             }
         };
-        let declared = element.child("geometry").map(|_| box_size(element, report));
+        let declared = match element.child("geometry") {
+            Some(_) => box_size(element, report),
+            None => Err(BoxError::NoGeometry),
+        };
         let size = match declared {
-            Some(Ok(size)) => Some(size),
-            Some(Err(complaint)) => box_of_collisions(element, model, &complaint, report),
-            None => box_of_collisions(element, model, "it has no <geometry>", report),
+            Ok(size) => Some(size),
+            Err(error) => box_of_collisions(element, model, error, report),
         };
         self.performing.insert(reference.clone());
         self.performers.extend(size.map(|size| Performer {
@@ -129,31 +197,25 @@ impl<'t> Reader<'t> {
         }));
     }
 
-    /// Returns the model that a performer refers to, or why there is none, with the code of that.
-    fn model_of_performer(&self, reference: &str) -> Result<&'t Model, (&'static str, String)> {
-        let Some(model) = self.models.get(reference).copied() else {
-            let outer = reference.split("::").next().unwrap_or_default();
-            return Err(if reference.is_empty() {
-                ("ELEMENT_MISSING", "it needs a <ref> to a model".to_owned())
-            } else if outer != reference && self.models.contains_key(outer) {
-                let complaint = format!(
-                    "it refers to {reference:?}, and a performer is a model of the world, with all \
-                     that is in it; refer to {outer:?}"
-                );
-                ("ELEMENT_INVALID", complaint)
+    /// Returns the model that a performer refers to.
+    fn model_of_performer(&self, name: &str) -> Result<&'t Model, PerformerError> {
+        let reference = name.to_owned();
+        let Some(model) = self.models.get(name).copied() else {
+            let outer = name.split("::").next().unwrap_or_default();
+            return Err(if name.is_empty() {
+                PerformerError::NoReference
+            } else if outer != name && self.models.contains_key(outer) {
+                let outer = outer.to_owned();
+                PerformerError::Nested { reference, outer }
             } else {
-                let complaint =
-                    format!("it refers to {reference:?}, and the world has no such model");
-                ("ELEMENT_INVALID", complaint)
+                PerformerError::NoModel { reference }
             });
         };
-        if self.performing.contains(reference) {
-            let complaint = format!("another performer refers to the model {reference:?} already");
-            return Err(("DUPLICATE_NAME", complaint));
+        if self.performing.contains(name) {
+            return Err(PerformerError::Duplicate { reference });
         }
         if model.is_static && model.links.is_empty() {
-            let complaint = format!("{reference:?} is static and has no link that could be moved");
-            return Err(("PERFORMER_STATIC", complaint));
+            return Err(PerformerError::Immovable { reference });
         }
         Ok(model)
     }
@@ -205,7 +267,7 @@ fn buffer(element: &Element, name: &str, report: &mut Report) -> f64 {
 fn box_of_collisions(
     element: &Element,
     model: &Model,
-    complaint: &str,
+    error: BoxError,
     report: &mut Report,
 ) -> Option<[f64; 3]> {
     let origin = model.pose.position;
@@ -216,7 +278,7 @@ fn box_of_collisions(
     if half.iter().any(|length| !length.is_finite()) {
         report.warn_once("ELEMENT_MISSING", name, element, || {
             format!(
-                "the performer of {name:?} is left out: {complaint}, and the model has no end; \
+                "the performer of {name:?} is left out: {error}, and the model has no end; \
                  give it a <geometry> with a <box>"
             )
         });
@@ -226,24 +288,23 @@ fn box_of_collisions(
     report.warn_once("ELEMENT_MISSING", name, element, || {
         let [x, y, z] = size;
         format!(
-            "the performer of {name:?}: {complaint}; its box is {x:.3} {y:.3} {z:.3}, which holds \
+            "the performer of {name:?}: {error}; its box is {x:.3} {y:.3} {z:.3}, which holds \
              the collisions of the model"
         )
     });
     Some(size)
 }
 
-/// Returns the edge lengths of the box of a level or performer \[m\], or why there is none.
-fn box_size(element: &Element, report: &mut Report) -> Result<[f64; 3], String> {
-    let Some(shape) = element.descendant(&["geometry", "box"]) else {
-        return Err("it has no <geometry> with a <box>".to_owned());
-    };
+/// Returns the edge lengths of the box of a level or performer \[m\].
+fn box_size(element: &Element, report: &mut Report) -> Result<[f64; 3], BoxError> {
+    let shape = element.descendant(&["geometry", "box"]);
+    let shape = shape.ok_or(BoxError::NoBox)?;
     if shape.child("size").is_none() {
-        return Err("its <box> has no <size>".to_owned());
+        return Err(BoxError::NoSize);
     }
     let size = value::numbers(shape, "size", [1.0; 3], report);
     if size.iter().any(|edge| *edge <= 0.0) {
-        return Err("the edges of its <box> are not greater than zero".to_owned());
+        return Err(BoxError::Edges);
     }
     Ok(size)
 }

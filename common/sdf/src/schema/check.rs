@@ -2,7 +2,7 @@
 //! an error, every name that it does not know a warning.
 
 use super::specification::{ElementRule, Specification, ValueRule};
-use super::value_kind::{ValueKind, number_of, pose_complaint};
+use super::value_kind::{ValueKind, check_pose, number_of};
 use crate::convert;
 use crate::report::Report;
 use crate::tree::Element;
@@ -149,7 +149,8 @@ impl Checker<'_> {
             let message = format!("<{}> must not be empty{hint}", element.name);
             self.report.error("ELEMENT_INVALID", element, message);
         } else if rule.kind == ValueKind::Pose {
-            if let Some(message) = pose_complaint(element, &text) {
+            if let Err(error) = check_pose(element, &text) {
+                let message = error.to_string();
                 self.report.error("ELEMENT_INVALID", element, message);
             }
         } else if !text.is_empty() {

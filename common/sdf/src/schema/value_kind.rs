@@ -37,6 +37,30 @@ pub(crate) enum ValueKind {
     Time,
 }
 
+/// Text that is no pose.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PoseError {
+    /// The attribute for the form of its rotation has neither of its values.
+    #[error("rotation_format is euler_rpy or quat_xyzw, and not {found:?}")]
+    RotationFormat {
+        /// The value, short enough for a message.
+        found: String,
+    },
+    /// Degrees are asked for where there are no angles.
+    #[error("degrees means nothing for a quaternion")]
+    DegreesOfQuaternion,
+    /// It has another count of numbers, or words that are none.
+    #[error("<{element}> must hold {expected} numbers, not {found:?}")]
+    Numbers {
+        /// The element.
+        element: String,
+        /// Count of numbers that it must hold.
+        expected: usize,
+        /// Its text, short enough for a message.
+        found: String,
+    },
+}
+
 impl ValueKind {
     /// Returns the type of a name in the specification.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -57,7 +81,7 @@ impl ValueKind {
     }
 
     /// Tells whether a text that is not empty is a value of this type. Poses are judged by
-    /// [`pose_complaint`], since their attributes matter.
+    /// [`check_pose`], since their attributes matter.
     pub(crate) fn accepts(self, text: &str) -> bool {
         let text = truth_as_digit(text);
         match self {
@@ -142,23 +166,20 @@ fn is_color(text: &str) -> bool {
     count == 3 || count == 4
 }
 
-/// Says what is wrong with a `<pose>` and its text, which may be empty.
-pub(crate) fn pose_complaint(element: &Element, text: &str) -> Option<String> {
-    let name = &element.name;
+/// Makes sure that a `<pose>` and its text, which may be empty, are those of a pose.
+pub(crate) fn check_pose(element: &Element, text: &str) -> Result<(), PoseError> {
     let format = element.filled_attribute("rotation_format").map(str::trim);
-    let expect = match format {
+    let expected = match format {
         None | Some("" | "euler_rpy") => 6,
         Some("quat_xyzw") => 7,
         Some(other) => {
-            let other = shorten(other);
-            return Some(format!(
-                "rotation_format is euler_rpy or quat_xyzw, and not {other:?}"
-            ));
+            let found = shorten(other);
+            return Err(PoseError::RotationFormat { found });
         }
     };
     let degrees = element.attribute("degrees").and_then(parse_truth);
-    if expect == 7 && degrees == Some(true) {
-        return Some("degrees means nothing for a quaternion".to_owned());
+    if expected == 7 && degrees == Some(true) {
+        return Err(PoseError::DegreesOfQuaternion);
     }
     let mut words = text.split_ascii_whitespace();
     let numbers = words
@@ -166,12 +187,14 @@ pub(crate) fn pose_complaint(element: &Element, text: &str) -> Option<String> {
         .map_while(leading_double)
         .filter(|(value, _)| value.is_finite());
     let is_fine = text.is_empty()
-        || (numbers.count() == expect && text.split_ascii_whitespace().count() == expect);
-    (!is_fine).then(|| {
-        format!(
-            "<{name}> must hold {expect} numbers, not {:?}",
-            shorten(text)
-        )
+        || (numbers.count() == expected && text.split_ascii_whitespace().count() == expected);
+    if is_fine {
+        return Ok(());
+    }
+    Err(PoseError::Numbers {
+        element: element.name.clone(),
+        expected,
+        found: shorten(text),
     })
 }
 
@@ -228,12 +251,8 @@ mod tests {
     fn poses_are_judged_with_their_attributes() {
         let check = |attributes: &str, text: &str, is_fine: bool| {
             let pose = parse(&format!("<pose {attributes}>{text}</pose>"), "f").unwrap();
-            let complaint = pose_complaint(&pose, text);
-            assert_eq!(
-                complaint.is_none(),
-                is_fine,
-                "{attributes} {text}: {complaint:?}"
-            );
+            let checked = check_pose(&pose, text);
+            assert_eq!(checked.is_ok(), is_fine, "{attributes} {text}: {checked:?}");
         };
         let quaternion = "rotation_format='quat_xyzw'";
         check("", "1m 0 0 0 0 0", true);

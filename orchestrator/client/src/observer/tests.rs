@@ -43,7 +43,10 @@ fn replies_are_matched_with_their_commands() {
         pending.on_reply(RequestId(1), failed),
         Some(Feed::Reply {
             command: Command::Play,
-            result: Err("no".to_owned())
+            result: Err(CommandError::Refused {
+                code: FailureCode::Other,
+                reason: "no".to_owned()
+            })
         })
     );
 }
@@ -51,13 +54,14 @@ fn replies_are_matched_with_their_commands() {
 #[test]
 fn commands_without_an_answer_fail_when_the_connection_is_lost() {
     let mut pending = pending(&[Command::Snapshot, Command::Play]);
-    let lost = || "lost".to_owned();
     let expected = vec![Feed::Reply {
         command: Command::Play,
-        result: Err(lost()),
+        result: Err(CommandError::Lost {
+            reason: "lost".to_owned(),
+        }),
     }];
-    assert_eq!(pending.give_up(&lost()), expected);
-    assert_eq!(pending.give_up(&lost()), Vec::new());
+    assert_eq!(pending.give_up("lost"), expected);
+    assert_eq!(pending.give_up("lost"), Vec::new());
 }
 
 /// A link that fails as soon as it is used.
@@ -153,7 +157,7 @@ async fn a_command_is_answered_at_once_while_there_is_no_link() {
     observer.send(Command::Play);
     let expected = Feed::Reply {
         command: Command::Play,
-        result: Err(NO_LINK.to_owned()),
+        result: Err(CommandError::NoLink),
     };
     assert_eq!(glance(&mut observer).await, Some(vec![expected]));
     assert_eq!(waits_for(&observer, &Command::Play), 0);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use client::feed::CommandError;
 use client::recorded::ReplayWish;
 use client::wish::Twisting;
 use protocol::primary_to_observers::{Event, Severity};
@@ -73,7 +74,7 @@ pub(super) async fn show(
 }
 
 fn refused(command: Command) -> Feed {
-    let result = Err("this is a recording".to_owned());
+    let result = Err(CommandError::Recording);
     Feed::Reply { command, result }
 }
 

@@ -32,25 +32,48 @@ pub struct Drive {
     turn: i32,
 }
 
+/// Reason why a model cannot be driven.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DriveError {
+    /// The primary has not told yet which topics there are.
+    #[error("the topics are not known yet; try again")]
+    UnknownTopics,
+    /// Nothing of it hears twists.
+    #[error(
+        "{model} cannot be driven: it listens to no {TWIST}; {}",
+        examples(drivable)
+    )]
+    NoListener {
+        /// The model.
+        model: String,
+        /// The models that can be driven, by name.
+        drivable: Vec<String>,
+    },
+}
+
+fn examples(drivable: &[String]) -> String {
+    match drivable {
+        [] => "no model here does".to_owned(),
+        [one] => format!("{one} does"),
+        [first, second, ..] => format!("{first}, {second} and others do"),
+    }
+}
+
 impl Drive {
     /// Takes the wheel of a model.
     ///
     /// # Errors
-    /// A sentence for the user when nothing of it hears twists.
-    pub fn new(model: &str, topics: &[TopicReport]) -> Result<Self, String> {
+    /// Fails if nothing of it hears twists.
+    pub fn new(model: &str, topics: &[TopicReport]) -> Result<Self, DriveError> {
         if topics.is_empty() {
-            return Err("the topics are not known yet; try again".to_owned());
+            return Err(DriveError::UnknownTopics);
         }
         let found = topics_of(model, topics);
         if found.is_empty() {
-            let drivable = drivable(topics);
-            let others = match drivable.as_slice() {
-                [] => "no model here does".to_owned(),
-                [one] => format!("{one} does"),
-                [first, second, ..] => format!("{first}, {second} and others do"),
-            };
-            let reason = format!("{model} cannot be driven: it listens to no {TWIST}; {others}");
-            return Err(reason);
+            return Err(DriveError::NoListener {
+                model: model.to_owned(),
+                drivable: drivable(topics).into_iter().map(str::to_owned).collect(),
+            });
         }
         Ok(Self {
             model: model.to_owned(),
@@ -216,16 +239,16 @@ mod tests {
 
     #[test]
     fn a_model_that_hears_no_twist_says_who_does() {
-        let error = Drive::new("box", &fixture::topics()).unwrap_err();
+        let refusal = |model| {
+            let error = Drive::new(model, &fixture::topics()).unwrap_err();
+            error.to_string()
+        };
+        let none = refusal("rover");
+        assert!(none.contains("rover cannot"), "{none}");
+        let error = refusal("box");
         assert!(error.contains("box cannot be driven"), "{error}");
         assert!(error.contains("rover_1, rover_2"), "{error}");
-        let none = Drive::new("rover", &fixture::topics()).unwrap_err();
-        assert!(none.contains("rover cannot"), "{none}");
-        assert!(
-            Drive::new("box", &[])
-                .unwrap_err()
-                .contains("not known yet")
-        );
+        assert_eq!(Drive::new("box", &[]), Err(DriveError::UnknownTopics));
     }
 
     #[test]

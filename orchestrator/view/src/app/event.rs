@@ -16,8 +16,13 @@ pub enum Event {
     Paste(String),
     /// The files of a folder that the palette offers.
     Files(FileList),
-    /// A command has the file that it names, or why it cannot.
-    Loaded(Result<Command, String>),
+    /// A command has the file that it names.
+    Loaded(Command),
+    /// The file that a command names is of no use.
+    LoadFailed {
+        /// The error and its cause.
+        reason: String,
+    },
     /// The mouse was used.
     Mouse(Mouse),
     /// The terminal has this size now.

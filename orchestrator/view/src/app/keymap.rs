@@ -7,7 +7,7 @@ mod names;
 mod overrides;
 mod places;
 
-pub use names::{action_name, key_name, parse_key};
+pub use names::{KeyNameError, action_name, key_name, parse_key};
 pub use overrides::{Keymap, OverrideError};
 pub use places::{
     action, active, changes_run, contexts, elsewhere, is_offered, place_name, place_of,

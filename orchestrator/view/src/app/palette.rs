@@ -6,8 +6,11 @@ pub mod history;
 mod publication;
 mod replay;
 
+use std::error::Error;
+
 use clap::Parser;
 use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, verb};
+use client::message_text::ReadMessageError;
 use client::recorded::ReplayWish;
 use protocol::{Command, PeerName};
 
@@ -33,6 +36,92 @@ pub enum Request {
     Detach,
     /// Show the keys, those with these words alone.
     Help(String),
+}
+
+/// A line of the palette that asks for nothing that there is.
+#[derive(Debug, thiserror::Error)]
+pub enum PaletteError {
+    /// Nothing is typed.
+    #[error("type a command, such as step 100")]
+    Empty,
+    /// Its first word is no command.
+    #[error("there is no {name:?}; there are {}", known.join(", "))]
+    Unknown {
+        /// The word.
+        name: String,
+        /// The commands that there are.
+        known: Vec<&'static str>,
+    },
+    /// The list of clients has no place in the view.
+    #[error("who is connected is listed by `phalanx ctl clients`")]
+    Clients,
+    /// Something else follows the command than it takes.
+    #[error("{name} takes {wanted}")]
+    Wants {
+        /// The command.
+        name: String,
+        /// Words that it takes.
+        wanted: &'static str,
+    },
+    /// A quote has no end.
+    #[error("a {quote} is not closed")]
+    Quote {
+        /// The quote.
+        quote: char,
+    },
+    /// No peer can have such a name.
+    #[error("{name:?} is no peer")]
+    NoPeer {
+        /// The name.
+        name: String,
+    },
+    /// Lengths that no box has.
+    #[error("the edges of a performer's box are finite and above 0 m")]
+    Edges,
+    /// An option that the commands of `phalanx ctl` do not have.
+    #[error("{told}")]
+    Options {
+        /// The first line of what the parser of command lines tells.
+        told: String,
+    },
+    /// It is no command of `phalanx ctl`.
+    #[error(transparent)]
+    Control(#[from] ParseControlError),
+    /// No message is of this kind.
+    #[error("there is no kind {kind}")]
+    NoKind {
+        /// The kind.
+        kind: String,
+    },
+    /// The kind of a topic's messages is neither named nor known.
+    #[error("the kind of {topic} is not known; name it before the message: gz.msgs.Twist")]
+    UnknownKind {
+        /// The topic.
+        topic: String,
+    },
+    /// It is no message of its kind; the cause is told with it.
+    #[error("{}", with_cause(.0))]
+    Message(ReadMessageError),
+}
+
+impl PaletteError {
+    fn wants(name: &str, wanted: &'static str) -> Self {
+        let name = name.to_owned();
+        Self::Wants { name, wanted }
+    }
+}
+
+impl From<ReadMessageError> for PaletteError {
+    fn from(error: ReadMessageError) -> Self {
+        Self::Message(error)
+    }
+}
+
+fn with_cause(error: &dyn Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 /// Commands for the run that the view carries out itself.
@@ -82,14 +171,14 @@ pub fn words(model: &Model) -> impl Iterator<Item = &'static Word> + use<> {
 /// Returns what the line asks for.
 ///
 /// # Errors
-/// A sentence for the user when it asks for nothing that there is.
-pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
+/// Fails if it asks for nothing that there is.
+pub fn parse(model: &Model, line: &str) -> Result<Request, PaletteError> {
     let line = line.trim();
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let (name, rest) = (name.to_ascii_lowercase(), rest.trim());
     let alone = |request: Request| match rest {
         "" => Ok(request),
-        _ => Err(format!("{name} takes nothing more")),
+        _ => Err(PaletteError::wants(&name, "nothing more")),
     };
     if model.recording.is_some()
         && let Some(asked) = replay::parse(&name, rest)
@@ -103,42 +192,39 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
         "move-cell" => parse_move(rest).map(Request::Command),
         "set-performer" => parse_performer(rest).map(Request::Command),
         "pub" => publication::parse(rest, &model.topics).map(Request::Command),
-        "drive" if rest.is_empty() => Err("drive takes a model".to_owned()),
+        "drive" if rest.is_empty() => Err(PaletteError::wants("drive", "a model")),
         "drive" => Ok(Request::Drive(rest.to_owned())),
         "quit" | "q" => alone(Request::Quit),
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
-        "clients" => Err("who is connected is listed by `phalanx ctl clients`".to_owned()),
-        "" => Err("type a command, such as step 100".to_owned()),
+        "clients" => Err(PaletteError::Clients),
+        "" => Err(PaletteError::Empty),
         _ if control::is_verb(&name) => parse_control(&name, rest),
         _ => {
-            let names: Vec<_> = words(model).map(|word| word.name).collect();
-            Err(format!(
-                "there is no {name:?}; there are {}",
-                names.join(", ")
-            ))
+            let known = words(model).map(|word| word.name).collect();
+            Err(PaletteError::Unknown { name, known })
         }
     }
 }
 
 /// Reads a line as `phalanx ctl` does; a name of several words stands in quotes.
-fn parse_control(name: &str, rest: &str) -> Result<Request, String> {
+fn parse_control(name: &str, rest: &str) -> Result<Request, PaletteError> {
     let line = Line::try_parse_from(control::plain_numbers(
         split(rest)?.into_iter().map(Into::into),
     ))
     .map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
-        first.trim_start_matches("error: ").to_owned()
+        let told = first.trim_start_matches("error: ").to_owned();
+        PaletteError::Options { told }
     })?;
     let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
-    let asked = control::parse(name, &words, &line.options)
-        .map_err(|error: ParseControlError| error.to_string())?;
+    let asked = control::parse(name, &words, &line.options)?;
     Ok(asked.command().map_or_else(Request::Load, Request::Command))
 }
 
 /// Splits a line at blanks that are not within quotes.
-fn split(line: &str) -> Result<Vec<String>, String> {
+fn split(line: &str) -> Result<Vec<String>, PaletteError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -155,7 +241,7 @@ fn split(line: &str) -> Result<Vec<String>, String> {
     }
     words.extend(word);
     match quote {
-        Some(open) => Err(format!("a {open} is not closed")),
+        Some(quote) => Err(PaletteError::Quote { quote }),
         None => Ok(words),
     }
 }
@@ -171,7 +257,7 @@ pub fn quoted(name: &str) -> String {
 }
 
 /// Splits a name in quotes from what follows it; `None` where the line begins without a quote.
-fn unquote(line: &str) -> Result<Option<(String, Vec<String>)>, String> {
+fn unquote(line: &str) -> Result<Option<(String, Vec<String>)>, PaletteError> {
     if !line.starts_with(['"', '\'']) {
         return Ok(None);
     }
@@ -180,8 +266,9 @@ fn unquote(line: &str) -> Result<Option<(String, Vec<String>)>, String> {
 }
 
 /// Reads a level, which may be of several words, and a peer.
-fn parse_move(rest: &str) -> Result<Command, String> {
-    let usage = || "move-cell takes a level and the peer that is to host its cell".to_owned();
+fn parse_move(rest: &str) -> Result<Command, PaletteError> {
+    let wanted = "a level and the peer that is to host its cell";
+    let usage = || PaletteError::wants("move-cell", wanted);
     let (level, peer) = if let Some((level, words)) = unquote(rest)? {
         let [peer] = <[String; 1]>::try_from(words).map_err(|_| usage())?;
         (level, peer)
@@ -189,13 +276,16 @@ fn parse_move(rest: &str) -> Result<Command, String> {
         let (level, peer) = rest.rsplit_once(char::is_whitespace).ok_or_else(usage)?;
         (level.trim_end().to_owned(), peer.to_owned())
     };
-    let peer: PeerName = peer.parse().map_err(|_| format!("{peer:?} is no peer"))?;
-    Ok(Command::MoveCell { level, peer })
+    match peer.parse::<PeerName>() {
+        Ok(peer) => Ok(Command::MoveCell { level, peer }),
+        Err(_) => Err(PaletteError::NoPeer { name: peer }),
+    }
 }
 
 /// Reads a model, which may be of several words, and three edge lengths if they follow.
-fn parse_performer(rest: &str) -> Result<Command, String> {
-    let usage = || "set-performer takes a model, and the size of its box if you like".to_owned();
+fn parse_performer(rest: &str) -> Result<Command, PaletteError> {
+    let wanted = "a model, and the size of its box if you like";
+    let usage = || PaletteError::wants("set-performer", wanted);
     if rest.is_empty() {
         return Err(usage());
     }
@@ -220,7 +310,7 @@ fn parse_performer(rest: &str) -> Result<Command, String> {
     };
     let is_edge = |edge: &f64| edge.is_finite() && *edge > 0.0;
     if size.is_some_and(|size| !size.iter().all(is_edge)) {
-        return Err("the edges of a performer's box are finite and above 0 m".to_owned());
+        return Err(PaletteError::Edges);
     }
     Ok(Command::SetPerformer { model, size })
 }
@@ -232,7 +322,9 @@ mod tests {
     fn check(line: &str, expected: Result<Request, &str>) {
         match (parse(&crate::app::fixture::model(), line), expected) {
             (Ok(request), Ok(expected)) => assert_eq!(request, expected, "{line}"),
-            (Err(error), Err(part)) => assert!(error.contains(part), "{line}: {error}"),
+            (Err(error), Err(part)) => {
+                assert!(error.to_string().contains(part), "{line}: {error}");
+            }
             (result, _) => panic!("{line}: {result:?}"),
         }
     }

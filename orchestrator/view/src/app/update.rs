@@ -38,7 +38,8 @@ pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effec
             typing::on_files(model, files);
             None
         }
-        Event::Loaded(loaded) => control::on_loaded(model, loaded),
+        Event::Loaded(command) => control::send(model, command),
+        Event::LoadFailed { reason } => control::refuse(model, &reason),
         Event::Mouse(mouse) => mouse::on_mouse(model, mouse),
         Event::Resized { .. } | Event::Tick => None,
     };

@@ -23,6 +23,37 @@ const NAMED: &[(Key, &[&str])] = &[
     (Key::End, &["End"]),
 ];
 
+/// A name that no key has. The text follows the name of an action in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyNameError {
+    /// A control character.
+    #[error("names a character that is no key; use a name such as Enter")]
+    Control,
+    /// Terminals send another key for this one.
+    #[error("cannot be Ctrl-{letter}: terminals send another key for it")]
+    Ambiguous {
+        /// The letter.
+        letter: char,
+    },
+    /// Ctrl- with something other than a letter.
+    #[error("takes Ctrl- with a letter")]
+    NoLetter,
+    /// None of the names.
+    #[error(
+        "has no key `{name}`: a key is one character, Ctrl- and a letter, or one of {}",
+        first_names()
+    )]
+    Unknown {
+        /// The beginning of the name.
+        name: String,
+    },
+}
+
+fn first_names() -> String {
+    let names: Vec<&str> = NAMED.iter().map(|(_, names)| names[0]).collect();
+    names.join(", ")
+}
+
 /// Returns what a key is called.
 pub fn key_name(key: Key) -> String {
     if let Some((_, names)) = NAMED.iter().find(|(named, _)| *named == key) {
@@ -38,12 +69,12 @@ pub fn key_name(key: Key) -> String {
 /// Finds the key that is called so; names in any capitalization, characters as they are.
 ///
 /// # Errors
-/// A part of a sentence that says which names there are.
-pub fn parse_key(name: &str) -> Result<Key, String> {
+/// Fails if no key is called so.
+pub fn parse_key(name: &str) -> Result<Key, KeyNameError> {
     let mut characters = name.chars();
     if let (Some(c), None) = (characters.next(), characters.next()) {
         return if c.is_control() {
-            Err("names a character that is no key; use a name such as Enter".to_owned())
+            Err(KeyNameError::Control)
         } else {
             Ok(Key::Char(c))
         };
@@ -60,23 +91,16 @@ pub fn parse_key(name: &str) -> Result<Key, String> {
     if let Some([letter]) = letter.map(str::as_bytes) {
         let letter = letter.to_ascii_lowercase();
         return match letter {
-            b'h' | b'i' | b'j' | b'm' => Err(format!(
-                "cannot be Ctrl-{}: terminals send another key for it",
-                char::from(letter.to_ascii_uppercase())
-            )),
+            b'h' | b'i' | b'j' | b'm' => Err(KeyNameError::Ambiguous {
+                letter: char::from(letter.to_ascii_uppercase()),
+            }),
             b'a'..=b'z' => Ok(Key::Ctrl(char::from(letter))),
-            _ => Err("takes Ctrl- with a letter".to_owned()),
+            _ => Err(KeyNameError::NoLetter),
         };
     }
-    let known: Vec<&str> = NAMED.iter().map(|(_, names)| names[0]).collect();
-    Err(format!(
-        "has no key `{}`: a key is one character, Ctrl- and a letter, or one of {}",
-        client::plain_text::plain(name)
-            .chars()
-            .take(20)
-            .collect::<String>(),
-        known.join(", ")
-    ))
+    let name = client::plain_text::plain(name);
+    let name = name.chars().take(20).collect();
+    Err(KeyNameError::Unknown { name })
 }
 
 /// Returns what a binding's action is called. Bindings of one name have one meaning, and share the

@@ -1,28 +1,29 @@
 //! Parses a message to publish, as it is typed: `TOPIC [KIND] MESSAGE`.
 
-use std::error::Error;
-
 use protocol::Command;
 use protocol::report::TopicReport;
 
-use client::message_text;
+use client::message_text::{self, ReadMessageError};
+
+use super::PaletteError;
 
 /// Reads a topic, its kind if it is named, and a message.
-pub(super) fn parse(rest: &str, topics: &[TopicReport]) -> Result<Command, String> {
+pub(super) fn parse(rest: &str, topics: &[TopicReport]) -> Result<Command, PaletteError> {
     let (topic, rest) = first_word(rest);
     if !topic.starts_with('/') || !protocol::topic::is_message_name(topic) {
-        return Err("pub takes a topic, which begins with /, and a message".to_owned());
+        let wanted = "a topic, which begins with /, and a message";
+        return Err(PaletteError::wants("pub", wanted));
     }
     let (word, after) = first_word(rest);
     let (kind, text) = match messages::find(word) {
         Some(kind) => (kind, after),
         None => (known_kind(topic, word, topics)?, rest),
     };
-    let read = message_text::read(kind, unquoted(text)).map_err(|error| with_cause(&error))?;
+    let read = message_text::read(kind, unquoted(text))?;
     Ok(Command::Publish {
         topic: topic.to_owned(),
         kind: kind.name.to_owned(),
-        body: kind.from_json(read).map_err(|error| with_cause(&error))?,
+        body: kind.from_json(read).map_err(ReadMessageError::from)?,
     })
 }
 
@@ -30,14 +31,15 @@ fn known_kind(
     topic: &str,
     word: &str,
     topics: &[TopicReport],
-) -> Result<&'static messages::Kind, String> {
+) -> Result<&'static messages::Kind, PaletteError> {
     if word.starts_with("gz.msgs.") {
-        return Err(format!("there is no kind {word}"));
+        let kind = word.to_owned();
+        return Err(PaletteError::NoKind { kind });
     }
     let known = topics.iter().find(|one| one.topic == topic);
     let kind = known.and_then(|one| messages::find(&one.kind));
-    kind.ok_or_else(|| {
-        format!("the kind of {topic} is not known; name it before the message: gz.msgs.Twist")
+    kind.ok_or_else(|| PaletteError::UnknownKind {
+        topic: topic.to_owned(),
     })
 }
 
@@ -56,13 +58,6 @@ fn unquoted(text: &str) -> &str {
     inside.unwrap_or(text)
 }
 
-fn with_cause(error: &dyn Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use messages::motion::Twist;
@@ -77,7 +72,9 @@ mod tests {
                 let twist: Twist = messages::decode(&body).unwrap();
                 assert_eq!(twist.linear.x, speed, "{line}");
             }
-            (Err(error), Err(part)) => assert!(error.contains(part), "{line}: {error}"),
+            (Err(error), Err(part)) => {
+                assert!(error.to_string().contains(part), "{line}: {error}");
+            }
             (result, _) => panic!("{line}: {result:?}"),
         }
     }

@@ -3,7 +3,7 @@
 use client::control::verb;
 use client::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
 
-use super::Word;
+use super::{PaletteError, Word};
 
 /// Commands for a recording.
 pub(super) const WORDS: &[Word] = &[
@@ -21,22 +21,22 @@ pub(super) const WORDS: &[Word] = &[
 ];
 
 /// Returns what a line asks of a recording, if it is a word of recordings.
-pub(super) fn parse(name: &str, rest: &str) -> Option<Result<ReplayWish, String>> {
+pub(super) fn parse(name: &str, rest: &str) -> Option<Result<ReplayWish, PaletteError>> {
     let alone = |wish| match rest {
         "" => Ok(wish),
-        _ => Err(format!("{name} takes nothing more")),
+        _ => Err(PaletteError::wants(name, "nothing more")),
     };
-    let number = |least: f64, most: f64, what: &str| {
+    let number = |least: f64, most: f64, wanted| {
         let number = rest.trim_end_matches('s').trim_end().parse::<f64>().ok();
         let number = number.filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| format!("{name} takes {what}"))
+        number.ok_or_else(|| PaletteError::wants(name, wanted))
     };
     let count = || match rest {
         "" => Ok(1),
         _ => rest
             .parse::<u32>()
             .map(i64::from)
-            .map_err(|_| format!("{name} takes a number of frames")),
+            .map_err(|_| PaletteError::wants(name, "a number of frames")),
     };
     let time = || number(0.0, f64::MAX, "a simulated time in seconds");
     Some(match name {
@@ -67,7 +67,7 @@ mod tests {
             (("step", "10"), ReplayWish::Step(10)),
             (("speed", "0.5"), ReplayWish::Speed(0.5)),
         ] {
-            assert_eq!(parse(line.0, line.1), Some(Ok(expected)));
+            assert_eq!(parse(line.0, line.1).unwrap().unwrap(), expected);
         }
         for (name, rest) in [
             ("seek", "-1"),
@@ -77,6 +77,6 @@ mod tests {
         ] {
             assert!(parse(name, rest).unwrap().is_err(), "{name} {rest}");
         }
-        assert_eq!(parse("spawn", "x"), None);
+        assert!(parse("spawn", "x").is_none());
     }
 }

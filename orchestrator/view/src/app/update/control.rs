@@ -140,14 +140,6 @@ pub(super) fn load(model: &mut Model, asked: Asked) -> Option<Effect> {
     Some(Effect::Load(asked))
 }
 
-/// Sends a command whose file was read.
-pub(super) fn on_loaded(model: &mut Model, loaded: Result<Command, String>) -> Option<Effect> {
-    match loaded {
-        Ok(command) => send(model, command),
-        Err(reason) => refuse(model, &reason),
-    }
-}
-
 /// Returns why no command can be sent now, if none can.
 fn refusal(model: &Model) -> Option<&'static str> {
     if model.recording.is_some() {

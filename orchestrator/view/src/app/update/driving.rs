@@ -44,8 +44,8 @@ pub(super) fn begin(model: &mut Model, name: &str) -> Option<Effect> {
     }
     match Drive::new(name, &model.topics) {
         Ok(drive) => model.mode = Mode::Drive(drive),
-        Err(reason) => {
-            model.notify(reason, true);
+        Err(error) => {
+            model.notify(error.to_string(), true);
             // It may have come since topics were last asked for: another try knows.
             return Some(Effect::Send(Command::Topics));
         }

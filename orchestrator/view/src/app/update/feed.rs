@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use client::feed::StartUp;
-use client::feed::{Feed, LogLine};
+use client::feed::{CommandError, Feed, LogLine};
 use client::plain_text::plain;
 use protocol::primary_to_observers::{Announce, Clock, Event, HeartbeatRelay, Severity};
 use protocol::report::{
@@ -245,7 +245,7 @@ fn on_disconnected(model: &mut Model) {
     driving::on_disconnected(model);
 }
 
-fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, String>) {
+fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, CommandError>) {
     let pending = model.pending.iter().position(|pending| pending == command);
     if let Some(index) = pending {
         model.pending.remove(index);
@@ -257,7 +257,7 @@ fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, Stri
         // A robot that is driven shows that it hears; nobody waits for such an answer.
         Ok(_) if pending.is_none() && matches!(command, Command::Publish { .. }) => {}
         Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
-        Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
+        Err(error) => model.notify(format!("{name} failed: {error}"), true),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Keys and news, through the one door that the loop uses.
 
 use client::ended::RunEnded;
-use client::feed::{Feed, LogLine};
+use client::feed::{CommandError, Feed, LogLine};
 use protocol::primary_to_observers::{Announce, Clock, HeartbeatRelay};
 use protocol::report::{PeerState, RunState, Stats};
-use protocol::{Command, Iteration, Outcome, PeerName, PrimaryToObservers, SimTime, StopReason};
+use protocol::{
+    Command, FailureCode, Iteration, Outcome, PeerName, PrimaryToObservers, SimTime, StopReason,
+};
 
 use super::update;
 use crate::app::command::{Effect, ViewEnd};
@@ -124,7 +126,10 @@ fn a_command_is_pending_until_it_is_answered() {
         &mut model,
         Feed::Reply {
             command,
-            result: Err("the run is not paused".to_owned()),
+            result: Err(CommandError::Refused {
+                code: FailureCode::Other,
+                reason: "the run is not paused".to_owned(),
+            }),
         },
     );
     assert_eq!(model.pending, []);
@@ -248,7 +253,10 @@ fn the_palette_moves_a_cell_by_names_that_it_completes() {
         press(&mut model, Key::Enter),
         Some(Effect::Send(command.clone()))
     );
-    let result = Err("the level east is hosted by s2 already".to_owned());
+    let result = Err(CommandError::Refused {
+        code: FailureCode::Other,
+        reason: "the level east is hosted by s2 already".to_owned(),
+    });
     feed(&mut model, Feed::Reply { command, result });
     let notice = model.notice.as_ref().unwrap();
     assert!(notice.is_error);

@@ -143,7 +143,7 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
         Err(error) => {
             model.mode = Mode::Palette {
                 line,
-                error: Some(error),
+                error: Some(error.to_string()),
             };
             return None;
         }

@@ -85,7 +85,7 @@ fn a_lost_link_or_a_robot_that_is_gone_ends_the_drive() {
 
 #[test]
 fn twists_that_are_heard_are_not_announced_and_others_are() {
-    let reply = |result: Result<Iteration, String>| Feed::Reply {
+    let reply = |result: Result<Iteration, CommandError>| Feed::Reply {
         command: Command::Publish {
             topic: "/t".to_owned(),
             kind: "gz.msgs.Twist".to_owned(),
@@ -97,7 +97,7 @@ fn twists_that_are_heard_are_not_announced_and_others_are() {
     model.notice = None;
     feed(&mut model, reply(Ok(Iteration(7))));
     assert_eq!(model.notice, None);
-    feed(&mut model, reply(Err("no".to_owned())));
+    feed(&mut model, reply(Err(CommandError::NoLink)));
     assert!(model.notice.as_ref().unwrap().is_error);
     press(&mut model, Key::Esc);
     press(&mut model, Key::Char(':'));

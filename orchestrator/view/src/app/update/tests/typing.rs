@@ -144,10 +144,12 @@ fn a_file_is_read_outside_before_its_command_is_sent() {
     };
     assert_eq!(asked.file(), Some("/no/such.sdf".as_ref()));
     assert!(model.pending.is_empty());
-    let failed = Event::Loaded(Err("cannot read it".to_owned()));
+    let failed = Event::LoadFailed {
+        reason: "cannot read it".to_owned(),
+    };
     assert_eq!(update(&mut model, failed, NOW), None);
     assert_eq!(model.notice.as_ref().unwrap().text, "cannot read it");
-    let loaded = Event::Loaded(Ok(Command::Pause));
+    let loaded = Event::Loaded(Command::Pause);
     let sent = update(&mut model, loaded, NOW);
     assert_eq!(sent, Some(Effect::Send(Command::Pause)));
     let mut watching = in_state(RunState::Paused);
