@@ -1,5 +1,5 @@
-//! [`PerformerStates`]: the states of the performers of a cell, of which only those are made anew whose
-//! links are not as they were.
+//! [`PerformerStates`]: the states of the performers of a cell, of which only those are made anew
+//! whose links are not as they were.
 
 use protocol::{Digest, PerformerState};
 use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
