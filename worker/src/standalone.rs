@@ -154,6 +154,10 @@ impl<L: Link> Link for InlineLink<L> {
         self.clients.sender().filter(|_| self.is_clients)
     }
 
+    fn charge(&mut self, client: &RoutingId) {
+        self.clients.charge(client);
+    }
+
     fn refuse_last(&mut self) {
         self.clients.refuse_last();
     }

@@ -228,6 +228,12 @@ pub trait Link {
     /// At a primary: notes that the message that was received last is refused.
     fn refuse_last(&mut self) {}
 
+    /// At a primary: charges the key of a client for a request that was refused, so that its
+    /// clients may ask less often for a while.
+    fn charge(&mut self, client: &RoutingId) {
+        let _ = client;
+    }
+
     /// At a primary: returns who is connected.
     fn clients(&self) -> Clients {
         Clients::default()

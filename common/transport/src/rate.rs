@@ -43,6 +43,11 @@ impl Bucket {
         is_enough
     }
 
+    /// Takes several more, as far as there are any.
+    pub fn charge(&mut self, count: f64) {
+        self.tokens = (self.tokens - count).max(0.0);
+    }
+
     fn level(&self, rate: Rate, now: Instant) -> f64 {
         let gained = now.saturating_duration_since(self.at).as_secs_f64() * rate.per_second;
         (self.tokens + gained).min(rate.at_once)

@@ -78,6 +78,8 @@ enum Order {
         topic: Vec<u8>,
         payload: Vec<u8>,
     },
+    /// Charge a key for a request that was refused.
+    Charge { key: u32 },
     /// Send what waits, for a moment, and end.
     End,
 }
@@ -184,6 +186,15 @@ impl Desk {
     }
 }
 
+impl Desk {
+    /// Charges the key of a client for a request that was refused.
+    pub(super) fn charge(&self, client: &RoutingId) {
+        if let Some((key, _)) = parts_of(client) {
+            let _ = self.orders.send(Order::Charge { key });
+        }
+    }
+}
+
 impl Drop for Desk {
     fn drop(&mut self) {
         if self.orders.send(Order::End).is_ok() {
@@ -207,6 +218,7 @@ impl Clerk {
                         topic,
                         payload,
                     } => self.keep((to, key), topic, payload),
+                    Order::Charge { key } => self.gate.charge(key),
                     Order::End => end = Some(Instant::now() + LAST_WORDS),
                 }
             }

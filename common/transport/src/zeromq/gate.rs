@@ -37,6 +37,10 @@ const RESERVE: Rate = Rate {
     at_once: 20.0,
 };
 
+/// Number of requests that one counts as if it is refused: whoever asks for what cannot be granted
+/// may do so a tenth as often, and the thread that steps has less to refuse.
+const REFUSED_COUNTS: f64 = 10.0;
+
 /// Number of connections whose own rates are kept.
 const CLIENTS_MAX: usize = 4096;
 
@@ -122,6 +126,17 @@ impl Gate {
             return false;
         }
         true
+    }
+
+    /// Charges a key for a request that was refused. Without encryption, where all are one, nobody
+    /// is charged for what another asked.
+    pub(super) fn charge(&mut self, key: u32) {
+        if key == Sender::ANYBODY.key {
+            return;
+        }
+        if let Some(bucket) = self.of_keys.get_mut(&key) {
+            bucket.charge(REFUSED_COUNTS - 1.0);
+        }
     }
 
     /// Gives a routing id to the key that subscribed under it; false if it belongs to another.
@@ -255,6 +270,24 @@ mod tests {
         check(Access::Controller, 160 << 20, true);
         check(Access::Controller, (160 << 20) + 1, false);
         check(Access::Secondary, 256 << 20, true);
+    }
+
+    #[test]
+    fn refused_requests_count_ten_times_where_there_are_keys() {
+        let (from, now) = (RoutingId::from("x"), Instant::now());
+        let admitted = |sender| {
+            let mut gate = Gate::new(Tally::default());
+            let asks = (0..30_000).filter(|_| {
+                let is_admitted = gate.admits(&from, sender, REQUEST, 1, now);
+                gate.charge(sender.key);
+                is_admitted
+            });
+            asks.count()
+        };
+        let reserve = 20;
+        assert_eq!(admitted(of(Access::Controller, 1)), 2_000 + reserve);
+        assert_eq!(admitted(of(Access::Observer, 1)), 400 + reserve);
+        assert_eq!(admitted(Sender::ANYBODY), 20_000 + reserve);
     }
 
     #[test]

@@ -265,6 +265,10 @@ impl Link for PrimaryLink {
         self.roll.client(key, connection)
     }
 
+    fn charge(&mut self, client: &RoutingId) {
+        self.desk.charge(client);
+    }
+
     fn refuse_last(&mut self) {
         if let Some((_, connection)) = self.last {
             self.roll.refuse(connection);

@@ -44,6 +44,8 @@ pub(crate) struct CommandQueue {
     asked: VecDeque<PendingCommand>,
     /// Messages of clients on topics, in the order in which they came.
     said: Vec<(TopicMessage, Origin)>,
+    /// Size of these two \[bytes\].
+    waiting_bytes: usize,
     /// Messages of systems on topics that systems listen to, for the next iteration.
     heard: Vec<TopicMessage>,
     schedule: VecDeque<ScheduledCommand>,
@@ -79,34 +81,21 @@ impl CommandQueue {
         !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
     }
 
-    /// Returns the queue of the next command: those of systems come first.
-    fn next_queue(&mut self) -> &mut VecDeque<PendingCommand> {
-        if self.requested.is_empty() {
-            &mut self.asked
-        } else {
-            &mut self.requested
-        }
-    }
-
-    /// Returns the next command if it resets models, or else if it does not.
+    /// Returns the next command if it resets models, or else if it does not: those of systems come
+    /// first.
     fn take_next(&mut self, resets_models: bool) -> Option<PendingCommand> {
         let is_meant = |pending: &mut PendingCommand| pending.resets_models() == resets_models;
-        self.next_queue().pop_front_if(is_meant)
+        if !self.requested.is_empty() {
+            return self.requested.pop_front_if(is_meant);
+        }
+        let taken = self.asked.pop_front_if(is_meant)?;
+        self.waiting_bytes -= taken.bytes();
+        Some(taken)
     }
 
     /// Tells whether anything waits that a step of any kind can bring.
     pub(crate) fn has_said(&self) -> bool {
         !self.said.is_empty()
-    }
-
-    /// Returns the size of all that clients ask for and say \[bytes\].
-    fn bytes(&self) -> usize {
-        let asked = self.asked.iter().map(|pending| {
-            let read = pending.text.as_ref().map_or(0, |text| text.bytes);
-            batch::size(&pending.command) + read
-        });
-        let said = self.said.iter().map(|(message, _)| message.body.len());
-        asked.chain(said).sum()
     }
 
     /// Returns the iteration after which the schedule has something to be done.
@@ -183,7 +172,7 @@ impl CommandQueue {
         cx: &mut Context<'_>,
     ) -> bool {
         let waiting = self.asked.len() + self.said.len();
-        let is_too_much = waiting >= WAITERS_MAX || self.bytes() > WAITING_BYTES_MAX;
+        let is_too_much = waiting >= WAITERS_MAX || self.waiting_bytes > WAITING_BYTES_MAX;
         if matches!(origin, Origin::Client { .. }) && is_too_much {
             let reason = "too many commands are under way";
             origin.refuse((FailureCode::TooMuch, reason), cx);
@@ -201,15 +190,20 @@ impl CommandQueue {
         cx: &mut Context<'_>,
     ) {
         let Command::Publish { topic, kind, body } = command else {
-            self.asked.push_back(PendingCommand {
+            let pending = PendingCommand {
                 command,
                 origin,
                 text,
-            });
+            };
+            self.waiting_bytes += pending.bytes();
+            self.asked.push_back(pending);
             return;
         };
         match resolve::message_of(topic, &kind, body, settings, cx) {
-            Ok(message) => self.said.push((message, origin)),
+            Ok(message) => {
+                self.waiting_bytes += message.body.len();
+                self.said.push((message, origin));
+            }
             Err(error) => origin.refuse(error, cx),
         }
     }
@@ -245,6 +239,7 @@ impl CommandQueue {
             && let Some((message, origin)) = waiting.next()
         {
             batch.bytes += message.body.len();
+            self.waiting_bytes -= message.body.len();
             let message = TopicMessage {
                 iteration: cx.iteration,
                 sim_time: scope.clock.sim_time(),
@@ -384,6 +379,12 @@ impl CommandQueue {
 }
 
 impl PendingCommand {
+    /// Returns its size, with that of the text that was read for it.
+    fn bytes(&self) -> usize {
+        let read = self.text.as_ref().map_or(0, |text| text.bytes);
+        batch::size(&self.command) + read
+    }
+
     fn resets_models(&self) -> bool {
         matches!(
             self.command,
