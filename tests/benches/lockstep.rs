@@ -26,8 +26,8 @@ use transport::{Endpoints, Subscription};
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::identity;
 use worker::primary::PrimaryDriver;
-use worker::proof_files::ProofFiles;
 use worker::report::Reporter;
+use worker::run_outputs::RunOutputs;
 use worker::secondary::SecondaryDriver;
 use worker::status::StatusThread;
 
@@ -268,8 +268,9 @@ fn phalanx_round_trip(peers: u32, rounds: u32, run_ahead_max: u32) -> Turn {
         primary,
         status,
         Reporter::new(worlds, info),
-        ProofFiles::default(),
-    );
+        RunOutputs::default(),
+    )
+    .expect("a thread");
     let children: Vec<Child> = (1..=peers)
         .map(|number| spawn("phalanx", &address, &format!("s{number}")))
         .collect();

@@ -15,8 +15,8 @@ use transport::memory::Network;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::identity;
 use worker::primary::PrimaryDriver;
-use worker::proof_files::ProofFiles;
 use worker::report::Reporter;
+use worker::run_outputs::RunOutputs;
 use worker::secondary::SecondaryDriver;
 use worker::status::StatusThread;
 
@@ -37,8 +37,9 @@ fn run(secondaries: u32) -> Summary {
         primary,
         status,
         reporter,
-        ProofFiles::default(),
-    );
+        RunOutputs::default(),
+    )
+    .expect("a thread");
     let peers: Vec<_> = (1..=secondaries)
         .map(|number| {
             let network = network.clone();

@@ -1,7 +1,7 @@
 //! Shows that the sources keep the rules that no compiler knows: sizes of files, words that pure
 //! crates never say, paths that the documents name, and that every world and config is used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -180,16 +180,24 @@ const ROUTES: [&str; 4] = [
 ];
 
 const LOCKSTEP: &str = "common/lockstep/src";
+const WORKER: &str = "worker/src";
 
 /// Returns the sources of lockstep without their tests, by their paths.
 fn rules() -> Vec<(String, String)> {
-    let root = repository::root().join(LOCKSTEP);
+    code_below(LOCKSTEP)
+}
+
+/// Returns the sources below a folder without their tests and comments, by their paths.
+fn code_below(folder: &str) -> Vec<(String, String)> {
+    let root = repository::root().join(folder);
     let is_test = |path: &str| path.split('/').any(|part| part.starts_with("tests"));
-    let named = files(LOCKSTEP, "rs").into_iter().map(|path| {
+    let named = files(folder, "rs").into_iter().map(|path| {
         let name = path.strip_prefix(&root).expect("it is below the folder");
         let code = text(&path);
-        let code = code.split("#[cfg(test)]").next();
-        let lines = code.unwrap_or_default().lines();
+        let tests = ["mod tests {", "pub(crate) mod tests {"];
+        let starts = tests.map(|head| code.find(&format!("#[cfg(test)]\n{head}")));
+        let end = starts.into_iter().flatten().min().unwrap_or(code.len());
+        let lines = code[..end].lines();
         let code = lines.filter(|line| !line.trim_start().starts_with("//"));
         let name = name.to_string_lossy().into_owned();
         (name, code.collect::<Vec<&str>>().join("\n"))
@@ -336,6 +344,115 @@ fn errors_are_types_to_the_edge() {
     }
     let allowed = TEXTS_ALLOWED.map(|(file, function, _)| format!("{file}: {function}"));
     assert_eq!(found, BTreeSet::from(allowed), "these fail with a text");
+}
+
+/// Returns the structs in some code, with how many named fields they have.
+fn structs(code: &str) -> Vec<(&str, usize)> {
+    let mut lines = code.lines();
+    let mut found = Vec::new();
+    while let Some(line) = lines.next() {
+        let is_head = line.starts_with(char::is_alphabetic) && line.ends_with('{');
+        let mut after = words(line).skip_while(|word| *word != "struct").skip(1);
+        if let Some(name) = after.next().filter(|_| is_head) {
+            let body = lines.by_ref().take_while(|line| *line != "}");
+            found.push((name, body.filter(|line| is_field(line)).count()));
+        }
+    }
+    found
+}
+
+/// Tells whether a line in a struct is a field of it.
+fn is_field(line: &str) -> bool {
+    let field = line
+        .strip_prefix("    ")
+        .and_then(|line| line.split_once(": "));
+    let name = field.and_then(|(name, _)| name.rsplit(' ').next());
+    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    name.is_some_and(is_name) && !line.starts_with("     ")
+}
+
+/// Returns the types that some code has methods of, those of traits left out.
+fn types_with_methods(code: &str) -> Vec<&str> {
+    let heads = code.lines().filter_map(|line| line.strip_prefix("impl"));
+    let heads = heads.filter(|head| !head.contains(" for "));
+    let names = heads.filter_map(|head| {
+        let mut depth = 0;
+        let end = head.find(|c: char| {
+            depth += i32::from(c == '<') - i32::from(c == '>');
+            depth == 0 && c == ' '
+        })?;
+        head[end + 1..].split([' ', '<', '{']).next()
+    });
+    names.collect()
+}
+
+/// Types that are larger than others may be, each with why.
+const LARGE: [&str; 1] = [
+    // The one door to the physics engine: what systems, sensors and hosts do with it is a file for
+    // each of them, and each of these needs the same tables of handles.
+    "Cell",
+];
+
+#[test]
+fn types_of_the_worker_have_few_fields_and_lie_in_few_files() {
+    const FIELDS_MAX: usize = 12;
+    const FILES_MAX: usize = 3;
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut seen = Vec::new();
+    for (path, code) in code_below(WORKER) {
+        for (name, fields) in structs(&code) {
+            assert!(fields <= FIELDS_MAX, "{name} in {path} has {fields} fields");
+            seen.push((name.to_owned(), fields));
+        }
+        let mut types = types_with_methods(&code);
+        types.sort_unstable();
+        types.dedup();
+        for name in types {
+            places
+                .entry(name.to_owned())
+                .or_default()
+                .push(path.clone());
+        }
+    }
+    places.retain(|_, paths| paths.len() > FILES_MAX);
+    let large: Vec<&String> = places.keys().collect();
+    assert_eq!(
+        large, LARGE,
+        "these have methods in many files: {places:#?}"
+    );
+    let driver = seen.iter().find(|(name, _)| name == "PrimaryDriver");
+    assert!(
+        driver.is_some_and(|(_, fields)| *fields >= 10),
+        "{driver:?}"
+    );
+}
+
+#[test]
+fn parts_of_the_driver_of_a_primary_do_not_know_it() {
+    const DRIVER: [&str; 3] = ["primary/reporting.rs", "primary/requests.rs", "primary.rs"];
+    let code = code_below(WORKER);
+    let of_driver: Vec<&str> = code
+        .iter()
+        .filter(|(_, code)| types_with_methods(code).contains(&"PrimaryDriver"))
+        .map(|(path, _)| path.as_str())
+        .collect();
+    assert_eq!(of_driver, DRIVER);
+    let parts = code.iter().filter(|(path, _)| path.starts_with("primary/"));
+    let parts = parts.filter(|(path, _)| !DRIVER.contains(&path.as_str()));
+    let mut seen = 0;
+    for (path, code) in parts {
+        seen += 1;
+        let named = words(code).find(|word| *word == "PrimaryDriver");
+        assert_eq!(named, None, "{path} names what composes it");
+        let fields = code.lines().filter(|line| line.starts_with("    pub"));
+        let mut open = fields.filter(|line| line.ends_with(',') && !line.contains("fn "));
+        assert_eq!(
+            open.next(),
+            None,
+            "{path} has a field that others can write"
+        );
+    }
+    assert!(seen >= 10, "{seen} parts were looked at");
 }
 
 /// Returns the modules that some code of a module uses, by their full names.

@@ -1,14 +1,16 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
+mod outputs;
 mod run_request;
 mod security;
 mod settings;
+mod usage_error;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Parser;
+use clap::{Args, Parser};
 use protocol::{PeerName, Role};
 use run::RunSpec;
 use transport::{Endpoints, ownership};
@@ -17,6 +19,7 @@ use worker::cpus::Cpus;
 pub(crate) use run_request::Run;
 pub(crate) use security::SecurityFlags;
 use settings::SettingFlags;
+pub(crate) use usage_error::UsageError;
 
 /// The folder of a primary that is started by hand, in the folder of its user's runs.
 const BY_HAND: &str = "by-hand";
@@ -29,12 +32,9 @@ const BY_HAND: &str = "by-hand";
 #[derive(Debug, Parser)]
 #[command(name = "worker", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
-    /// primary or secondary, in any capitalization; leave it out for standalone
-    #[arg(long, value_name = "ROLE")]
-    network_role: Option<Role>,
-    /// How many secondaries a primary waits for, at least 1
-    #[arg(long, value_name = "N")]
-    network_secondaries: Option<u32>,
+    /// Flags of the role.
+    #[command(flatten)]
+    role: RoleFlags,
     /// Where a secondary finds its primary [default: the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,
@@ -71,6 +71,17 @@ pub(crate) struct Cli {
     /// SDF files, whose worlds all run together; a secondary gets them from its primary
     #[arg(value_name = "WORLD.sdf")]
     worlds: Vec<PathBuf>,
+}
+
+/// The flags about the role of the process.
+#[derive(Debug, Args)]
+struct RoleFlags {
+    /// primary or secondary, in any capitalization; leave it out for standalone
+    #[arg(long, value_name = "ROLE")]
+    network_role: Option<Role>,
+    /// How many secondaries a primary waits for, at least 1
+    #[arg(long, value_name = "N")]
+    network_secondaries: Option<u32>,
 }
 
 const EXIT_CODES: &str = "\
@@ -131,21 +142,19 @@ impl Cli {
     /// Checks the command line as a whole; its flags win over the settings given.
     ///
     /// # Errors
-    /// Fails if flags are missing or do not go together; the text says what to do.
-    pub(crate) fn request(self, base: &RunSpec) -> Result<Request, String> {
-        match self.network_role {
+    /// Fails if flags are missing or do not go together.
+    pub(crate) fn request(self, base: &RunSpec) -> Result<Request, UsageError> {
+        match self.role.network_role {
             Some(Role::Secondary) => self.secondary(base),
             Some(Role::Primary) => {
-                let secondaries = self.network_secondaries.filter(|count| *count > 0).ok_or(
-                    "a primary needs --network-secondaries=N with N of at least 1; for one \
-                     process alone leave --network-role out",
-                )?;
+                let secondaries = self.role.network_secondaries.filter(|count| *count > 0);
+                let secondaries = secondaries.ok_or(UsageError::NoSecondaries)?;
                 let run = self.run_request(base, "a primary")?;
                 Ok(Request::Primary { run, secondaries })
             }
             Some(Role::Standalone) | None => {
-                if self.network_secondaries.is_some() {
-                    return Err("--network-secondaries needs --network-role=primary".to_owned());
+                if self.role.network_secondaries.is_some() {
+                    return Err(UsageError::SecondariesOfNobody);
                 }
                 let run = self.run_request(base, "a standalone run")?;
                 Ok(Request::Standalone(run))
@@ -153,13 +162,16 @@ impl Cli {
         }
     }
 
-    fn secondary(self, base: &RunSpec) -> Result<Request, String> {
+    fn secondary(self, base: &RunSpec) -> Result<Request, UsageError> {
         self.security.check_for_secondary()?;
         let spec = self.settings.over(base)?;
         let mut ignored = self.settings.ignored_by_secondaries();
         let others = [
             (!self.worlds.is_empty(), "WORLD.sdf"),
-            (self.network_secondaries.is_some(), "--network-secondaries"),
+            (
+                self.role.network_secondaries.is_some(),
+                "--network-secondaries",
+            ),
             (self.recording.is_some(), "--recording"),
             (self.resume.is_some(), "--resume"),
             (self.run.is_some(), "--run"),
@@ -177,12 +189,12 @@ impl Cli {
         })
     }
 
-    fn run_request(self, base: &RunSpec, who: &str) -> Result<Run, String> {
+    fn run_request(self, base: &RunSpec, who: &'static str) -> Result<Run, UsageError> {
         if self.connect.is_some() {
-            return Err(format!("--connect is for secondaries; {who} takes --bind"));
+            return Err(UsageError::Connects { who });
         }
         if self.name.is_some() {
-            return Err(format!("--name is for secondaries; {who} has none"));
+            return Err(UsageError::IsNamed { who });
         }
         let mut spec = self.settings.over(base)?;
         if !self.worlds.is_empty() {

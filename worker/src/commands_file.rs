@@ -3,17 +3,21 @@
 //! Their lines are those of [`lockstep::commands_file`].
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
 
 use anyhow::Context;
 use protocol::ScheduledCommand;
 
+use crate::output_file::{Output, OutputFile, OutputWriter};
+
+/// Contents of the file that is written, for people.
+const WHAT: &str = "commands";
+
 /// The commands of a run that is recorded.
 #[derive(Debug)]
 pub struct CommandsRecord {
-    path: PathBuf,
-    writer: BufWriter<File>,
+    file: OutputFile,
 }
 
 /// Returns the commands in a file.
@@ -35,8 +39,7 @@ impl CommandsRecord {
     /// Fails if it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
-            path: path.to_owned(),
-            writer: BufWriter::new(File::create(path)?),
+            file: OutputFile::create(WHAT, path)?,
         })
     }
 
@@ -57,23 +60,9 @@ impl CommandsRecord {
             }
             length += read as u64;
         }
-        let mut file = File::options().write(true).open(path)?;
-        file.set_len(length)?;
-        file.seek(SeekFrom::End(0))?;
         Ok(Self {
-            path: path.to_owned(),
-            writer: BufWriter::new(file),
+            file: OutputFile::resume(WHAT, path, length)?,
         })
-    }
-
-    /// Returns where the file is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the file.
-    pub fn file(&self) -> &File {
-        self.writer.get_ref()
     }
 
     /// Writes down a command.
@@ -82,15 +71,23 @@ impl CommandsRecord {
     /// Fails if the file cannot be written.
     pub fn write(&mut self, command: &ScheduledCommand) -> io::Result<()> {
         let line = lockstep::commands_file::line_of(command);
-        writeln!(self.writer, "{line}")
+        writeln!(self.file, "{line}")
+    }
+}
+
+impl Output for CommandsRecord {
+    fn file(&mut self) -> &mut OutputFile {
+        &mut self.file
     }
 
-    /// Makes sure that everything is in the file.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be written.
-    pub fn finish(&mut self) -> io::Result<()> {
-        self.writer.flush()
+    fn written_by(self, writer: &OutputWriter) -> Self {
+        Self {
+            file: self.file.written_by(writer),
+        }
+    }
+
+    fn complete(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -111,7 +108,7 @@ mod tests {
         };
         let mut record = CommandsRecord::create(&path).unwrap();
         record.write(&command).unwrap();
-        record.finish().unwrap();
+        record.complete().unwrap();
         assert_eq!(read(&path).unwrap(), [command]);
     }
 
@@ -133,6 +130,6 @@ mod tests {
             command: Command::SetSeed { seed: 1 },
         };
         record.write(&command).unwrap();
-        assert!(record.finish().is_err());
+        assert!(record.complete().is_err());
     }
 }

@@ -30,6 +30,11 @@ pub enum PinError {
     },
 }
 
+/// A text names no CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("use CPUs from 0 to {}, such as 0,2-3", CpuSet::MAX_CPU - 1)]
+pub struct NoCpusError;
+
 impl Cpus {
     /// Keeps this thread, and those that it starts from now on, to these CPUs.
     ///
@@ -65,26 +70,22 @@ impl Cpus {
 }
 
 impl FromStr for Cpus {
-    type Err = String;
+    type Err = NoCpusError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = || {
-            let most = CpuSet::MAX_CPU - 1;
-            format!("use CPUs from 0 to {most}, such as 0,2-3")
-        };
+    fn from_str(text: &str) -> Result<Self, NoCpusError> {
         let number = |text: &str| {
             let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let number = text.parse::<usize>().ok().filter(|_| is_plain);
             number
                 .filter(|cpu| *cpu < CpuSet::MAX_CPU)
-                .ok_or_else(wanted)
+                .ok_or(NoCpusError)
         };
         let mut cpus = Vec::new();
         for part in text.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (number(first)?, number(last)?);
             if first > last {
-                return Err(wanted());
+                return Err(NoCpusError);
             }
             cpus.extend(first..=last);
         }

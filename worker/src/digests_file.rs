@@ -1,10 +1,15 @@
 //! The file of digests: one line per iteration, `<iteration> <digest>`.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
 
 use protocol::{Digest, Iteration};
+
+use crate::output_file::{Output, OutputFile, OutputWriter};
+
+/// Contents of the file, for people.
+const WHAT: &str = "digests";
 
 /// The longest line \[bytes\].
 const LINE_BYTES_MAX: u64 = 64;
@@ -12,8 +17,7 @@ const LINE_BYTES_MAX: u64 = 64;
 /// A file that digests are written to.
 #[derive(Debug)]
 pub struct DigestsFile {
-    path: PathBuf,
-    writer: BufWriter<File>,
+    file: OutputFile,
 }
 
 impl DigestsFile {
@@ -23,8 +27,7 @@ impl DigestsFile {
     /// Fails if it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
-            path: path.to_owned(),
-            writer: BufWriter::new(File::create(path)?),
+            file: OutputFile::create(WHAT, path)?,
         })
     }
 
@@ -39,12 +42,8 @@ impl DigestsFile {
                 "it does not go on up to iteration {after}, where the run is taken up"
             )));
         }
-        let mut file = File::options().write(true).open(path)?;
-        file.set_len(length)?;
-        file.seek(SeekFrom::End(0))?;
         Ok(Self {
-            path: path.to_owned(),
-            writer: BufWriter::new(file),
+            file: OutputFile::resume(WHAT, path, length)?,
         })
     }
 
@@ -56,30 +55,28 @@ impl DigestsFile {
         Ok(scan(path, Iteration(u64::MAX))?.0)
     }
 
-    /// Returns where the file is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the file.
-    pub fn file(&self) -> &File {
-        self.writer.get_ref()
-    }
-
     /// Writes one iteration's digest.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn write(&mut self, iteration: Iteration, digest: Digest) -> io::Result<()> {
-        writeln!(self.writer, "{iteration} {digest}")
+        writeln!(self.file, "{iteration} {digest}")
+    }
+}
+
+impl Output for DigestsFile {
+    fn file(&mut self) -> &mut OutputFile {
+        &mut self.file
     }
 
-    /// Makes sure that all lines are in the file.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be written.
-    pub fn finish(&mut self) -> io::Result<()> {
-        self.writer.flush()
+    fn written_by(self, writer: &OutputWriter) -> Self {
+        Self {
+            file: self.file.written_by(writer),
+        }
+    }
+
+    fn complete(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -105,6 +102,8 @@ fn scan(path: &Path, most: Iteration) -> io::Result<(Iteration, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     const DIGEST: Digest = Digest(7);
@@ -115,7 +114,7 @@ mod tests {
         for iteration in 1..=iterations {
             file.write(Iteration(iteration), DIGEST).unwrap();
         }
-        file.finish().unwrap();
+        file.complete().unwrap();
         path
     }
 
@@ -131,7 +130,7 @@ mod tests {
             for iteration in 10..=12 {
                 file.write(Iteration(iteration), DIGEST).unwrap();
             }
-            file.finish().unwrap();
+            file.complete().unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), whole);
             assert!((10..=12).contains(&reach.0), "{reach}");
         }

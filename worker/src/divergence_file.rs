@@ -10,6 +10,7 @@ use protocol::report::divergence::{BodyState, DivergenceReport, NamedState, Step
 use serde_json::{Value, json};
 
 use crate::identity;
+use crate::run_sink::RunSink;
 
 /// Folder for reports of divergences, and what they hold besides the divergence.
 #[derive(Debug, Default)]
@@ -93,6 +94,12 @@ impl DivergenceFile {
             describe(&mut text, result);
         }
         text
+    }
+}
+
+impl RunSink for DivergenceFile {
+    fn on_divergence(&mut self, report: &DivergenceReport) {
+        self.write(report);
     }
 }
 

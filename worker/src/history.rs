@@ -2,14 +2,19 @@
 
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use protocol::Chain;
 use protocol::SessionTime;
 use protocol::primary_to_observers::Event;
-use protocol::report::{EVENTS_MAX, History, HistorySample, RunState, SAMPLES_MAX, Stats};
+use protocol::report::{
+    EVENTS_MAX, History, HistorySample, PeerReport, RunState, SAMPLES_MAX, Stats,
+};
+
+use crate::run_sink::{RunEnd, RunSink, RunView};
 
 /// Time between two samples.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -20,11 +25,26 @@ pub struct RunHistory {
     events: VecDeque<Event>,
     samples: VecDeque<(SessionTime, HistorySample)>,
     next_sample: SessionTime,
+    /// File for the last events when the run ends.
+    file: Option<PathBuf>,
+}
+
+/// The last events cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the last events to {}", .path.display())]
+pub struct WriteEventsError {
+    path: PathBuf,
+    source: io::Error,
 }
 
 impl RunHistory {
+    /// Has the last events written to a file when the run ends.
+    pub fn write_events_to(&mut self, path: PathBuf) {
+        self.file = Some(path);
+    }
+
     /// Takes an event.
-    pub fn on_event(&mut self, event: &Event) {
+    fn note_event(&mut self, event: &Event) {
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
         }
@@ -60,21 +80,18 @@ impl RunHistory {
     /// Writes the events that are known, as JSON lines.
     ///
     /// # Errors
-    /// Fails if the file cannot be written; the text is for people.
-    pub fn write_events(&self, path: &Path) -> Result<(), String> {
+    /// Fails if the file cannot be written.
+    pub fn write_events(&self, path: &Path) -> Result<(), WriteEventsError> {
         let lines = self.events.iter().map(serde_json::to_string);
         let text: String = lines.flatten().map(|line| line + "\n").collect();
-        let context = |error| {
-            format!(
-                "cannot write the last events to {}: {error}",
-                path.display()
-            )
-        };
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         let file = options.open(path);
-        file.and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(context)
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|source| WriteEventsError {
+            path: path.to_owned(),
+            source,
+        })
     }
 
     /// Returns all of it, with the figures of now.
@@ -87,6 +104,24 @@ impl RunHistory {
             events: self.events.iter().cloned().collect(),
             samples: self.samples.iter().map(aged).collect(),
             steps: stats.steps.clone(),
+        }
+    }
+}
+
+impl RunSink for RunHistory {
+    fn on_event(&mut self, event: &Event, _run: &RunView<'_>) {
+        self.note_event(event);
+    }
+
+    fn on_stats(&mut self, stats: &Stats, _peers: Option<&[PeerReport]>, run: &RunView<'_>) {
+        self.sample(stats, run.now);
+    }
+
+    /// Writes the last events where that is asked for; a run that cannot has ended all the same.
+    fn finish(&mut self, _end: &mut RunEnd, _run: &mut RunView<'_>) {
+        let path = self.file.as_deref();
+        if let Some(Err(error)) = path.map(|path| self.write_events(path)) {
+            tracing::warn!("{}", Chain(&error));
         }
     }
 }
@@ -139,7 +174,7 @@ mod tests {
     fn the_oldest_is_forgotten_when_there_is_too_much() {
         let mut history = RunHistory::default();
         for number in 1..=2_000 {
-            history.on_event(&event(number));
+            history.note_event(&event(number));
             history.sample(&stats(number), SessionTime(number * 1_000_000_000));
         }
         let all = history.all(&stats(2_000), SessionTime(2_001_000_000_000));

@@ -1,6 +1,8 @@
 //! [`Journaling`]: what of a run goes into its journal, and when.
 //!
-//! Nothing is put down while iterations are done again: it is there already.
+//! Nothing is put down while iterations are done again: it is there already. The thread that writes
+//! it is the journal's own: it tries a full disk again until it takes everything, and syncs, which
+//! may take longer than any other output may wait.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -9,9 +11,11 @@ use std::sync::Arc;
 use journal::{Beside, Commit, Keeper, KeeperNews, Mark, Record, Saved};
 use lockstep::{Checkpoint, PrimaryInput, RunTarget, StepReport};
 use protocol::action::Spawn;
+use protocol::exit::Outcome;
 use protocol::primary_to_secondary::Step;
 use protocol::{Action, ModelId, ScheduledCommand, Sequence};
 
+use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 use crate::secondary::InputSender;
 use crate::startup::JournalPlan;
 
@@ -53,6 +57,11 @@ impl DriverState {
         })
     }
 }
+
+/// A journal is not whole.
+#[derive(Debug, thiserror::Error)]
+#[error("the journal cannot be written")]
+pub struct JournalError(#[source] io::Error);
 
 /// A checkpoint whose step is done and whose parts are on their way.
 #[derive(Debug)]
@@ -120,40 +129,25 @@ impl Journaling {
         }
     }
 
-    /// Notes a step that is published.
-    pub fn on_step(&mut self, step: &Step) {
-        self.asked = step.checkpoint.then_some(step.sequence);
-        if step.anew {
-            self.memory = DriverState::default();
-        }
-        for stamped in &step.actions {
-            match &stamped.action {
-                Action::Spawn(spawn) => self.memory.spawned.push(Arc::new((**spawn).clone())),
-                Action::Remove { model } => self.memory.remove(*model),
-                Action::SetPose { .. }
-                | Action::Wrench { .. }
-                | Action::SetJoint { .. }
-                | Action::SetCollisions { .. }
-                | Action::Attach { .. }
-                | Action::Detach { .. }
-                | Action::SetStepSize(_)
-                | Action::SetSeed(_) => {}
-            }
+    /// Returns how many records must be written before a client is told that its command is done.
+    pub fn safe_from(&self) -> u64 {
+        self.safe_from
+    }
+
+    /// Tells whether so many records are written; if not, the driver is woken when they are.
+    pub fn is_written(&self, records: u64) -> bool {
+        self.keeper.is_written(records)
+    }
+
+    /// Puts down what steps aim at, where that has changed.
+    pub fn note_aim(&mut self, aim: RunTarget) {
+        if !self.is_redoing && self.aim != Some(aim) {
+            self.aim = Some(aim);
+            self.keeper.record(Record::Aim(aim));
         }
     }
 
-    /// Puts down a command that is part of a step.
-    pub fn on_command(&mut self, command: &ScheduledCommand) {
-        if !self.is_redoing {
-            self.mark.commands += 1;
-            self.unsettled = STEPS_OF_COMMAND;
-            self.keeper
-                .record(Record::Command(Box::new(command.clone())));
-        }
-    }
-
-    /// Puts down that a step is done.
-    pub fn on_step_done(&mut self, report: &StepReport) {
+    fn commit(&mut self, report: &StepReport) {
         let is_asked = self.asked.take() == Some(report.sequence);
         if self.is_redoing {
             return;
@@ -180,22 +174,64 @@ impl Journaling {
             });
         }
     }
+}
 
-    /// Takes note that all that was done before is done again.
-    pub fn on_redone(&mut self) {
+impl RunSink for Journaling {
+    fn on_step(&mut self, step: &Step) {
+        self.asked = step.checkpoint.then_some(step.sequence);
+        if step.anew {
+            self.memory = DriverState::default();
+        }
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => self.memory.spawned.push(Arc::new((**spawn).clone())),
+                Action::Remove { model } => self.memory.remove(*model),
+                Action::SetPose { .. }
+                | Action::Wrench { .. }
+                | Action::SetJoint { .. }
+                | Action::SetCollisions { .. }
+                | Action::Attach { .. }
+                | Action::Detach { .. }
+                | Action::SetStepSize(_)
+                | Action::SetSeed(_) => {}
+            }
+        }
+    }
+
+    fn on_command(
+        &mut self,
+        command: &ScheduledCommand,
+        _run: &RunView<'_>,
+    ) -> Result<(), SinkError> {
+        if !self.is_redoing {
+            self.mark.commands += 1;
+            self.unsettled = STEPS_OF_COMMAND;
+            self.keeper
+                .record(Record::Command(Box::new(command.clone())));
+        }
+        Ok(())
+    }
+
+    fn on_step_done(&mut self, report: &StepReport, _run: &RunView<'_>) -> Result<(), SinkError> {
+        self.commit(report);
+        Ok(())
+    }
+
+    fn on_replayed(&mut self) {
         self.is_redoing = false;
     }
 
-    /// Tells whether a checkpoint is one that is to be put down.
-    pub fn expects(&self, checkpoint: &Checkpoint) -> bool {
+    fn wants(&self, checkpoint: &Checkpoint) -> bool {
         let mut expected = self.expected.iter();
         expected.any(|one| one.sequence == checkpoint.sequence)
     }
 
-    /// Puts down a checkpoint.
-    ///
-    /// It counts once the files of the run `beside` it are as safe.
-    pub fn on_checkpoint(&mut self, checkpoint: &Arc<Checkpoint>, beside: Vec<Beside>) {
+    /// Puts the checkpoint down, which counts once the files beside it are as safe.
+    fn on_checkpoint(
+        &mut self,
+        checkpoint: &Arc<Checkpoint>,
+        beside: &mut Vec<Beside>,
+    ) -> Result<(), SinkError> {
         while let Some(expected) = self.expected.pop_front() {
             if expected.sequence == checkpoint.sequence {
                 let saved = Saved {
@@ -203,35 +239,18 @@ impl Journaling {
                     checkpoint: Arc::clone(checkpoint),
                     driver: expected.driver.encode(),
                 };
-                return self.keeper.save(saved, beside);
+                self.keeper.save(saved, std::mem::take(beside));
+                break;
             }
         }
+        Ok(())
     }
 
-    /// Returns how many records must be written before a client is told that its command is done.
-    pub fn safe_from(&self) -> u64 {
-        self.safe_from
-    }
-
-    /// Tells whether so many records are written; if not, the driver is woken when they are.
-    pub fn is_written(&self, records: u64) -> bool {
-        self.keeper.is_written(records)
-    }
-
-    /// Puts down what steps aim at, where that has changed.
-    pub fn note_aim(&mut self, aim: RunTarget) {
-        if !self.is_redoing && self.aim != Some(aim) {
-            self.aim = Some(aim);
-            self.keeper.record(Record::Aim(aim));
+    /// Ends the journal; that of a run that is over is removed.
+    fn finish(&mut self, end: &mut RunEnd, _run: &mut RunView<'_>) {
+        let is_over = end.reason().outcome == Outcome::Completed;
+        if let Err(error) = self.keeper.finish(is_over) {
+            end.lose_journal(JournalError(error));
         }
-    }
-
-    /// Ends the journal; one of a run that `is_over` is removed.
-    ///
-    /// # Errors
-    /// Fails if not all of it can be written; the text is for people.
-    pub fn finish(self, is_over: bool) -> Result<(), String> {
-        let finished = self.keeper.finish(is_over);
-        finished.map_err(|error| format!("the journal cannot be written: {error}"))
     }
 }

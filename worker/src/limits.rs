@@ -3,26 +3,54 @@
 use protocol::Command;
 use transport::authorized::fits;
 
+/// Reason why a key may not give a command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// The command is about no topic or model.
+    #[error("{}: {verb} concerns the whole run", limits(.allow))]
+    WholeRun {
+        /// Patterns of the key.
+        allow: Vec<String>,
+        /// First word of the command.
+        verb: String,
+    },
+    /// The command is about something else than the key.
+    #[error("{}, and {name} does not", limits(.allow))]
+    Name {
+        /// Patterns of the key.
+        allow: Vec<String>,
+        /// Topic or model that fits none of them.
+        name: String,
+    },
+}
+
 /// Checks a command of a key that is limited to patterns such as `/model/r1/**`; a model is
 /// `/model/NAME`. Such a key commands nothing that is not about topics or models.
 ///
 /// # Errors
-/// Says what it may not do, for whoever asked.
-pub fn check(command: &Command, allow: &[String]) -> Result<(), String> {
+/// Fails if the key may not give it.
+pub fn check(command: &Command, allow: &[String]) -> Result<(), LimitError> {
     if allow.is_empty() || command.is_for_all() {
         return Ok(());
     }
-    let limits = || format!("this key may only command what fits {}", allow.join(", "));
     let Some(names) = names(command) else {
         let text = command.text().unwrap_or_default();
-        let verb = text.split(' ').next().unwrap_or_default();
-        return Err(format!("{}: {verb} concerns the whole run", limits()));
+        let verb = text.split(' ').next().unwrap_or_default().to_owned();
+        let allow = allow.to_vec();
+        return Err(LimitError::WholeRun { allow, verb });
     };
     let is_allowed = |name: &String| allow.iter().any(|pattern| fits(name, pattern));
-    match names.iter().find(|name| !is_allowed(name)) {
-        Some(name) => Err(format!("{}, and {name} does not", limits())),
+    match names.into_iter().find(|name| !is_allowed(name)) {
+        Some(name) => Err(LimitError::Name {
+            allow: allow.to_vec(),
+            name,
+        }),
         None => Ok(()),
     }
+}
+
+fn limits(allow: &[String]) -> String {
+    format!("this key may only command what fits {}", allow.join(", "))
 }
 
 /// Returns the topics, services and models that a command is about; `None` if it is about the run.

@@ -3,7 +3,7 @@
 mod cli;
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
@@ -25,22 +25,19 @@ use rustix::process::Resource;
 use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::audit::AuditLog;
-use worker::commands_file::{self, CommandsRecord};
+use worker::commands_file;
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
 use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
-use worker::history::RunHistory;
-use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
-use worker::proof_files::ProofFiles;
 use worker::recording_file::{self, RecordedRun};
 use worker::recordings::{Recordings, RunToRecord};
 use worker::report::Reporter;
+use worker::run_outputs::RunOutputs;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
 use worker::startup::{JournalPlan, Startup};
-use worker::states_file::StatesFile;
 use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::trace::Tracer;
@@ -120,8 +117,8 @@ fn request_of(cli: Cli) -> Result<Request, ExitCode> {
         eprintln!("error: {}", escaped(&text));
         ExitCode::Configuration
     })?;
-    cli.request(&base).map_err(|message| {
-        eprintln!("error: {}", escaped(&message));
+    cli.request(&base).map_err(|error| {
+        eprintln!("error: {}", escaped(&error.to_string()));
         ExitCode::Usage
     })
 }
@@ -157,20 +154,6 @@ fn start_logging() {
         .init();
 }
 
-/// Empties the files that are written at the end, and sees that they can be.
-fn empty_reports(run: &Run) -> anyhow::Result<()> {
-    let outputs = &run.spec.outputs;
-    if let Some(path) = &outputs.summary {
-        fs::write(path, "")
-            .with_context(|| format!("cannot write summary to {}", path.display()))?;
-    }
-    if let Some(path) = &outputs.last_events {
-        let written = RunHistory::default().write_events(path);
-        written.map_err(anyhow::Error::msg)?;
-    }
-    Ok(())
-}
-
 /// Runs a primary, or with no secondaries a standalone simulation.
 fn run_primary(
     run: &Run,
@@ -183,7 +166,7 @@ fn run_primary(
     for problem in &survey.problems {
         tracing::warn!("{problem}");
     }
-    empty_reports(run)?;
+    run.empty_reports()?;
     let options = socket_options(run)?;
     let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let (role, name) = match secondaries {
@@ -205,12 +188,11 @@ fn run_primary(
     let own = run.recorder();
     let recordings = Recordings::begin(own, recorded, to_record, &mut primary)?;
     let mut told = Vec::new();
-    let mut proof = match beginning.goes_on_after() {
-        Some(checkpoint) => resume_proof(run, &primary, checkpoint, &mut told)?,
-        None => create_proof(run, &Topology::new(&loaded.worlds), loaded.step_size)?,
+    let outputs = match beginning.goes_on_after() {
+        Some(checkpoint) => run.resume_outputs(&primary, checkpoint, &mut told)?,
+        None => run.create_outputs(&Topology::new(&loaded.worlds), loaded.step_size)?,
     };
-    proof.last_events.clone_from(&run.spec.outputs.last_events);
-    proof.divergence = run.divergence_file(loaded.step_size, secondaries);
+    let divergences = run.divergence_file(loaded.step_size, secondaries);
     let worlds = beginning.world_files.join(", ");
     let own = identity::peer_info(name, role);
     let reporter = Reporter::new(loaded.worlds.clone(), own);
@@ -221,11 +203,13 @@ fn run_primary(
         journal: beginning.journal(journal, limit, &primary, told)?,
         topics: survey.topics,
         trace: run.tracer(role, primary.plan())?,
-        audit: audit_log(run)?,
+        audit: run.audit_log()?,
+        last_events: run.spec.outputs.last_events.clone(),
+        divergences,
         warning: None,
         recordings,
         primary,
-        proof,
+        outputs,
         lifeline,
     };
     let (endpoints, _folder) = endpoints_of(run, role)?;
@@ -259,7 +243,9 @@ fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {
 struct Parts {
     primary: Primary,
     reporter: Reporter,
-    proof: ProofFiles,
+    outputs: RunOutputs,
+    divergences: DivergenceFile,
+    last_events: Option<PathBuf>,
     journal: Option<JournalPlan>,
     topics: Vec<TopicReport>,
     recordings: Recordings,
@@ -322,12 +308,20 @@ fn drive<L: Link>(
         .beat_by(beats)
         .context("cannot start the thread that beats")?;
     let link = link(&status);
-    let mut driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    let Parts {
+        primary,
+        reporter,
+        outputs,
+        ..
+    } = parts;
+    let driver = PrimaryDriver::new(link, primary, status, reporter, outputs);
+    let mut driver = driver.context("cannot start to write the outputs")?;
     if let Some(journal) = parts.journal {
         let kept = driver.keep_journal(journal, parts.topics);
         kept.context("cannot start to write the journal")?;
     }
     driver.keep_recordings(parts.recordings);
+    driver.keep_reports(parts.divergences, parts.last_events);
     if let Some(tracer) = parts.trace {
         driver.keep_trace(tracer);
     }
@@ -454,106 +448,6 @@ fn iterations_of(time: Duration, step_size: Duration) -> u64 {
     time.as_nanos().div_ceil(step_size.as_nanos()) as u64
 }
 
-fn create_proof(run: &Run, plan: &Topology, step_size: Duration) -> anyhow::Result<ProofFiles> {
-    let context = |what: &str, path: &Path| format!("cannot write {what} to {}", path.display());
-    let outputs = &run.spec.outputs;
-    let digests = outputs
-        .digests
-        .as_deref()
-        .map(|path| DigestsFile::create(path).with_context(|| context("digests", path)));
-    let states = outputs.states.as_deref().map(|path| {
-        StatesFile::create(path, plan, step_size).with_context(|| context("states", path))
-    });
-    let commands = outputs
-        .record_commands
-        .as_deref()
-        .map(|path| CommandsRecord::create(path).with_context(|| context("commands", path)));
-    let messages = outputs
-        .messages
-        .as_deref()
-        .map(|path| MessagesFile::create(path).with_context(|| context("messages", path)));
-    Ok(ProofFiles {
-        digests: digests.transpose()?,
-        states: states.transpose()?,
-        messages: messages.transpose()?,
-        commands: commands.transpose()?,
-        renewal: None,
-        divergence: DivergenceFile::default(),
-        last_events: None,
-    })
-}
-
-/// Goes on with the files of a run that is taken up again. One that lacks what was before the
-/// checkpoint is refused; where losses are accepted, it is left as it is and not written any more,
-/// which is told.
-fn resume_proof(
-    run: &Run,
-    primary: &Primary,
-    (after, commands): (Iteration, u64),
-    told: &mut Vec<String>,
-) -> anyhow::Result<ProofFiles> {
-    let (losses, outputs) = (run.losses(), &run.spec.outputs);
-    let mut take = Resumed { losses, told };
-    let digests = take.file("digests", outputs.digests.as_deref(), |path| {
-        DigestsFile::resume(path, after)
-    });
-    let digests = digests?;
-    let states = take.file("states", outputs.states.as_deref(), |path| {
-        StatesFile::resume(path, primary, after)
-    });
-    let states = states?;
-    let record = take.file("commands", outputs.record_commands.as_deref(), |path| {
-        CommandsRecord::resume(path, commands)
-    });
-    let commands = record?;
-    let messages = take.file("messages", outputs.messages.as_deref(), |_| {
-        Err(io::Error::other(
-            "what was said before the checkpoint cannot be told from the rest",
-        ))
-    });
-    Ok(ProofFiles {
-        digests,
-        states,
-        messages: messages?,
-        commands,
-        ..ProofFiles::default()
-    })
-}
-
-/// Goes on with files, or says which it does not go on with.
-struct Resumed<'a> {
-    losses: Losses,
-    told: &'a mut Vec<String>,
-}
-
-impl Resumed<'_> {
-    fn file<T>(
-        &mut self,
-        what: &str,
-        path: Option<&Path>,
-        resume: impl FnOnce(&Path) -> io::Result<T>,
-    ) -> anyhow::Result<Option<T>> {
-        let Some(path) = path else {
-            return Ok(None);
-        };
-        let error = match resume(path) {
-            Ok(file) => return Ok(Some(file)),
-            Err(error) => error,
-        };
-        let cannot = format!("cannot go on with {what} in {}", path.display());
-        match self.losses {
-            Losses::Refuse => Err(anyhow::Error::new(error).context(format!(
-                "{cannot} (--accept-loss goes on without that file)"
-            ))),
-            Losses::Accept => {
-                let text = format!("{cannot}: {error}; no more is written to it");
-                self.told.push(text);
-                Ok(None)
-            }
-        }
-    }
-}
-
 fn bind(
     endpoints: &Endpoints,
     options: &SocketOptions,
@@ -573,14 +467,6 @@ fn insecurity(endpoints: &Endpoints, is_encrypted: bool) -> Option<String> {
              prevent that"
         )
     })
-}
-
-/// Opens the file in which it is written down who does what.
-fn audit_log(run: &Run) -> anyhow::Result<Option<AuditLog>> {
-    let log = run.spec.outputs.audit.as_deref().map(|path| {
-        AuditLog::open(path).with_context(|| format!("cannot write {}", path.display()))
-    });
-    log.transpose()
 }
 
 /// Returns where a run is reached, with the folder of sockets that goes with the run.

@@ -4,17 +4,17 @@
 //! A line is `ITERATION TOPIC PUBLISHER DIGEST`, the last one `end COUNT DIGEST`. Equal files mean
 //! that the same was said, in the same order, by the same systems.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
 use protocol::{Digest, DigestBuilder, TopicMessage};
+
+use crate::output_file::{Output, OutputFile, OutputWriter};
 
 /// A file that messages are written to.
 #[derive(Debug)]
 pub struct MessagesFile {
-    path: PathBuf,
-    writer: BufWriter<File>,
+    file: OutputFile,
     count: u64,
     /// Of the digest before each line, and the line.
     digest: Digest,
@@ -29,18 +29,12 @@ impl MessagesFile {
     /// Fails if it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
-            path: path.to_owned(),
-            writer: BufWriter::new(File::create(path)?),
+            file: OutputFile::create("messages", path)?,
             count: 0,
             digest: Digest::default(),
             builder: DigestBuilder::default(),
             content: Vec::new(),
         })
-    }
-
-    /// Returns where the file is.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Writes a line for a message.
@@ -64,16 +58,26 @@ impl MessagesFile {
         self.builder.digest(self.digest);
         self.builder.text(&line);
         self.digest = self.builder.finish();
-        writeln!(self.writer, "{line}")
+        writeln!(self.file, "{line}")
+    }
+}
+
+impl Output for MessagesFile {
+    fn file(&mut self) -> &mut OutputFile {
+        &mut self.file
     }
 
-    /// Writes the last line, and makes sure that all lines are in the file.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be written.
-    pub fn finish(&mut self) -> io::Result<()> {
-        writeln!(self.writer, "end {} {}", self.count, self.digest)?;
-        self.writer.flush()
+    fn written_by(self, writer: &OutputWriter) -> Self {
+        Self {
+            file: self.file.written_by(writer),
+            ..self
+        }
+    }
+
+    /// Writes the last line, too.
+    fn complete(&mut self) -> io::Result<()> {
+        writeln!(self.file, "end {} {}", self.count, self.digest)?;
+        self.file.flush()
     }
 }
 
@@ -104,7 +108,7 @@ mod tests {
         for body in bodies {
             file.write(&message(body)).unwrap();
         }
-        file.finish().unwrap();
+        file.complete().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         text.lines().map(str::to_owned).collect()
     }
@@ -129,6 +133,6 @@ mod tests {
     fn a_full_disk_is_an_error() {
         let mut file = MessagesFile::create(Path::new("/dev/full")).unwrap();
         file.write(&message(b"a")).unwrap();
-        assert!(file.finish().is_err());
+        assert!(file.complete().is_err());
     }
 }

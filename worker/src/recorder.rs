@@ -1,7 +1,9 @@
 //! [`Recorder`]: has a run recorded in a file by a thread of its own, off the stepper.
 //!
 //! Messages of systems and sensors are never lost on the way: if too much waits to be written, the
-//! stepper waits. A file that cannot be written ends the recording and never the run.
+//! stepper waits. A file that cannot be written ends the recording and never the run. The thread is
+//! not that of other outputs, since it compresses, which takes many times as long as writing, and
+//! what waits for it may be much.
 
 mod library;
 mod queue;
@@ -9,7 +11,7 @@ mod writing;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -18,18 +20,19 @@ use lockstep::{Primary, StepReport};
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
-use protocol::{Action, Iteration, ScheduledCommand, SimTime, StampedAction, TopicMessage};
+use protocol::{Iteration, ScheduledCommand, SimTime, TopicMessage};
 use recording::content::Figures;
 use recording::{Clock, LibraryFile, Moment, RecordingWriter, RunDescription, WorldContent};
 
 use crate::clock::wall_clock_us;
-use crate::meter::Meter;
 use crate::report::{self, Reporter};
-use crate::states_file::StatesFile;
+use crate::run_sink::RunView;
+use crate::states_file::{StatesFile, changes_models};
 use queue::Queue;
 use writing::{Entry, FrameEntry};
 
 pub use library::{RecordedLibrary, RecordingLibrary};
+pub use writing::RecordError;
 
 /// The most frames per second of simulated time that can be asked for.
 pub const RATE_MAX_HZ: f64 = 1e6;
@@ -50,11 +53,9 @@ pub struct RecorderSettings {
 /// Has a run recorded.
 pub struct Recorder {
     feed: RecorderFeed,
-    thread: Option<JoinHandle<Result<(), String>>>,
+    thread: Option<JoinHandle<Result<(), RecordError>>>,
     rate_hz: f64,
     states: Option<StatesFile<Vec<u8>>>,
-    /// True if performers have come since the last iteration, and whether all is as at the start.
-    renewal: Option<bool>,
     next_frame: SimTime,
     last_frame: Option<(Iteration, SimTime)>,
     /// True if the next step that is done has a frame, whatever the time.
@@ -95,7 +96,6 @@ impl Recorder {
             thread: Some(thread),
             rate_hz: settings.rate_hz,
             states: settings.has_states.then(states),
-            renewal: None,
             next_frame: SimTime(0),
             last_frame: None,
             wants_frame: true,
@@ -115,13 +115,7 @@ impl Recorder {
         if let Some(states) = &mut self.states {
             states.note_step(step);
         }
-        let changes_models = |stamped: &StampedAction| {
-            matches!(stamped.action, Action::Spawn(_) | Action::Remove { .. })
-        };
-        if step.anew || step.actions.iter().any(changes_models) {
-            self.renewal = Some(step.anew || self.renewal == Some(true));
-        }
-        if self.renewal.is_some() {
+        if changes_models(step) {
             self.wants_world = true;
             self.wants_levels = true;
         }
@@ -129,16 +123,11 @@ impl Recorder {
     }
 
     /// Records a step that is done; waits when too much waits to be written.
-    pub fn on_step_done(
-        &mut self,
-        report: &StepReport,
-        primary: &Primary,
-        reporter: &Reporter,
-        meter: &Meter,
-    ) {
+    pub fn on_step_done(&mut self, report: &StepReport, run: &RunView<'_>) {
+        let primary = run.primary;
         let time = primary.sim_time();
         if std::mem::take(&mut self.wants_world) {
-            self.give_world(primary, reporter, time);
+            self.give_world(primary, run.reporter, time);
         }
         self.wants_levels |= report.rearranged;
         if !report.paused {
@@ -149,7 +138,7 @@ impl Recorder {
         let is_due = !report.paused && (self.rate_hz == 0.0 || time >= self.next_frame);
         let went_back = self.last_frame.is_some_and(|(_, last)| time < last);
         if is_due || went_back || std::mem::take(&mut self.wants_frame) {
-            self.give_frame(report.iteration, report.paused, primary, reporter, meter);
+            self.give_frame(report.iteration, report.paused, run);
         }
         self.feed.0.admit();
     }
@@ -179,19 +168,14 @@ impl Recorder {
     /// Records the last positions of all performers, and completes the file.
     ///
     /// # Errors
-    /// Fails if the file lacks anything; the text is for people.
+    /// Fails if the file lacks anything.
     ///
     /// # Panics
     /// Never: memory takes everything.
-    pub fn finish(
-        &mut self,
-        primary: &Primary,
-        reporter: &Reporter,
-        meter: &Meter,
-    ) -> Result<(), String> {
-        let now = (primary.iteration(), primary.sim_time());
+    pub fn finish(&mut self, run: &RunView<'_>) -> Result<(), RecordError> {
+        let now = (run.primary.iteration(), run.primary.sim_time());
         if self.last_frame.is_some_and(|last| last != now) {
-            self.give_frame(now.0, false, primary, reporter, meter);
+            self.give_frame(now.0, false, run);
         }
         if let Some(states) = &mut self.states {
             states.finish().expect("memory takes everything");
@@ -201,14 +185,12 @@ impl Recorder {
         self.end()
     }
 
-    fn end(&mut self) -> Result<(), String> {
+    fn end(&mut self) -> Result<(), RecordError> {
         let Some(thread) = self.thread.take() else {
             return Ok(());
         };
         self.feed.0.end();
-        thread
-            .join()
-            .unwrap_or_else(|_| Err("the recorder's thread panicked".to_owned()))
+        thread.join().unwrap_or(Err(RecordError::Panicked))
     }
 
     fn give_world(&self, primary: &Primary, reporter: &Reporter, time: SimTime) {
@@ -219,21 +201,15 @@ impl Recorder {
         self.feed.give(Entry::World(world), time);
     }
 
-    fn give_frame(
-        &mut self,
-        iteration: Iteration,
-        paused: bool,
-        primary: &Primary,
-        reporter: &Reporter,
-        meter: &Meter,
-    ) {
+    fn give_frame(&mut self, iteration: Iteration, paused: bool, run: &RunView<'_>) {
+        let primary = run.primary;
         let time = primary.sim_time();
         let is_old = self
             .levels_at
             .is_none_or(|at| at.elapsed() >= LEVELS_INTERVAL);
         let levels = (std::mem::take(&mut self.wants_levels) || is_old).then(|| {
             self.levels_at = Some(Instant::now());
-            reporter.levels(primary, meter)
+            run.reporter.levels(primary, run.meter)
         });
         let frame = Box::new(FrameEntry {
             clock: Clock {
@@ -251,21 +227,11 @@ impl Recorder {
     }
 
     fn record_states(&mut self, report: &StepReport, primary: &Primary) {
-        let renewal = self.renewal.take();
         let Some(states) = &mut self.states else {
             return;
         };
-        if let Some(anew) = renewal {
-            let renewed = states.renew(primary.plan(), anew);
-            renewed.expect("memory takes everything");
-        }
-        if !report.paused {
-            // The step after this iteration may be under way, with performers that come.
-            let all = primary.states_after(report.iteration).iter();
-            let all = all.take(states.performer_count());
-            let written = states.write(report.iteration, report.digest, all);
-            written.expect("memory takes everything");
-        }
+        let written = states.on_step_done(report, primary);
+        written.expect("memory takes everything");
         let part = states.take_part();
         if !part.is_empty() {
             self.feed.give(Entry::States(part), primary.sim_time());
@@ -275,8 +241,8 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        if let Err(cause) = self.end() {
-            tracing::warn!("{cause}");
+        if let Err(error) = self.end() {
+            tracing::warn!("{error}");
         }
     }
 }
@@ -315,14 +281,6 @@ fn next_frame(time: SimTime, rate_hz: f64) -> SimTime {
     let period_ns = 1e9 / rate_hz;
     let count = ((time.0 as f64 + 0.5) / period_ns).floor() + 1.0;
     SimTime((count * period_ns).round() as u64)
-}
-
-/// Says that a recording cannot be written.
-fn cannot_record(path: &Path, error: &dyn std::fmt::Display) -> String {
-    format!(
-        "cannot record to {}: {error}; the recording ends here, the run goes on",
-        path.display()
-    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use lockstep::{LoadRule, Rules, Settings, StepReport};
 use protocol::exit::Outcome;
-use protocol::{Digest, ScheduledCommand, StopReason};
+use protocol::{Digest, Iteration, ScheduledCommand, StopReason};
 use recording::{FORMAT, LoadWord, Recording, RunDescription};
 use sdf::World;
 
@@ -40,8 +40,20 @@ pub struct ExpectedDigests {
     digests: Vec<Digest>,
     /// Number of digests that were compared.
     compared: u64,
-    /// Description of the first difference.
-    difference: Option<String>,
+    /// The first difference.
+    difference: Option<DigestDifference>,
+}
+
+/// An iteration is not as its recording.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("iteration {iteration} differs: recorded {recorded}, now {now}")]
+pub struct DigestDifference {
+    /// The iteration.
+    pub iteration: Iteration,
+    /// Its digest in the recording.
+    pub recorded: Digest,
+    /// Its digest in this run.
+    pub now: Digest,
 }
 
 /// Returns what decides what a run computes, for its recording.
@@ -166,8 +178,8 @@ impl ExpectedDigests {
     /// Compares an iteration.
     ///
     /// # Errors
-    /// Fails if its digest differs; the text is for people.
-    pub fn on_step_done(&mut self, report: &StepReport) -> Result<(), String> {
+    /// Fails if its digest differs.
+    pub fn on_step_done(&mut self, report: &StepReport) -> Result<(), DigestDifference> {
         if report.paused || self.difference.is_some() {
             return Ok(());
         }
@@ -176,12 +188,13 @@ impl ExpectedDigests {
         self.compared += 1;
         match expected {
             Some(expected) if *expected != report.digest => {
-                let cause = format!(
-                    "iteration {} differs: recorded {expected}, now {}",
-                    report.iteration, report.digest
-                );
-                self.difference = Some(cause.clone());
-                Err(cause)
+                let difference = DigestDifference {
+                    iteration: report.iteration,
+                    recorded: *expected,
+                    now: report.digest,
+                };
+                self.difference = Some(difference.clone());
+                Err(difference)
             }
             _ => Ok(()),
         }
@@ -190,7 +203,7 @@ impl ExpectedDigests {
     /// Returns how a run ended that was compared: not as if nothing were wrong if something is.
     pub fn conclude(&self, reason: StopReason) -> StopReason {
         if let Some(difference) = &self.difference {
-            return StopReason::new(Outcome::DigestMismatch, difference.clone());
+            return StopReason::new(Outcome::DigestMismatch, difference.to_string());
         }
         let count = self.digests.len() as u64;
         match reason.outcome {
@@ -209,7 +222,7 @@ impl ExpectedDigests {
 
 #[cfg(test)]
 mod tests {
-    use protocol::{Iteration, Sequence};
+    use protocol::Sequence;
 
     use super::*;
 
@@ -238,7 +251,8 @@ mod tests {
     fn the_first_iteration_that_differs_is_named_and_ends_the_run() {
         let mut expected = expected();
         assert_eq!(expected.on_step_done(&done(1, 1)), Ok(()));
-        let cause = expected.on_step_done(&done(2, 3)).unwrap_err();
+        let difference = expected.on_step_done(&done(2, 3)).unwrap_err();
+        let cause = difference.to_string();
         assert!(
             cause.starts_with("iteration 2 differs: recorded 0000"),
             "{cause}"

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use lockstep::{Primary, StepReport};
+use protocol::ScheduledCommand;
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
-use protocol::{ScheduledCommand, SimTime, StopReason};
 use sdf::{SearchPaths, World};
 
-use crate::meter::Meter;
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
 use crate::recording_file::{self, ExpectedDigests, RecordedRun};
-use crate::report::Reporter;
+use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 
 /// The recording that is written, and the digests that the run must have; mostly neither.
 #[derive(Default)]
@@ -83,73 +82,72 @@ impl Recordings {
         self.recorder.as_ref().map(Recorder::feed)
     }
 
-    /// Takes note of a step that is published.
-    pub fn on_step(&mut self, step: &Step) {
+    /// Returns what is wrong with the recording, once for each such thing.
+    pub fn take_problem(&self) -> Option<String> {
+        self.recorder.as_ref()?.take_problem()
+    }
+}
+
+impl RunSink for Recordings {
+    fn on_step(&mut self, step: &Step) {
         if let Some(recorder) = &mut self.recorder {
             recorder.on_step(step);
         }
     }
 
-    /// Takes note of a command that is part of a step.
-    pub fn on_stamped(&self, command: &ScheduledCommand, time: SimTime) {
-        if let Some(recorder) = &self.recorder {
-            recorder.on_stamped(command, time);
-        }
-    }
-
-    /// Takes note of what happened.
-    pub fn on_event(&self, event: &Event, time: SimTime) {
-        if let Some(recorder) = &self.recorder {
-            recorder.on_event(event, time);
-        }
-    }
-
-    /// Takes note of figures of the run and of its processes.
-    pub fn on_figures(&self, stats: &Stats, peers: &[PeerReport], time: SimTime) {
-        if let Some(recorder) = &self.recorder {
-            recorder.on_figures(stats.clone(), peers.to_vec(), time);
-        }
-    }
-
-    /// Records a step that is done, and compares it.
-    ///
-    /// # Errors
-    /// Fails if its digest is not the one that it must be; the text is for people.
-    pub fn on_step_done(
+    fn on_command(
         &mut self,
-        report: &StepReport,
-        primary: &Primary,
-        reporter: &Reporter,
-        meter: &Meter,
-    ) -> Result<(), String> {
+        command: &ScheduledCommand,
+        run: &RunView<'_>,
+    ) -> Result<(), SinkError> {
+        if let Some(recorder) = &self.recorder {
+            recorder.on_stamped(command, run.primary.sim_time());
+        }
+        Ok(())
+    }
+
+    /// Records the step, and compares it: its digest must be that of the recording.
+    fn on_step_done(&mut self, report: &StepReport, run: &RunView<'_>) -> Result<(), SinkError> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.on_step_done(report, primary, reporter, meter);
+            recorder.on_step_done(report, run);
         }
-        let expected = self.expected.as_mut();
-        expected.map_or(Ok(()), |expected| expected.on_step_done(report))
+        match &mut self.expected {
+            Some(expected) => Ok(expected.on_step_done(report)?),
+            None => Ok(()),
+        }
     }
 
-    /// Returns what is wrong with the recording, once for each such thing.
-    pub fn take_problem(&self) -> Option<String> {
-        self.recorder.as_ref()?.take_problem()
+    fn on_event(&mut self, event: &Event, run: &RunView<'_>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.on_event(event, run.primary.sim_time());
+        }
     }
 
-    /// Completes the recording, and returns how a run ended that was compared.
-    pub fn finish(
-        &mut self,
-        reason: StopReason,
-        primary: &Primary,
-        reporter: &Reporter,
-        meter: &Meter,
-    ) -> StopReason {
-        if let Some(mut recorder) = self.recorder.take()
-            && let Err(cause) = recorder.finish(primary, reporter, meter)
-        {
-            tracing::warn!("{cause}");
+    fn on_stats(&mut self, stats: &Stats, peers: Option<&[PeerReport]>, run: &RunView<'_>) {
+        if let (Some(recorder), Some(peers)) = (&self.recorder, peers) {
+            recorder.on_figures(stats.clone(), peers.to_vec(), run.primary.sim_time());
         }
-        match &self.expected {
-            Some(expected) => expected.conclude(reason),
-            None => reason,
+    }
+
+    /// Completes the recording with the figures of the end, and says how a run ended that was
+    /// compared. A recording that is not whole changes nothing of that.
+    fn finish(&mut self, end: &mut RunEnd, run: &mut RunView<'_>) {
+        if let Some(mut recorder) = self.recorder.take() {
+            let RunView {
+                primary,
+                reporter,
+                meter,
+                now,
+            } = run;
+            let stats = reporter.stats(primary, meter, *now);
+            let peers = reporter.peers(primary, meter, &stats, *now);
+            recorder.on_figures(stats, peers, primary.sim_time());
+            if let Err(error) = recorder.finish(run) {
+                tracing::warn!("{error}");
+            }
+        }
+        if let Some(expected) = &self.expected {
+            end.set_reason(expected.conclude(end.reason().clone()));
         }
     }
 }

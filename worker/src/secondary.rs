@@ -8,7 +8,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use cell_host::progress::SharedProgress;
-use cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
+use cell_host::{
+    CatchUpError, CellHost, HostSettings, Redone, StartThreadsError, StepError, TracedStep,
+};
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
 };
@@ -44,6 +46,20 @@ pub struct SecondaryEngine {
     progress: SharedProgress,
     /// The step that asked for a checkpoint, and whether with the scene.
     checkpoint: Option<(Sequence, bool)>,
+}
+
+/// Reason why steps cannot be done again.
+#[derive(Debug, thiserror::Error)]
+enum ReplayError {
+    /// The worlds cannot be read.
+    #[error("{0}")]
+    Worlds(Box<dyn std::error::Error + Send + Sync>),
+    /// There is no host for them.
+    #[error(transparent)]
+    Host(#[from] StartThreadsError),
+    /// They do not fit.
+    #[error(transparent)]
+    Steps(#[from] CatchUpError),
 }
 
 /// Effects of an input.
@@ -174,8 +190,8 @@ impl SecondaryEngine {
         self.progress.begin_job(job, from);
         let redone = if work.goes_on {
             let host = self.host.as_mut().expect("jobs come after the world");
-            host.catch_up(work, &self.progress)
-                .map_err(|error| Chain(&error).to_string())
+            let redone = host.catch_up(work, &self.progress);
+            redone.map_err(ReplayError::from)
         } else {
             self.catch_up_elsewhere(work)
         };
@@ -186,7 +202,11 @@ impl SecondaryEngine {
                 snapshots,
                 data,
             }) => (Ok((digests, ack)), snapshots, data),
-            Err(why) => (Err(why.into()), Vec::new(), Vec::new()),
+            Err(error) => (
+                Err(Chain(&error).to_string().into()),
+                Vec::new(),
+                Vec::new(),
+            ),
         };
         self.progress.end_job(job);
         let answer = CaughtUp { job, result };
@@ -198,16 +218,14 @@ impl SecondaryEngine {
         (input, data)
     }
 
-    fn catch_up_elsewhere(&mut self, work: CatchUpWork) -> Result<Redone, String> {
+    fn catch_up_elsewhere(&mut self, work: CatchUpWork) -> Result<Redone, ReplayError> {
         let welcome = self.welcome.as_ref().expect("jobs come after the welcome");
-        let worlds = sdf::decode_worlds(&welcome.worlds).map_err(|error| error.to_string())?;
+        let worlds = sdf::decode_worlds(&welcome.worlds);
+        let worlds = worlds.map_err(|error| ReplayError::Worlds(error.into()))?;
         let name = self.secondary.name().clone();
-        let mut host = CellHost::new(name, worlds, HostSettings::from(&**welcome))
-            .map_err(|error| Chain(&error).to_string())?;
+        let mut host = CellHost::new(name, worlds, HostSettings::from(&**welcome))?;
         let becomes_host = work.becomes_host;
-        let redone = host
-            .catch_up(work, &self.progress)
-            .map_err(|error| Chain(&error).to_string())?;
+        let redone = host.catch_up(work, &self.progress)?;
         if becomes_host {
             if let Some(limit) = self.ahead_limit {
                 host.set_ahead_limit(limit);

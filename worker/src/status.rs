@@ -1,12 +1,15 @@
 //! The status thread: encodes and publishes what observers see, puts together what was said on
-//! topics, writes the file of messages, and beats for the primary.
+//! topics, hands it to the file of messages and to the recording, and beats for the primary.
 //!
-//! It never holds a step back, except that none may be lost to the file of messages.
+//! It never holds a step back, except that none may be lost to the file of messages. It is no
+//! thread of outputs, as it owns the sockets of observers and of data.
 
 mod backlog;
 mod heartbeats;
+mod message_record;
 mod publishing;
 mod sources;
+mod stepper_news;
 mod watchers;
 
 use std::sync::Arc;
@@ -16,6 +19,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use lockstep::{PrimaryInput, StepReport};
+use protocol::Chain;
 use protocol::primary_to_secondary::Step;
 use protocol::{
     DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, RoutingId, Sequence, SessionId,
@@ -27,12 +31,14 @@ use transport::{Publisher, Waker};
 use crate::data::StepData;
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
+use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 use crate::secondary::InputSender;
 use crate::trace::TraceFeed;
 use backlog::Backlog;
 use heartbeats::HeartbeatSender;
 use publishing::{Order, Publishing};
 
+pub use message_record::{KeepMessagesError, LostMessages};
 pub use watchers::{Figures, Watched};
 
 /// Publishes to observers; everything handed over is published before it is dropped.
@@ -51,7 +57,7 @@ pub struct StatusThread {
     heartbeat_interval: Duration,
     has_begun: Arc<AtomicBool>,
     heartbeats: Option<HeartbeatSender>,
-    thread: Option<JoinHandle<Result<(), String>>>,
+    thread: Option<JoinHandle<Result<(), KeepMessagesError>>>,
 }
 
 /// Hands over to the status thread, from any thread.
@@ -156,11 +162,11 @@ impl StatusThread {
         }
     }
 
-    /// Takes note of a step that is about to be published: its data may come from now on.
-    pub fn step_published(&mut self, step: &Step) {
+    /// Takes note of a step that is about to be published: its data may come from now on, and that
+    /// of the steps that are run ahead with it.
+    pub fn note_published(&self, step: &Step) {
         let last = Sequence(step.sequence.0 + u64::from(step.ahead));
         self.backlog.note_published(last);
-        self.step_begun(step);
     }
 
     /// Takes note of a step that begins, published just now or done ahead.
@@ -215,22 +221,37 @@ impl StatusThread {
     /// waits long only if the run ended in order.
     ///
     /// # Errors
-    /// Fails if the file of messages lacks a message; the text is for people.
-    pub fn finish(&mut self, in_order: bool) -> Result<(), String> {
+    /// Fails if the file of messages lacks a message.
+    pub fn end(&mut self, in_order: bool) -> Result<(), KeepMessagesError> {
         let Some(thread) = self.thread.take() else {
             return Ok(());
         };
         self.orders.give(Order::End { in_order });
-        thread
-            .join()
-            .unwrap_or_else(|_| Err("the status thread panicked".to_owned()))
+        thread.join().unwrap_or(Err(KeepMessagesError::Panicked))
+    }
+}
+
+impl RunSink for StatusThread {
+    fn on_step(&mut self, step: &Step) {
+        self.step_begun(step);
+    }
+
+    fn on_step_done(&mut self, report: &StepReport, _run: &RunView<'_>) -> Result<(), SinkError> {
+        self.step_done(report);
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &mut RunEnd, _run: &mut RunView<'_>) {
+        if let Err(error) = self.end(end.is_in_order()) {
+            end.fail(&error);
+        }
     }
 }
 
 impl Drop for StatusThread {
     fn drop(&mut self) {
-        if let Err(cause) = self.finish(false) {
-            tracing::error!("{cause}");
+        if let Err(error) = self.end(false) {
+            tracing::error!("{}", Chain(&error));
         }
     }
 }

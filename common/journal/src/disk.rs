@@ -28,6 +28,21 @@ pub trait Medium: Debug + Send + Write {
     fn go_back(&mut self, length: u64) -> io::Result<()>;
 }
 
+/// Something that was written and is to outlive a loss of power.
+pub trait Durable: Debug + Send {
+    /// Has it outlive a loss of power, once it is written.
+    ///
+    /// # Errors
+    /// Fails if the system cannot, or could not write it.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl<M: Medium> Durable for M {
+    fn sync(&mut self) -> io::Result<()> {
+        Medium::sync(self)
+    }
+}
+
 /// A file system.
 pub trait Disk: Debug + Send {
     /// Creates a file, or empties it.

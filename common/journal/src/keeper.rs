@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use protocol::Sequence;
 
 use crate::checkpoint_file::Saved;
-use crate::disk::Medium;
+use crate::disk::Durable;
 use crate::record::Record;
 use crate::writer::Writer;
 use protocol::error_chain::chain;
@@ -56,7 +56,7 @@ pub struct Beside {
     /// The file's name, for people.
     pub path: PathBuf,
     /// The file.
-    pub file: Box<dyn Medium>,
+    pub file: Box<dyn Durable>,
 }
 
 /// Hears what a keeper has to say, on whatever thread it is said.
@@ -170,7 +170,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Fails if not all of it can be written.
-    pub fn finish(mut self, is_over: bool) -> io::Result<()> {
+    pub fn finish(&mut self, is_over: bool) -> io::Result<()> {
         self.state.over.store(is_over, Ordering::SeqCst);
         self.state.ending.store(true, Ordering::SeqCst);
         if let Some(jobs) = self.jobs.take() {

@@ -27,6 +27,7 @@ mod testing;
 pub mod writer;
 
 pub use checkpoint_file::Saved;
+pub use disk::Durable;
 pub use keeper::{Beside, Keeper, KeeperNews};
 pub use loss::{Loss, Losses};
 pub use manifest::{Manifest, RunSettings};

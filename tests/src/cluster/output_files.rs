@@ -14,7 +14,7 @@ use protocol::{CellId, Digest, Iteration, ScheduledCommand};
 use tempfile::TempDir;
 use worker::commands_file::{self, CommandsRecord};
 use worker::digests_file::DigestsFile;
-use worker::proof_files::ProofFiles;
+use worker::run_outputs::RunOutputs;
 use worker::states_file::StatesFile;
 
 use super::journaling::folder_in_memory;
@@ -29,7 +29,7 @@ pub(super) type Lengths = [u64; NAMES.len()];
 pub(super) struct OutputFiles {
     folder: TempDir,
     /// Writers of them, while the primary lives.
-    files: ProofFiles,
+    files: RunOutputs,
     synced: Lengths,
     /// The file that misses an iteration or its commands, to show that it is seen.
     left_out: Option<(&'static str, Iteration)>,
@@ -62,7 +62,7 @@ impl OutputFiles {
     pub(super) fn new(primary: &Primary) -> Self {
         let mut files = Self {
             folder: folder_in_memory(),
-            files: ProofFiles::default(),
+            files: RunOutputs::default(),
             synced: [0; NAMES.len()],
             left_out: None,
         };
@@ -74,11 +74,11 @@ impl OutputFiles {
         let [digests, states, commands] = self.paths();
         let step_size = primary.settings().step_size;
         let states = StatesFile::create(&states, primary.plan(), step_size);
-        self.files = ProofFiles {
+        self.files = RunOutputs {
             digests: Some(DigestsFile::create(&digests).expect("there is room")),
             states: Some(states.expect("there is room")),
             commands: Some(CommandsRecord::create(&commands).expect("there is room")),
-            ..ProofFiles::default()
+            ..RunOutputs::default()
         };
     }
 
@@ -92,12 +92,12 @@ impl OutputFiles {
     }
 
     pub(super) fn on_step(&mut self, step: &Step) {
-        self.files.on_step(step);
+        self.files.note_step(step);
     }
 
     pub(super) fn on_command(&mut self, command: &ScheduledCommand) {
         if self.left_out != Some(("commands", command.iteration)) {
-            self.files.on_stamped(command).expect("there is room");
+            self.files.write_command(command).expect("there is room");
         }
     }
 
@@ -106,7 +106,7 @@ impl OutputFiles {
         let [has_digest, has_states] = ["digests", "states"].map(|name| !is_left_out(name));
         let digests = self.files.digests.take_if(|_| !has_digest);
         let states = self.files.states.take_if(|_| !has_states);
-        let written = self.files.on_step_done(report, primary);
+        let written = self.files.write_step(report, primary);
         written.expect("there is room");
         self.files.digests = self.files.digests.take().or(digests);
         self.files.states = self.files.states.take().or(states);
@@ -119,7 +119,7 @@ impl OutputFiles {
 
     /// Hands all to the system; what is as long as that is to be synced before a checkpoint counts.
     pub(super) fn flush(&mut self) -> Lengths {
-        self.files.flush().expect("there is room");
+        self.files.hand_over().expect("there is room");
         self.lengths()
     }
 
@@ -131,7 +131,7 @@ impl OutputFiles {
     /// The process that writes is killed: what it had not handed to the system is lost.
     pub(super) fn crash(&mut self) {
         let lengths = self.lengths();
-        self.files = ProofFiles::default();
+        self.files = RunOutputs::default();
         self.cut(lengths);
     }
 
@@ -166,11 +166,11 @@ impl OutputFiles {
         let digests = DigestsFile::resume(&digests, iteration);
         let states = StatesFile::resume(&states, primary, iteration);
         let commands = CommandsRecord::resume(&commands, count);
-        self.files = ProofFiles {
+        self.files = RunOutputs {
             digests: Some(digests.unwrap_or_else(|error| panic!("outputs: digests: {error}"))),
             states: Some(states.unwrap_or_else(|error| panic!("outputs: states: {error}"))),
             commands: Some(commands.unwrap_or_else(|error| panic!("outputs: commands: {error}"))),
-            ..ProofFiles::default()
+            ..RunOutputs::default()
         };
         let lengths = self.lengths();
         let shorter = self.synced.into_iter().zip(lengths);
@@ -183,7 +183,7 @@ impl OutputFiles {
     /// # Panics
     /// Panics if the files are not what such files are.
     pub(super) fn finish(&mut self) -> Outputs {
-        self.files.finish().expect("there is room");
+        self.files.complete().expect("there is room");
         let [digests, states, commands] = self.paths();
         let text = fs::read_to_string(digests).expect("it can be read");
         let digests = text.lines().zip(1_u64..).map(|(line, number)| {

@@ -1,18 +1,21 @@
-//! A hosted cell as bytes, from which another host goes on bit for bit.
+//! A hosted cell, or a performer of it, as bytes from which another host goes on bit for bit.
 //!
-//! Layout: the snapshot of the physics, then what the host itself keeps of the cell in postcard
-//! (the rest follows from the plan), the length of that as `u32`, and the digest of both, all
-//! little-endian.
+//! Layout of a cell: the snapshot of the physics, then what the host itself keeps of the cell in
+//! postcard (the rest follows from the plan), the length of that as `u32`, and the digest of both,
+//! all little-endian. Layout of a performer, as a hand-off carries it: postcard of its physics and
+//! of what its systems remember. Both come from the wire, so that nothing in them is believed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use physics::{Cell, CellCopy, ModelRef, RestoreError};
-use protocol::{CellId, Digest, LevelId};
+use physics::{Arrival, Cell, CellCopy, ModelRef, RestoreError};
+use protocol::{CellId, Digest, LevelId, PerformerId};
 use serde::{Deserialize, Serialize};
 
+use super::cell_work::CellWork;
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
+use super::step_error::StepError;
 
 /// Bytes that are no snapshot of the cell.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +49,16 @@ struct Attachment {
     systems: BTreeMap<usize, Vec<Vec<u8>>>,
 }
 
+/// Everything of a performer that changes from step to step.
+#[derive(Serialize, Deserialize)]
+struct WholeState<'a> {
+    /// As [`physics::Cell::transfer`] gives it.
+    #[serde(with = "serde_bytes")]
+    physics: &'a [u8],
+    /// Saved state of each of its systems.
+    systems: Vec<Vec<u8>>,
+}
+
 /// A hosted cell at a moment, in memory.
 pub(super) struct HostedCopy {
     physics: CellCopy,
@@ -76,7 +89,7 @@ impl HostedCell {
         Attachment {
             cell: self.id,
             is_suspended: self.is_suspended,
-            idle_steps: self.idle_steps,
+            idle_steps: self.rest.idle_steps,
             levels: self.levels.iter().copied().collect(),
             systems: self.crew.all_memories(),
         }
@@ -117,6 +130,49 @@ impl HostedCell {
         Self::around_physics(id, physics, attachment, scene)
     }
 
+    /// Returns everything that a hand-off of a performer carries.
+    pub(super) fn hand_off_state(&self, performer: PerformerId) -> Vec<u8> {
+        let physics = self.physics.transfer(performer);
+        let model = self.physics.model_of(performer);
+        let state = WholeState {
+            physics: &physics,
+            systems: self.crew.memories(model),
+        };
+        postcard::to_stdvec(&state).expect("bytes and lists are what postcard can express")
+    }
+
+    /// Lets performers enter with their systems.
+    pub(super) fn adopt(&mut self, work: &CellWork<'_>, scene: &Scene) -> Result<(), StepError> {
+        if work.arrivals.is_empty() {
+            return Ok(());
+        }
+        let cell = self.id;
+        let mut arrivals = Vec::with_capacity(work.arrivals.len());
+        let mut memories = Vec::with_capacity(work.arrivals.len());
+        for arrival in &work.arrivals {
+            let performer = arrival.performer;
+            if !self.performers.insert(performer) {
+                return Err(StepError::InCell { performer, cell });
+            }
+            let state: WholeState<'_> = postcard::from_bytes(arrival.state)
+                .map_err(|_| StepError::HandOff { performer, cell })?;
+            arrivals.push(Arrival {
+                state: state.physics,
+                ..*arrival
+            });
+            memories.push((performer, arrival.model, state.systems));
+        }
+        let adopted = self.physics.adopt(&arrivals);
+        adopted.map_err(|source| StepError::Adopt { cell, source })?;
+        for (performer, model, memories) in memories {
+            let joins = ModelRef::moving(performer, model);
+            self.crew.join(scene, self.world, joins);
+            let recalled = self.crew.recall(model, &memories);
+            recalled.ok_or(StepError::HandOff { performer, cell })?;
+        }
+        Ok(())
+    }
+
     /// Makes a cell of its physics and what is kept beside it.
     fn around_physics(
         id: CellId,
@@ -127,7 +183,7 @@ impl HostedCell {
         let world = scene.plan.cell(id).world;
         let mut cell = Self::around(id, world, physics);
         cell.is_suspended = attachment.is_suspended;
-        cell.idle_steps = attachment.idle_steps;
+        cell.rest.idle_steps = attachment.idle_steps;
         cell.levels = attachment.levels.into_iter().collect();
         cell.keepers = cell.keepers_of_models(scene);
         cell.check_contents(scene)?;

@@ -41,6 +41,11 @@ pub struct HostedCell {
     /// The states of its performers after its last step.
     pub(super) performer_states: PerformerStates,
     pub(super) told: Told,
+    pub(super) rest: Rest,
+}
+
+/// Knowledge of whether a cell rests, and whether it was read since it did not.
+pub(super) struct Rest {
     /// True if states and digest are those of what it holds.
     is_read: bool,
     /// True if the cell was changed since time last did no more than advance: rapier may notice
@@ -136,9 +141,11 @@ impl HostedCell {
             crew: SystemSet::default(),
             performer_states: PerformerStates::default(),
             told: Told::default(),
-            is_read: false,
-            was_told: true,
-            idle_steps: 0,
+            rest: Rest {
+                is_read: false,
+                was_told: true,
+                idle_steps: 0,
+            },
             physics,
         }
     }
@@ -179,7 +186,7 @@ impl HostedCell {
             [Duration::ZERO; 2]
         };
         if advances || is_told {
-            self.is_read = false;
+            self.rest.is_read = false;
         }
         self.read(advances, is_told, scene);
         let mut answer = self.answer(step);
@@ -195,7 +202,7 @@ impl HostedCell {
     /// Does a step that asks nothing of it and does nothing to it: nothing changes. Tells whether
     /// it is such a step.
     pub(super) fn sleeps_through(&mut self, step: &Step, scene: &Scene) -> bool {
-        let sleeps = self.is_read
+        let sleeps = self.rest.is_read
             && step.actions.is_empty()
             && (self.ghosts.is_empty() || step.ghost_poses.is_empty())
             && !scene.verify
@@ -216,29 +223,29 @@ impl HostedCell {
     /// Tells whether a step that does nothing to it changes nothing in it and need not be done.
     fn is_at_rest(&self, advances: bool, scene: &Scene) -> bool {
         let crew = &scene.world_crews[self.world];
-        let is_idle = || self.idle_steps == IDLE_STEPS && crew.is_empty();
+        let is_idle = || self.rest.idle_steps == IDLE_STEPS && crew.is_empty();
         self.crew.is_empty() && (!advances || is_idle())
     }
 
     /// Reads the states, unless they are known.
     fn read(&mut self, advances: bool, is_told: bool, scene: &Scene) {
-        if self.is_read {
+        if self.rest.is_read {
             return self.told.rest();
         }
-        let is_anew = self.was_told || is_told;
-        self.was_told = is_told || (self.was_told && !advances);
+        let is_anew = self.rest.was_told || is_told;
+        self.rest.was_told = is_told || (self.rest.was_told && !advances);
         self.physics
             .read(scene.step_size_s, is_anew, &mut self.performer_states);
         self.told.update(&self.performer_states);
-        self.is_read = true;
+        self.rest.is_read = true;
     }
 
     /// Counts the steps in which nothing happens.
     fn note_idle(&mut self, advances: bool, is_told: bool) {
         if is_told || (advances && !self.physics.is_idle()) {
-            self.idle_steps = 0;
+            self.rest.idle_steps = 0;
         } else if advances {
-            self.idle_steps = IDLE_STEPS.min(self.idle_steps + 1);
+            self.rest.idle_steps = IDLE_STEPS.min(self.rest.idle_steps + 1);
         }
     }
 
@@ -250,7 +257,7 @@ impl HostedCell {
         let mut shift = StepContext {
             time: scene.time_of(step),
             cell: &mut self.physics,
-            audience: &scene.audience,
+            audience: scene.listeners.audience(),
             outbox: said,
         };
         let begin = Instant::now();
@@ -277,7 +284,7 @@ impl HostedCell {
         let mut shift = StepContext {
             time,
             cell: &mut self.physics,
-            audience: &scene.audience,
+            audience: scene.listeners.audience(),
             outbox: said,
         };
         self.crew.deliver(&step.messages, &mut shift);
@@ -333,7 +340,7 @@ impl HostedCell {
     /// Has the next answer hold all states, also those that do not change.
     pub(super) fn tell_all(&mut self) {
         self.told.forget();
-        self.is_read = false;
+        self.rest.is_read = false;
     }
 
     /// Returns which of some performers in ascending order it owns, in the same order.

@@ -9,8 +9,8 @@ mod apply_actions;
 mod catching_up;
 mod cell_bytes;
 mod cell_work;
-mod hand_off;
 mod hosted_cell;
+mod listeners;
 pub mod progress;
 mod reported_states;
 mod rollback;
@@ -272,7 +272,7 @@ impl CellHost {
     fn tell(&mut self, mut said: Outbox, grant: u64, ack: &mut StepAck) {
         said.messages.sort_by_key(|message| message.publisher);
         said.requests.sort_by_key(|request| request.publisher);
-        let audience = &self.scene.audience;
+        let audience = self.scene.listeners.audience();
         let heard = said.messages.iter();
         let heard = heard.filter(|message| audience.heard.contains(&message.topic));
         ack.messages = heard.cloned().collect();

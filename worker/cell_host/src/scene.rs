@@ -7,12 +7,13 @@ use std::sync::Arc;
 use lockstep::{Numbers, Topology};
 use protocol::action::{Action, Spawn};
 use protocol::primary_to_secondary::Step;
-use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
+use protocol::{CellId, LevelId, ModelId, PerformerId};
 use sdf::{ModelParcel, World};
 use systems::registry::members_of_model;
-use systems::{Audience, GoneModel, Outbox, StepTime};
+use systems::{GoneModel, Outbox, StepTime};
 
 use super::HostSettings;
+use super::listeners::Listeners;
 use super::world_systems::WorldSystems;
 
 /// The worlds, and what follows from them alone.
@@ -27,9 +28,7 @@ pub(super) struct Scene {
     pub(super) verify: bool,
     /// The seed of random numbers.
     pub(super) seed: u64,
-    pub(super) audience: Audience,
-    /// True if everything is published, with or without subscribers.
-    publishes_all: bool,
+    pub(super) listeners: Listeners,
     pub(super) world_crews: Vec<WorldSystems>,
     /// Differences from the start.
     changes: Changes,
@@ -39,8 +38,6 @@ pub(super) struct Scene {
     pub(super) numbers: Vec<Numbers>,
     /// Models that have left with the last step and are still in their worlds.
     leaving: Vec<ModelId>,
-    /// Number of systems that subscribe to each topic.
-    listeners: BTreeMap<String, usize>,
 }
 
 /// Differences of a scene from the start.
@@ -83,16 +80,11 @@ impl Scene {
             step_size_s: settings.step_size_ns as f64 / 1e9,
             verify: settings.verify,
             seed: settings.seed,
-            audience: Audience {
-                publish_all: settings.publish_all,
-                ..Audience::default()
-            },
-            publishes_all: settings.publish_all,
+            listeners: Listeners::new(settings.publish_all),
             world_crews: Vec::new(),
             performers: BTreeMap::new(),
             numbers: Vec::new(),
             leaving: Vec::new(),
-            listeners: BTreeMap::new(),
         };
         scene.begin();
         scene
@@ -120,12 +112,11 @@ impl Scene {
         self.changes.untouchable.clear();
         self.changes.gone.clear();
         self.changes.came.clear();
-        self.listeners.clear();
+        self.listeners.clear_systems();
         let of_worlds = self.world_crews.iter().flat_map(WorldSystems::heard);
         for topic in of_worlds {
-            *self.listeners.entry(topic.to_owned()).or_default() += 1;
+            self.listeners.add(topic.to_owned());
         }
-        self.audience.heard = self.listeners.keys().cloned().collect();
         for world in 0..self.worlds.len() {
             for model in 0..self.worlds[world].models.len() {
                 self.listen(world, model, true);
@@ -290,15 +281,10 @@ impl Scene {
             .into_iter()
             .flat_map(|one| one.configured.subscriptions)
         {
-            let count = self.listeners.entry(spec.topic.clone()).or_default();
             if begins {
-                *count += 1;
-                self.audience.heard.insert(spec.topic);
-            } else if *count > 1 {
-                *count -= 1;
+                self.listeners.add(spec.topic);
             } else {
                 self.listeners.remove(&spec.topic);
-                self.audience.heard.remove(&spec.topic);
             }
         }
     }
@@ -330,18 +316,13 @@ impl Scene {
     /// Takes note of who listens, and lets the systems of worlds do what is done once per step.
     pub(super) fn begin_step(&mut self, step: &Step) -> Outbox {
         for change in &step.subscriptions {
-            if change.topic == topic::EVERY_MESSAGE {
-                self.audience.publish_all = self.publishes_all || change.wanted;
-            } else if change.wanted {
-                self.audience.observed.insert(change.topic.clone());
-            } else {
-                self.audience.observed.remove(&change.topic);
-            }
+            self.listeners.on_change(change);
         }
         let time = self.time_of(step);
         let mut outbox = Outbox::default();
+        let audience = self.listeners.audience();
         for (crew, world) in self.world_crews.iter_mut().zip(&self.worlds) {
-            crew.begin_step(step, time, world, &self.audience, &mut outbox);
+            crew.begin_step(step, time, world, audience, &mut outbox);
         }
         outbox
     }

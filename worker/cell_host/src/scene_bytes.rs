@@ -48,11 +48,12 @@ struct Memory {
 impl Scene {
     /// Returns everything that a host with the same worlds needs to go on from here.
     pub(super) fn snapshot(&self) -> Vec<u8> {
+        let audience = self.listeners.audience();
         let memory = Memory {
             seed: self.seed,
             step_size_s: self.step_size_s,
-            publish_all: self.audience.publish_all,
-            observed: self.audience.observed.iter().cloned().collect(),
+            publish_all: audience.publish_all,
+            observed: audience.observed.iter().cloned().collect(),
             actions: self.changes(),
             crews: self.memories(),
         };
@@ -90,8 +91,8 @@ impl Scene {
         }
         self.seed = memory.seed;
         self.step_size_s = memory.step_size_s;
-        self.audience.publish_all = memory.publish_all;
-        self.audience.observed = memory.observed.into_iter().collect();
+        self.listeners
+            .restore_observers(memory.publish_all, memory.observed);
         if memory.crews.len() != self.world_crews.len() {
             return Err(RestoreSceneError::Systems);
         }

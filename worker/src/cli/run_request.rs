@@ -12,7 +12,7 @@ use worker::divergence_file::DivergenceFile;
 use worker::recorder::RecorderSettings;
 use worker::trace::{TraceSettings, Tracer};
 
-use super::SecurityFlags;
+use super::{SecurityFlags, UsageError};
 
 /// A run that a primary or a standalone process is asked for.
 #[derive(Debug)]
@@ -32,30 +32,20 @@ pub(crate) struct Run {
 impl Run {
     /// Makes sure that the settings go together, and that the run has worlds, a recording or a
     /// journal, and no two of them.
-    pub(super) fn check(&self, who: &str) -> Result<(), String> {
-        self.spec.check().map_err(|error| error.to_string())?;
+    pub(super) fn check(&self, who: &'static str) -> Result<(), UsageError> {
+        self.spec.check()?;
         let has_worlds = !self.spec.run.worlds.is_empty() || self.recording.is_some();
         match (&self.resume, has_worlds) {
-            (None, false) => return Err(format!("{who} needs a world: name an SDF file")),
-            (Some(_), true) => {
-                return Err(
-                    "--resume takes the worlds from the journal: name no SDF file".to_owned(),
-                );
-            }
+            (None, false) => return Err(UsageError::NoWorld { who }),
+            (Some(_), true) => return Err(UsageError::ResumedWithWorlds),
             (None, true) | (Some(_), false) => {}
         }
         if self.resume.is_some() && self.spec.run.commands.is_some() {
-            let text = "--resume takes the commands from the journal: leave --commands out";
-            return Err(text.to_owned());
+            return Err(UsageError::ResumedWithCommands);
         }
         match (&self.spec.journal.place, &self.resume) {
-            (Place::RunFolder, None) => {
-                Err("--journal on is for `phalanx run`: name a folder".to_owned())
-            }
-            (Place::RunFolder | Place::Folder(_), Some(_)) => Err(
-                "a run that is resumed goes on with its own journal: leave --journal out"
-                    .to_owned(),
-            ),
+            (Place::RunFolder, None) => Err(UsageError::JournalOfRunFolder),
+            (Place::RunFolder | Place::Folder(_), Some(_)) => Err(UsageError::ResumedWithJournal),
             (Place::Nowhere, _) | (Place::Folder(_), None) => Ok(()),
         }
     }

@@ -8,6 +8,8 @@ use run::Security;
 use transport::zeromq::Curve;
 use transport::{Authorized, Endpoints, KeyPair, ServerKeys};
 
+use super::UsageError;
+
 /// The flags about keys; secrets are named by their files, never given.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SecurityFlags {
@@ -39,29 +41,25 @@ impl SecurityFlags {
     }
 
     /// Checks the flags of a primary or standalone run.
-    pub(super) fn check_for_primary(&self) -> Result<(), String> {
+    pub(super) fn check_for_primary(&self) -> Result<(), UsageError> {
         if self.server_key.is_some() {
-            return Err(
-                "--server-key is for secondaries; a primary has its own in --key".to_owned(),
-            );
+            return Err(UsageError::ServerKeyOfPrimary);
         }
         match (&self.key, self.authorized.is_empty()) {
-            (Some(_), true) => Err("--key needs --authorized: else nobody may connect".to_owned()),
-            (None, false) => Err("--authorized needs --key: `phalanx keygen` makes one".to_owned()),
+            (Some(_), true) => Err(UsageError::KeyForNobody),
+            (None, false) => Err(UsageError::AuthorizedWithoutKey),
             _ => Ok(()),
         }
     }
 
     /// Checks the flags of a secondary.
-    pub(super) fn check_for_secondary(&self) -> Result<(), String> {
+    pub(super) fn check_for_secondary(&self) -> Result<(), UsageError> {
         if !self.authorized.is_empty() {
-            return Err("--authorized is for a primary".to_owned());
+            return Err(UsageError::AuthorizedBySecondary);
         }
         match (&self.key, &self.server_key) {
-            (Some(_), None) => {
-                Err("--key needs --server-key: the public key of the primary".to_owned())
-            }
-            (None, Some(_)) => Err("--server-key needs --key: the key of this process".to_owned()),
+            (Some(_), None) => Err(UsageError::KeyWithoutServerKey),
+            (None, Some(_)) => Err(UsageError::ServerKeyWithoutKey),
             _ => Ok(()),
         }
     }

@@ -3,6 +3,8 @@
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::{Audience, Given, RunSpec, Setting, flags};
 
+use super::UsageError;
+
 /// Settings that are about a process of its own, which a secondary takes, too.
 const OF_SECONDARIES: [&str; 3] = [
     "network.peer_timeout_s",
@@ -23,8 +25,8 @@ impl SettingFlags {
     ///
     /// # Errors
     /// Fails if a path of the settings is no text.
-    pub(super) fn over(&self, base: &RunSpec) -> Result<RunSpec, String> {
-        run::overlay(base, &self.0).map_err(|error| error.to_string())
+    pub(super) fn over(&self, base: &RunSpec) -> Result<RunSpec, UsageError> {
+        run::overlay(base, &self.0).map_err(UsageError::Path)
     }
 
     /// Returns the flags that a secondary is told by its primary.

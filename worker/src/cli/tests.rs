@@ -7,7 +7,8 @@ fn check(arguments: &str, expected: Result<&str, &str>) {
     let got = match Cli::try_parse_from(words) {
         Ok(cli) => {
             let request = cli.request(&RunSpec::by_hand());
-            request.map(|request| format!("{request:?}"))
+            let request = request.map(|request| format!("{request:?}"));
+            request.map_err(|error| error.to_string())
         }
         Err(error) => Err(error.to_string()),
     };

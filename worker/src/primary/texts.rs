@@ -1,99 +1,88 @@
-//! Commands that bring models as texts, as the primary's driver handles them.
+//! [`Texts`]: commands that bring models as texts, with the thread that reads them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use lockstep::PrimaryInput;
-use protocol::Chain;
-use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::report::RunState;
-use protocol::{FailureCode, RequestId, RoutingId};
-use transport::Link;
+use lockstep::{Primary, PrimaryInput};
+use protocol::{Chain, RequestId, RoutingId};
 
-use super::PrimaryDriver;
-use super::text_queue::Admission;
+use super::text_queue::{Admission, TextQueue};
 use super::text_reader::TextReader;
+use crate::secondary::InputSender;
+use crate::seldom::Seldom;
 
-impl<L: Link> PrimaryDriver<L> {
-    /// Handles a message, or has it wait while its text is read, or one before it of the same
-    /// connection.
-    pub(super) fn handle_in_turn(&mut self, input: PrimaryInput) {
-        let state = self.primary.run_state();
-        let may_wait = matches!(input, PrimaryInput::Client { .. })
-            && !matches!(state, RunState::Waiting | RunState::Stopping);
-        if !may_wait || !self.can_read(&input) {
-            return self.handle(input);
-        }
-        let key = self.link.sender().map_or_else(String::new, |it| it.name);
-        match self.texts.admit(&key, input) {
-            Admission::Now(input) => self.handle(input),
-            Admission::Later => {}
-            Admission::Full(input) => {
-                if let PrimaryInput::Client { from, message, .. } = input {
-                    let reason = "too many texts wait to be read: ask again later";
-                    self.refuse(from, message.request, (FailureCode::TooMuch, reason));
-                }
-            }
-        }
-    }
+/// Commands that wait for texts, and their reader once there was a text.
+#[derive(Default)]
+pub(super) struct Texts {
+    queue: TextQueue,
+    reader: Option<TextReader>,
+    unread: Seldom,
+}
 
-    /// Tells whether there is a thread to read its texts, or need not be.
-    fn can_read(&mut self, input: &PrimaryInput) -> bool {
-        if self.text_reader.is_none() && input.brings_texts() {
-            let worlds = self.primary.plan().worlds.clone();
-            let library = self.primary.library();
-            match TextReader::start(library, worlds, self.inputs.clone()) {
-                Ok(reader) => self.text_reader = Some(reader),
+impl Texts {
+    /// Takes in a command of a key, or hands it back to be handled now: also where there is no
+    /// thread to read its texts.
+    pub(super) fn admit(
+        &mut self,
+        key: &str,
+        input: PrimaryInput,
+        primary: &Primary,
+        woken: impl FnOnce() -> InputSender<PrimaryInput>,
+    ) -> Admission {
+        if self.reader.is_none() && input.brings_texts() {
+            let worlds = primary.plan().worlds.clone();
+            match TextReader::start(primary.library(), worlds, woken()) {
+                Ok(reader) => self.reader = Some(reader),
                 Err(error) => {
                     let cause = Chain(&error);
-                    self.malformed
-                        .warn(&format!("steps wait while a text is read: {cause}"));
-                    return false;
+                    let text = format!("steps wait while a text is read: {cause}");
+                    self.unread.warn(&text);
+                    return Admission::Now(input);
                 }
             }
         }
-        true
+        self.queue.admit(key, input)
     }
 
-    /// Handles what waited long enough, and has the next text read.
-    pub(super) fn handle_texts(&mut self) {
-        let Some(reader) = &self.text_reader else {
-            return;
+    /// Takes back what was read; tells whether any command waits.
+    pub(super) fn take_read(&mut self) -> bool {
+        let Some(reader) = &self.reader else {
+            return false;
         };
         while let Some((ticket, input)) = reader.take() {
-            self.texts.on_read(ticket, input);
+            self.queue.on_read(ticket, input);
         }
-        if self.texts.is_empty() {
-            return;
-        }
-        if self.finished.is_some() || self.primary.run_state() == RunState::Stopping {
-            return self.refuse_texts();
-        }
-        while let Some((key, input)) = self.texts.next() {
-            if self.link.is_let_in(&key) {
-                self.handle(input);
-            } else {
-                let dropped = 1 + self.texts.drop_of(&key);
-                self.tell_dropped(&key, dropped);
-            }
-        }
-        let all = self.primary.run_state() != RunState::Running;
-        if let Some((ticket, input)) = self.texts.next_unread(Instant::now(), all)
-            && let Some(reader) = &self.text_reader
+        !self.queue.is_empty()
+    }
+
+    /// Returns the next command that need not wait any more, with its key.
+    pub(super) fn next(&mut self) -> Option<(String, PrimaryInput)> {
+        self.queue.next()
+    }
+
+    /// Has the next text read; `all` are in turn, also those of keys that have no time left.
+    pub(super) fn read_next(&mut self, all: bool) {
+        if let Some(reader) = &self.reader
+            && let Some((ticket, input)) = self.queue.next_unread(Instant::now(), all)
         {
             reader.read(ticket, input);
         }
     }
 
-    /// Refuses all that waits, since the run ends.
-    pub(super) fn refuse_texts(&mut self) {
-        for (to, request) in self.texts.drop_all() {
-            self.refuse(to, request, (FailureCode::Ending, "the run is ending"));
+    /// Returns how long it takes until another text may be read, if one waits for that.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        if self.queue.is_empty() {
+            return None;
         }
+        self.queue.due_in(Instant::now())
     }
 
-    fn refuse(&mut self, to: RoutingId, request: RequestId, (code, reason): (FailureCode, &str)) {
-        let reason = reason.to_owned();
-        let reply = Reply::Failed { code, reason };
-        self.reply(to, PrimaryToClient { request, reply });
+    /// Drops all that waits of a key; returns how many commands these are.
+    pub(super) fn drop_of(&mut self, key: &str) -> usize {
+        self.queue.drop_of(key)
+    }
+
+    /// Drops all that waits, and returns whose commands these are.
+    pub(super) fn drop_all(&mut self) -> Vec<(RoutingId, RequestId)> {
+        self.queue.drop_all()
     }
 }

@@ -1,6 +1,7 @@
 //! Tests when frames are due, and the effects of a full disk.
 
 use std::io::{Cursor, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::sync::Mutex;
 
 use protocol::Digest;
@@ -89,7 +90,8 @@ fn a_full_disk_ends_the_recording_which_is_told_and_keeps_what_was_written() {
         queue.push(digest, Moment::default());
         queue.push(Entry::States(noise(CHUNK_BYTES as u64)), Moment::default());
     }
-    let cause = writing::write(&queue, writer, Path::new("run.mcap")).unwrap_err();
+    let error = writing::write(&queue, writer, Path::new("run.mcap")).unwrap_err();
+    let cause = error.to_string();
     assert!(cause.starts_with("cannot record to run.mcap: "), "{cause}");
     assert!(cause.contains("the run goes on"), "{cause}");
     assert_eq!(queue.take_problem(), Some(cause));

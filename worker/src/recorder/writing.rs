@@ -2,9 +2,10 @@
 //! least every second.
 
 use std::io::{Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use protocol::Chain;
 use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PerformerReport};
 use protocol::{Digest, Iteration, TopicMessage};
@@ -12,7 +13,6 @@ use recording::content::{Figures, IterationDigest};
 use recording::writer::CHUNK_BYTES;
 use recording::{Clock, LibraryFile, Moment, RecordingWriter, WorldContent, WriteError};
 
-use super::cannot_record;
 use super::queue::{Queue, Taken};
 
 /// Time for which something may wait until it is in the file.
@@ -21,6 +21,25 @@ const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 const PERFORMER_BYTES: usize = 400;
 /// Size of anything small in memory, about \[bytes\].
 const SMALL_BYTES: usize = 400;
+
+/// Reason why a recording lacks something.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Its file cannot be written.
+    #[error(
+        "cannot record to {}: {}; the recording ends here, the run goes on",
+        .path.display(), Chain(.error)
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Error within the text, which goes on after it.
+        error: WriteError,
+    },
+    /// The thread that writes has broken down.
+    #[error("the recorder's thread panicked")]
+    Panicked,
+}
 
 /// Something to be recorded.
 pub(super) enum Entry {
@@ -62,17 +81,15 @@ pub(super) fn write<W: Write + Seek>(
     queue: &Queue,
     writer: RecordingWriter<W>,
     path: &Path,
-) -> Result<(), String> {
+) -> Result<(), RecordError> {
     let _close = Close(queue);
     let written = write_all(queue, writer);
-    let told = written.map_err(|error| {
-        let cause: &dyn std::error::Error = &error;
-        cannot_record(path, &protocol::Chain(cause))
-    });
-    if let Err(cause) = &told {
-        queue.tell(cause.clone());
-    }
-    told
+    written.map_err(|error| {
+        let path = path.to_owned();
+        let error = RecordError::Write { path, error };
+        queue.tell(error.to_string());
+        error
+    })
 }
 
 fn write_all<W: Write + Seek>(

@@ -11,26 +11,25 @@ use protocol::primary_to_observers::HeartbeatRelay;
 use protocol::report::RunState;
 use protocol::{
     DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, RoutingId, SessionId,
-    StepTrace, TopicMessage, decode, encode, topic,
+    StepTrace, decode, encode, topic,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use transport::{Notice, Publisher};
 
 use super::backlog::Backlog;
+use super::message_record::{KeepMessagesError, LostMessages, MessageRecord};
 use super::sources::Sources;
+use super::stepper_news::StepperNews;
 use super::watchers::Watchers;
-use crate::data::{Collector, ObservedTopics, Progress, StepData};
+use crate::data::{Collector, Progress, StepData};
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
 use crate::secondary::InputSender;
-use crate::seldom::Seldom;
 use crate::trace::TraceFeed;
 
 /// Number of things that are taken from the sockets before orders and beats are looked after.
 const NOTICES_PER_TURN: u32 = 64;
-/// Time between two tellings of what observers listen to, however often that changes.
-const TELLING_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Order to the status thread.
 pub(super) enum Order {
@@ -65,22 +64,21 @@ pub(super) struct Publishing<P> {
     session: SessionId,
     orders: Receiver<Order>,
     backlog: Arc<Backlog>,
-    inputs: Option<InputSender<PrimaryInput>>,
-    file: Option<MessagesFile>,
-    recorder: Option<RecorderFeed>,
+    stepper: StepperNews,
+    record: MessageRecord,
     trace: Option<TraceFeed>,
-    /// Reason why the file does not hold every message.
-    failure: Option<String>,
     collector: Collector,
     sources: Sources,
-    observed: ObservedTopics,
     watchers: Watchers,
-    next_telling: Instant,
-    refused: Seldom,
-    beats: u64,
+    beats: Beats,
+    is_ending: bool,
+}
+
+/// Heartbeats of the primary to observers.
+struct Beats {
+    count: u64,
     /// True if the run has begun, by the figures that were published.
     has_begun: Arc<AtomicBool>,
-    is_ending: bool,
 }
 
 impl<P: Publisher> Publishing<P> {
@@ -95,25 +93,22 @@ impl<P: Publisher> Publishing<P> {
             session,
             orders,
             backlog,
-            inputs: None,
-            file: None,
-            recorder: None,
+            stepper: StepperNews::new(),
+            record: MessageRecord::default(),
             trace: None,
-            failure: None,
             collector: Collector::new(false),
             sources: Sources::default(),
-            observed: ObservedTopics::default(),
             watchers: Watchers::default(),
-            next_telling: Instant::now(),
-            refused: Seldom::default(),
-            beats: 0,
-            has_begun,
+            beats: Beats {
+                count: 0,
+                has_begun,
+            },
             is_ending: false,
         }
     }
 
     /// Works until it is told to end, and all that was handed over before is done.
-    pub(super) fn run(mut self, heartbeat_interval: Duration) -> Result<(), String> {
+    pub(super) fn run(mut self, heartbeat_interval: Duration) -> Result<(), KeepMessagesError> {
         let _end = LetGo(Arc::clone(&self.backlog));
         let mut next_beat = Instant::now();
         loop {
@@ -128,13 +123,14 @@ impl<P: Publisher> Publishing<P> {
                 self.on_order(order, now);
             }
             self.collector.note_done(done);
-            self.tell_refused(now);
+            self.stepper
+                .tell_refused(&mut self.sources, now, self.is_ending);
             let has_moved = self.put_together(now);
             if self.is_ending && self.collector.is_idle() {
                 break;
             }
-            self.tell(now);
-            let wake = [self.collector.deadline(), self.telling_is_due()];
+            self.stepper.tell(now);
+            let wake = [self.collector.deadline(), self.stepper.deadline()];
             let wake = wake.into_iter().flatten().fold(next_beat, Instant::min);
             let patience = if has_moved {
                 Duration::ZERO
@@ -142,12 +138,11 @@ impl<P: Publisher> Publishing<P> {
                 wake.saturating_duration_since(now)
             };
             if let Err(error) = self.receive(patience) {
-                self.fail(format!("the data socket broke: {}", Chain(&error)));
+                self.fail(KeepMessagesError::Socket(error));
                 break;
             }
         }
-        self.close_file();
-        self.failure.map_or(Ok(()), Err)
+        self.record.finish()
     }
 
     /// Takes what has come, and waits for the first of it at most so long.
@@ -173,18 +168,19 @@ impl<P: Publisher> Publishing<P> {
         match order {
             Order::Attach { inputs, file } => {
                 self.collector = Collector::new(file.is_some());
-                (self.inputs, self.file) = (Some(inputs), file);
+                self.stepper.attach(inputs);
+                self.record.write_to(file);
             }
             Order::Record(feed) => {
                 self.collector = Collector::new(true);
-                self.recorder = Some(feed);
+                self.record.record(feed);
             }
             Order::Observe(body) => {
                 self.backlog.status_done();
                 let topic = body.topic();
                 if let PrimaryToObservers::Stats { stats, .. } = &body {
                     let begins = stats.state != RunState::Waiting;
-                    self.has_begun.fetch_or(begins, Ordering::Relaxed);
+                    self.beats.has_begun.fetch_or(begins, Ordering::Relaxed);
                 }
                 self.publish(topic, body);
             }
@@ -238,18 +234,9 @@ impl<P: Publisher> Publishing<P> {
             Err(error) => {
                 let text = format!("data of {name} refused: {}", Chain(&error));
                 self.sources.refused.malformed += 1;
-                self.refused.warn(&text);
+                self.sources.warnings.warn(&text);
                 None
             }
-        }
-    }
-
-    /// Tells the stepper what was turned away.
-    fn tell_refused(&mut self, now: Instant) {
-        if let Some(inputs) = &self.inputs
-            && let Some((counts, details)) = self.sources.take_refused(now, self.is_ending)
-        {
-            inputs.send(PrimaryInput::Refused { counts, details });
         }
     }
 
@@ -270,10 +257,7 @@ impl<P: Publisher> Publishing<P> {
     fn on_subscription(&mut self, frame: &[u8], listens: bool) {
         self.watchers.note(frame, listens);
         self.backlog.note_watched(self.watchers.watched());
-        if let Err(error) = self.observed.note(frame, listens) {
-            self.refused
-                .warn(&format!("a subscription is not heeded: {error}"));
-        }
+        self.stepper.on_subscription(frame, listens);
     }
 
     /// Publishes the oldest step if it is complete; tells whether there may be another one.
@@ -281,31 +265,18 @@ impl<P: Publisher> Publishing<P> {
         match self.collector.next(now) {
             Progress::Waiting => return false,
             Progress::Complete(messages) => {
-                if let Some(recorder) = &self.recorder {
-                    recorder.messages(&messages);
-                }
+                self.record.on_step(&messages);
                 for message in messages {
-                    self.write(&message);
-                    if self.observed.has(&message.topic) {
+                    if let Err(error) = self.record.write(&message) {
+                        self.fail(error);
+                    }
+                    if self.stepper.is_observed(&message.topic) {
                         self.publish(&topic::of_message(&message.topic), message);
                     }
                 }
             }
             Progress::Lost { sequence, from } => {
-                let names: Vec<_> = from.iter().map(PeerName::as_str).collect();
-                let text = format!(
-                    "what {} said in step {sequence} did not arrive as announced",
-                    names.join(", ")
-                );
-                if let Some(recorder) = &self.recorder {
-                    recorder.lacks(&text);
-                }
-                if self.file.is_some() {
-                    self.fail(format!("the file of messages lacks some: {text}"));
-                } else {
-                    self.backlog.warn();
-                    tracing::debug!("{text}");
-                }
+                self.on_lost(LostMessages { sequence, from });
             }
         }
         let (over, bytes) = (self.collector.over(), self.collector.bytes());
@@ -313,60 +284,29 @@ impl<P: Publisher> Publishing<P> {
         true
     }
 
-    fn write(&mut self, message: &TopicMessage) {
-        let Some(file) = &mut self.file else { return };
-        if let Err(error) = file.write(message) {
-            let path = file.path().display();
-            let cause = format!("cannot write messages to {path}: {error}");
-            self.fail(cause);
+    fn on_lost(&mut self, lost: LostMessages) {
+        self.record.on_lost(&lost);
+        if self.record.has_file() {
+            self.fail(KeepMessagesError::Lost(lost));
+        } else {
+            self.backlog.warn();
+            tracing::debug!("{lost}");
         }
     }
 
-    fn close_file(&mut self) {
-        let Some(mut file) = self.file.take() else {
-            return;
-        };
-        if let Err(error) = file.finish() {
-            let path = file.path().display();
-            self.failure = Some(format!("cannot write messages to {path}: {error}"));
-        }
-    }
-
-    /// Ends the run: half a proof is none.
-    fn fail(&mut self, cause: String) {
-        if self.file.take().is_none() {
-            return tracing::error!("{cause}");
-        }
-        self.collector.allow_loss();
-        if let Some(inputs) = &self.inputs {
-            inputs.send(PrimaryInput::Failed(cause.clone()));
-        }
-        self.failure = Some(cause);
-    }
-
-    fn telling_is_due(&self) -> Option<Instant> {
-        let is_due = self.inputs.is_some() && self.observed.has_changes();
-        is_due.then_some(self.next_telling)
-    }
-
-    /// Tells the stepper what observers begin or cease to listen to.
-    fn tell(&mut self, now: Instant) {
-        let Some(inputs) = &self.inputs else { return };
-        if !self.observed.has_changes() || now < self.next_telling {
-            return;
-        }
-        self.next_telling = now + TELLING_INTERVAL;
-        for change in self.observed.changes() {
-            inputs.send(PrimaryInput::Observed(change));
+    /// Gives the file of messages up, after which no message need be waited for.
+    fn fail(&mut self, error: KeepMessagesError) {
+        if self.record.fail(error, self.stepper.inputs()) {
+            self.collector.allow_loss();
         }
     }
 
     fn beat(&mut self) {
-        self.beats += 1;
+        self.beats.count += 1;
         let relay = HeartbeatRelay {
             name: PeerName::primary(),
-            count: self.beats,
-            has_begun: self.has_begun.load(Ordering::Relaxed),
+            count: self.beats.count,
+            has_begun: self.beats.has_begun.load(Ordering::Relaxed),
         };
         self.publish(topic::HEARTBEAT, PrimaryToObservers::Heartbeat(relay));
     }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId};
 
+use crate::seldom::Seldom;
+
 /// Number of addresses that are known; the oldest are forgotten.
 const SOURCES_MAX: usize = 4096;
 
@@ -19,6 +21,8 @@ pub(super) struct Sources {
     in_order: VecDeque<RoutingId>,
     /// Count of what was turned away since that was told.
     pub(super) refused: RefusedCounts,
+    /// Lines of the log about it.
+    pub(super) warnings: Seldom,
     told_at: Option<Instant>,
 }
 

@@ -92,11 +92,13 @@ impl Stage {
     }
 
     fn publish(&mut self, sequence: u64) {
-        self.status.step_published(&Step {
+        let step = Step {
             sequence: Sequence(sequence),
             grant: 0,
             ..Step::default()
-        });
+        };
+        self.status.note_published(&step);
+        self.status.step_begun(&step);
     }
 }
 
@@ -171,11 +173,13 @@ fn what_clients_say_is_heard_first_by_those_who_listen() {
         publisher: Speaker::Client,
         ..message("/a", 0, 1)
     };
-    stage.status.step_published(&Step {
+    let step = Step {
         sequence: Sequence(1),
         messages: vec![message("/a", 3, 0), said.clone()],
         ..Step::default()
-    });
+    };
+    stage.status.note_published(&step);
+    stage.status.step_begun(&step);
     stage.step(1, &[]);
     assert_eq!(hear(&mut observer), said);
 }
@@ -219,7 +223,7 @@ fn the_file_has_every_message_before_the_thread_ends() {
         send(&mut peer, "s1", sequence, vec![message("/a", 0, sequence)]);
         stage.step(sequence, &[("s1", 1)]);
     }
-    stage.status.finish(true).unwrap();
+    stage.status.end(true).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 3_001);
     assert!(text.lines().last().unwrap().starts_with("end 3000 "));
@@ -242,7 +246,8 @@ fn a_file_that_cannot_be_written_ends_the_run() {
         cause.contains("cannot write messages to /dev/full"),
         "{cause}"
     );
-    assert_eq!(stage.status.finish(true), Err(cause));
+    let error = stage.status.end(true).unwrap_err();
+    assert_eq!(Chain(&error).to_string(), cause);
 }
 
 #[test]
@@ -251,7 +256,8 @@ fn a_file_that_lacks_messages_says_whose() {
     let mut stage = Stage::new(Some(&folder.path().join("messages")));
     stage.publish(1);
     stage.step(1, &[("s1", 1)]);
-    let error = stage.status.finish(false).unwrap_err();
+    let error = stage.status.end(false).unwrap_err();
+    let error = Chain(&error).to_string();
     assert!(
         error.contains("lacks some: what s1 said in step 1"),
         "{error}"
@@ -288,7 +294,7 @@ fn data_in_the_name_of_another_is_counted_and_harms_no_file() {
     }
     send(&mut peers[0], "s1", 1, vec![message("/a", 0, 1)]);
     stage.step(1, &[("s1", 1)]);
-    stage.status.finish(true).unwrap();
+    stage.status.end(true).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 2, "{text}");
     let mut foreign = 0;

@@ -28,14 +28,7 @@ struct Breadcrumbs {
     world: String,
     /// Prefix of names of models in commands.
     prefix: String,
-    /// The name that copies are numbered with.
-    name: String,
-    /// SDF text of the copies.
-    sdf: String,
-    /// The same of copies that never move.
-    static_sdf: String,
-    /// Pose of new copies, frame of the model.
-    offset: Pose,
+    pattern: Pattern,
     /// Largest number of copies; `None` is no limit.
     most: Option<u32>,
     allows_renaming: bool,
@@ -46,6 +39,18 @@ struct Breadcrumbs {
     volume: Option<[f64; 3]>,
     remaining_topic: String,
     state: State,
+}
+
+/// Model that is copied.
+struct Pattern {
+    /// The name that copies are numbered with.
+    name: String,
+    /// SDF text of the copies.
+    sdf: String,
+    /// The same of copies that never move.
+    static_sdf: String,
+    /// Pose of new copies, frame of the model.
+    offset: Pose,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -101,15 +106,17 @@ pub(super) fn configure(
         scope: configuration.scope.to_owned(),
         world: configuration.world.name.clone(),
         prefix: configuration.command_prefix(),
-        sdf: markup::write(text),
-        static_sdf: markup::write(&markup::made_static(text)),
-        offset: offset.ok_or_else(|| wrong("the <pose> in <breadcrumb> is no pose"))?,
+        pattern: Pattern {
+            sdf: markup::write(text),
+            static_sdf: markup::write(&markup::made_static(text)),
+            offset: offset.ok_or_else(|| wrong("the <pose> in <breadcrumb> is no pose"))?,
+            name,
+        },
         most: (most >= 0.0).then_some(most as u32),
         allows_renaming: configuration.flag("allow_renaming", false)?,
         physics_ns: (physics_s > 0.0 && !is_static).then_some((physics_s * 1e9) as u64),
         is_static,
         volume: volume(configuration)?,
-        name,
         remaining_topic: remaining_topic.clone(),
         state: State::default(),
     };
@@ -175,15 +182,15 @@ impl Breadcrumbs {
         if self.most.is_none_or(|most| deployed < most) {
             let Some(name) = self.free_name(context.world()) else {
                 tracing::warn!(
-                    breadcrumb = self.name,
+                    breadcrumb = self.pattern.name,
                     number = deployed,
                     "a model has this breadcrumb's name already, and <allow_renaming> is false"
                 );
                 return;
             };
             let frame = context.cell.scope_pose(context.model, &self.scope);
-            let pose = packed(&frame.then(&self.offset));
-            context.request(self.spawn(&self.sdf, name.clone(), pose, None));
+            let pose = packed(&frame.then(&self.pattern.offset));
+            context.request(self.spawn(&self.pattern.sdf, name.clone(), pose, None));
             self.state.deployed += 1;
             let crumb = Crumb {
                 name,
@@ -222,7 +229,7 @@ impl Breadcrumbs {
             let is_waiting = self.state.crumbs.iter().any(|crumb| crumb.name == *name);
             !is_there(world, name) && !is_waiting
         };
-        let wanted = format!("{}_{}", self.name, self.state.deployed);
+        let wanted = format!("{}_{}", self.pattern.name, self.state.deployed);
         if is_free(&wanted) {
             return Some(wanted);
         }
@@ -254,7 +261,7 @@ impl Breadcrumbs {
             } else {
                 let here = packed(&Pose::IDENTITY);
                 let frame = Some(model.clone());
-                context.request(self.spawn(&self.static_sdf, name, here, frame));
+                context.request(self.spawn(&self.pattern.static_sdf, name, here, frame));
                 context.request(Command::Remove { model });
             }
         }

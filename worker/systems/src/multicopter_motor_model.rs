@@ -21,20 +21,25 @@ struct MulticopterMotorModel {
     axis: Vector,
     /// Its place among actuators.
     number: usize,
-    /// 1 for counter-clockwise, -1 for clockwise.
-    direction: f64,
     /// \[rad/s\]
     turning_max: f64,
+    rotor: Rotor,
+    /// Time constants of getting faster and slower \[s\].
+    constants_s: [f64; 2],
+    slowdown: f64,
+    state: State,
+}
+
+/// Forces and moments of a rotor by its turning.
+struct Rotor {
+    /// 1 for counter-clockwise, -1 for clockwise.
+    direction: f64,
     /// \[N s²/rad²\]
     thrust_factor: f64,
     /// \[m\]
     moment_factor: f64,
     /// Drag and rolling moment per turning and speed across.
     across: [f64; 2],
-    /// Time constants of getting faster and slower \[s\].
-    constants_s: [f64; 2],
-    slowdown: f64,
-    state: State,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -107,18 +112,25 @@ pub(super) fn configure(
             },
             axis: model.links[link].pose.inverse().rotate(axis).into(),
             number: place as usize,
-            direction,
             turning_max: number("maxRotVelocity", 838.0)?,
-            thrust_factor: number("motorConstant", 8.54858e-6)?,
-            moment_factor: number("momentConstant", 0.016)?,
-            across: [
-                number("rotorDragCoefficient", 1e-4)?,
-                number("rollingMomentCoefficient", 1e-6)?,
-            ],
+            rotor: rotor(configuration, direction)?,
             constants_s,
             slowdown,
             state: State::default(),
         }),
+    })
+}
+
+fn rotor(configuration: &Configuration<'_>, direction: f64) -> Result<Rotor, ConfigureError> {
+    let number = |name: &str, default| configuration.number(name, default);
+    Ok(Rotor {
+        direction,
+        thrust_factor: number("motorConstant", 8.54858e-6)?,
+        moment_factor: number("momentConstant", 0.016)?,
+        across: [
+            number("rotorDragCoefficient", 1e-4)?,
+            number("rollingMomentCoefficient", 1e-6)?,
+        ],
     })
 }
 
@@ -133,17 +145,21 @@ impl MulticopterMotorModel {
     fn push(&self, context: &mut Context<'_>, turning: f64) {
         let (cell, model) = (&mut *context.cell, context.model);
         let pose = cell.link_pose(model, self.link);
-        let thrust = self.direction * turning.signum() * turning * turning * self.thrust_factor;
+        let thrust =
+            self.rotor.direction * turning.signum() * turning * turning * self.rotor.thrust_factor;
         let along = pose.rotate([0.0, 0.0, 1.0]);
         let axis = Vector::from(pose.rotate(self.axis.into()));
         let [velocity, _] = cell.link_velocity(model, self.link);
         let flow = Vector::from(velocity) - Vector::from(cell.wind());
         let across = flow - axis * flow.dot(axis);
-        let [drag, rolling] = self.across.map(|factor| across * (-turning.abs() * factor));
+        let [drag, rolling] = self
+            .rotor
+            .across
+            .map(|factor| across * (-turning.abs() * factor));
         let force = Vector::from(along) * thrust + drag;
         cell.add_load(model, self.link, force.into(), [0.0; 3]);
         if let Some(parent) = self.parent {
-            let against = -self.direction * thrust * self.moment_factor;
+            let against = -self.rotor.direction * thrust * self.rotor.moment_factor;
             let torque = Vector::from(along) * against + rolling;
             cell.add_load(model, parent, [0.0; 3], torque.into());
         }
@@ -191,7 +207,7 @@ impl System for MulticopterMotorModel {
             self.push(context, turning);
         }
         self.spin_up(context.time.step_size_s);
-        let asked = self.direction * self.state.reached / self.slowdown;
+        let asked = self.rotor.direction * self.state.reached / self.slowdown;
         if asked != 0.0 || turning != 0.0 {
             context
                 .cell

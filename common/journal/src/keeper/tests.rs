@@ -1,6 +1,5 @@
 //! A keeper on a disk that is full and gets room again.
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -109,27 +108,9 @@ fn who_waits_for_records_hears_when_they_are_written() {
 #[derive(Debug)]
 struct LostFile;
 
-impl Write for LostFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Medium for LostFile {
+impl Durable for LostFile {
     fn sync(&mut self) -> io::Result<()> {
         Err(io::Error::other("lost"))
-    }
-
-    fn cut(&mut self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn go_back(&mut self, _: u64) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -137,7 +118,7 @@ impl Medium for LostFile {
 fn no_checkpoint_rests_on_a_file_that_is_not_safe() {
     let folder = tempfile::tempdir().unwrap();
     let (mut keeper, news) = start(Box::new(LocalDisk), folder.path());
-    let beside = |file: Box<dyn Medium>| {
+    let beside = |file: Box<dyn Durable>| {
         let path = "digests.txt".into();
         vec![Beside { path, file }]
     };

@@ -1,0 +1,75 @@
+//! [`Listeners`]: who listens to which topic: systems of models and worlds, and observers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::topic;
+use protocol::topic_message::SubscriptionChange;
+
+use systems::Audience;
+
+/// Topics that are listened to, with how many systems subscribe to each.
+pub(super) struct Listeners {
+    audience: Audience,
+    /// True if everything is published, with or without subscribers.
+    publishes_all: bool,
+    counts: BTreeMap<String, usize>,
+}
+
+impl Listeners {
+    /// Begins with nobody.
+    pub(super) fn new(publishes_all: bool) -> Self {
+        Self {
+            audience: Audience {
+                publish_all: publishes_all,
+                ..Audience::default()
+            },
+            publishes_all,
+            counts: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the topics that are listened to.
+    pub(super) fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// Forgets all systems; observers stay.
+    pub(super) fn clear_systems(&mut self) {
+        self.counts.clear();
+        self.audience.heard.clear();
+    }
+
+    /// Takes note that a system subscribes to a topic.
+    pub(super) fn add(&mut self, topic: String) {
+        *self.counts.entry(topic.clone()).or_default() += 1;
+        self.audience.heard.insert(topic);
+    }
+
+    /// Takes note that a system that subscribed to a topic is gone.
+    pub(super) fn remove(&mut self, topic: &str) {
+        match self.counts.get_mut(topic) {
+            Some(count) if *count > 1 => *count -= 1,
+            Some(_) | None => {
+                self.counts.remove(topic);
+                self.audience.heard.remove(topic);
+            }
+        }
+    }
+
+    /// Takes note of what observers begin or cease to listen to.
+    pub(super) fn on_change(&mut self, change: &SubscriptionChange) {
+        if change.topic == topic::EVERY_MESSAGE {
+            self.audience.publish_all = self.publishes_all || change.wanted;
+        } else if change.wanted {
+            self.audience.observed.insert(change.topic.clone());
+        } else {
+            self.audience.observed.remove(&change.topic);
+        }
+    }
+
+    /// Goes on with the observers of a saved state.
+    pub(super) fn restore_observers(&mut self, publish_all: bool, observed: BTreeSet<String>) {
+        self.audience.publish_all = publish_all;
+        self.audience.observed = observed;
+    }
+}

@@ -1,0 +1,237 @@
+//! [`Line`]: the end of a link at which a primary's driver sends and receives, with its clock and
+//! what other threads hand in.
+
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use lockstep::{Primary, PrimaryInput};
+use protocol::Chain;
+use protocol::{
+    ClientToPrimary, DecodeError, Envelope, PeerName, ProtocolVersion, RoutingId,
+    SecondaryToPrimary, SessionId, SessionTime, decode, encode, topic,
+};
+use serde::Serialize;
+use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, Refusals};
+
+use crate::clock::{SessionClock, wall_clock_us};
+use crate::secondary::InputSender;
+use crate::seldom::{Seldom, shortened};
+
+/// A link with a clock, and a queue of inputs of other threads.
+pub(super) struct Line<L> {
+    link: L,
+    session: SessionId,
+    clock: SessionClock,
+    /// Time when the last message arrived.
+    arrived_at: SessionTime,
+    inputs: InputSender<PrimaryInput>,
+    pending: Receiver<PrimaryInput>,
+    malformed: Seldom,
+}
+
+/// Reason why the connections of a key are not cut.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CutError {
+    /// Whoever asks has it.
+    #[error("{key} is the key by which you ask")]
+    Own {
+        /// The name of the key.
+        key: String,
+    },
+    /// A secondary that computes has it.
+    #[error(
+        "{key} is the key of {name}, which computes cells of this run: `phalanx ctl RUN drain \
+         {name}` has others take them over"
+    )]
+    OfHost {
+        /// The name of the key.
+        key: String,
+        /// The secondary.
+        name: PeerName,
+    },
+    /// The link does not know it.
+    #[error(transparent)]
+    Unknown(#[from] DisconnectError),
+}
+
+impl<L: Link> Line<L> {
+    /// Begins a session on a link.
+    pub(super) fn new(link: L, session: SessionId) -> Self {
+        let (inputs, pending) = InputSender::new(&link);
+        Self {
+            link,
+            session,
+            clock: SessionClock::start(),
+            arrived_at: SessionTime(0),
+            inputs,
+            pending,
+            malformed: Seldom::default(),
+        }
+    }
+
+    /// Returns the session's clock.
+    pub(super) fn clock(&self) -> SessionClock {
+        self.clock
+    }
+
+    /// Returns the time.
+    pub(super) fn now(&self) -> SessionTime {
+        self.clock.now()
+    }
+
+    /// Returns when the last message arrived.
+    pub(super) fn arrived_at(&self) -> SessionTime {
+        self.arrived_at
+    }
+
+    /// Returns a handle for inputs from other threads.
+    pub(super) fn inputs(&self) -> InputSender<PrimaryInput> {
+        self.inputs.clone()
+    }
+
+    /// Has an input handled later.
+    pub(super) fn put(&self, input: PrimaryInput) {
+        self.inputs.send(input);
+    }
+
+    /// Returns the next input of other threads.
+    pub(super) fn take_pending(&mut self) -> Option<PrimaryInput> {
+        self.pending.try_recv().ok()
+    }
+
+    /// Waits for what comes next, at most so long.
+    ///
+    /// # Errors
+    /// Fails if nothing can arrive any more.
+    pub(super) fn receive(&mut self, timeout: Duration) -> Result<Option<Arrival>, LinkError> {
+        let received = self.link.receive(Some(timeout));
+        self.arrived_at = self.clock.now();
+        received
+    }
+
+    /// Returns what is there already, if anything is.
+    pub(super) fn receive_at_once(&mut self) -> Option<Arrival> {
+        self.link.receive(Some(Duration::ZERO)).ok().flatten()
+    }
+
+    /// Returns the input that a message is.
+    pub(super) fn input_of(
+        &mut self,
+        from: RoutingId,
+        topic: &[u8],
+        payload: &[u8],
+    ) -> PrimaryInput {
+        if topic == topic::REQUEST.as_bytes() {
+            return match decode::<ClientToPrimary>(payload) {
+                Ok(envelope) => PrimaryInput::Client {
+                    from,
+                    session: envelope.session,
+                    message: envelope.body,
+                    texts: Vec::new(),
+                },
+                Err(error) => self.on_malformed(from, false, &error),
+            };
+        }
+        match decode::<SecondaryToPrimary>(payload) {
+            Ok(envelope) => PrimaryInput::Secondary {
+                from,
+                envelope,
+                wall_clock_us: wall_clock_us(),
+            },
+            Err(error) => {
+                let joining = topic == topic::ANNOUNCE.as_bytes();
+                self.on_malformed(from, joining, &error)
+            }
+        }
+    }
+
+    fn on_malformed(
+        &mut self,
+        from: RoutingId,
+        joining: bool,
+        error: &DecodeError,
+    ) -> PrimaryInput {
+        let error = Chain(error).to_string();
+        let error = shortened(&error).to_owned();
+        self.malformed
+            .warn(&format!("message from {from} refused: {error}"));
+        PrimaryInput::Malformed {
+            from,
+            joining,
+            error,
+        }
+    }
+
+    /// Returns the bytes of a message of this session.
+    pub(super) fn encode<B: Serialize>(&self, body: B) -> Vec<u8> {
+        encode(&Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: self.session,
+            sender: PeerName::primary(),
+            body,
+        })
+    }
+
+    /// Sends a message.
+    pub(super) fn send(&mut self, to: Destination<'_>, topic: &str, bytes: &[u8]) {
+        if let Err(error) = self.link.send(to, topic, bytes) {
+            // A secondary that is missed is sent its step again, or is lost by its deadlines.
+            tracing::debug!(topic, "message not sent: {}", Chain(&error));
+        }
+    }
+
+    /// Returns who sent the message that came last, where there are keys.
+    pub(super) fn sender(&self) -> Option<Client> {
+        self.link.sender()
+    }
+
+    /// Notes that the message that came last is refused.
+    pub(super) fn refuse_last(&mut self) {
+        self.link.refuse_last();
+    }
+
+    /// Returns who is connected.
+    pub(super) fn clients(&self) -> protocol::report::Clients {
+        self.link.clients()
+    }
+
+    /// Tells whether a key is let in.
+    pub(super) fn is_let_in(&self, key: &str) -> bool {
+        self.link.is_let_in(key)
+    }
+
+    /// Returns who was let in since the last time.
+    pub(super) fn take_admitted(&mut self) -> Vec<Client> {
+        self.link.take_admitted()
+    }
+
+    /// Returns what was turned away since the last time.
+    pub(super) fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
+        self.link.take_refusals(is_last)
+    }
+
+    /// Cuts all connections of a key and keeps it out; returns how many there were.
+    ///
+    /// # Errors
+    /// Fails if whoever asks has it, or a secondary that computes, or nobody.
+    pub(super) fn cut(&mut self, key: &str, primary: &Primary) -> Result<u64, CutError> {
+        if self.sender().is_some_and(|client| client.name == key) {
+            let key = key.to_owned();
+            return Err(CutError::Own { key });
+        }
+        if let Some(name) = self.host_with_key(key, primary) {
+            let key = key.to_owned();
+            return Err(CutError::OfHost { key, name });
+        }
+        Ok(self.link.disconnect(key)?)
+    }
+
+    /// Returns a secondary that computes and has connected by a key.
+    fn host_with_key(&self, key: &str, primary: &Primary) -> Option<PeerName> {
+        let members = primary.roster().members();
+        let mut hosts = members.filter(|(name, _)| !primary.hosted(name).is_empty());
+        let found =
+            hosts.find(|(_, member)| self.link.key_of(&member.routing).as_deref() == Some(key));
+        found.map(|(name, _)| name.clone())
+    }
+}
