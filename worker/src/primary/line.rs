@@ -185,6 +185,11 @@ impl<L: Link> Line<L> {
         self.link.sender()
     }
 
+    /// Charges the key of a client for a request that is refused.
+    pub(super) fn charge(&mut self, client: &RoutingId) {
+        self.link.charge(client);
+    }
+
     /// Notes that the message that came last is refused.
     pub(super) fn refuse_last(&mut self) {
         self.link.refuse_last();

@@ -41,6 +41,9 @@ impl<L: Link> PrimaryDriver<L> {
     }
 
     fn answer(&mut self, to: &RoutingId, message: PrimaryToClient) {
+        if matches!(message.reply, Reply::Failed { .. }) {
+            self.line.charge(to);
+        }
         self.send(Destination::Peer(to), topic::REQUEST, message);
     }
 
