@@ -131,24 +131,41 @@ pub struct Addressed<'a> {
     pub text: &'a str,
 }
 
+/// Words that address no topic or service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// No word is a topic or service.
+    #[error("name a topic or service: it begins with /")]
+    NoName,
+    /// A word follows that has no meaning.
+    #[error("{word:?} is too much: put quotes around it")]
+    Superfluous {
+        /// The word.
+        word: String,
+    },
+}
+
 impl<'a> Addressed<'a> {
     /// Tells words apart: names begin with `/`, runs do not.
     ///
     /// # Errors
-    /// A sentence for the user when there is no name, or too much.
-    pub fn parse(words: &'a [String]) -> Result<Self, String> {
+    /// Fails if there is no name, or too much.
+    pub fn parse(words: &'a [String]) -> Result<Self, AddressError> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (run, name, rest) = match words.as_slice() {
             [name, rest @ ..] if name.starts_with('/') => (None, *name, rest),
             [run, name, rest @ ..] if name.starts_with('/') => (Some(*run), *name, rest),
-            _ => return Err("name a topic or service: it begins with /".to_owned()),
+            _ => return Err(AddressError::NoName),
         };
         let (kind, text) = match rest {
             [] => (None, ""),
             [kind] if messages::find(kind).is_some() => (Some(*kind), ""),
             [text] => (None, *text),
             [kind, text] => (Some(*kind), *text),
-            _ => return Err(format!("{:?} is too much: put quotes around it", rest[2])),
+            [_, _, word, ..] => {
+                let word = (*word).to_owned();
+                return Err(AddressError::Superfluous { word });
+            }
         };
         Ok(Self {
             run,

@@ -8,11 +8,11 @@ mod messages;
 mod states;
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-use protocol::states_file::MAGIC;
-use protocol::{Digest, ExitCode};
+use protocol::states_file::{MAGIC, ReadStatesError};
+use protocol::{Digest, ExitCode, Iteration};
 use serde::Serialize;
 
 use super::{CommandResult, Failed, output};
@@ -95,6 +95,175 @@ enum Value {
     Text(String),
 }
 
+/// Reason why files cannot be compared.
+#[derive(Debug, thiserror::Error)]
+enum DiffError {
+    /// The operating system cannot read one.
+    #[error("cannot read {file}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+    /// One has nothing in it.
+    #[error("{file} is empty: the run that wrote it ended before its first iteration")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// One is of no kind that can be compared.
+    #[error(
+        "{file} is neither a file of digests nor one of states or messages: --digests, --states \
+         and --messages of `phalanx run` write them"
+    )]
+    UnknownKind {
+        /// The file.
+        file: String,
+    },
+    /// They are of two kinds.
+    #[error(
+        "{} holds {}, {} holds {}: only files of one kind can be compared",
+        files[0],
+        kinds[0].name(),
+        files[1],
+        kinds[1].name()
+    )]
+    Kinds {
+        /// The files.
+        files: [String; 2],
+        /// Their kinds.
+        kinds: [Kind; 2],
+    },
+    /// One ends before the other.
+    #[error(
+        "{short} ends after iteration {iterations} and {long} goes on; they are the same as far as \
+         both go"
+    )]
+    Shorter {
+        /// The file that ends.
+        short: String,
+        /// Number of its iterations.
+        iterations: u64,
+        /// The other file.
+        long: String,
+    },
+    /// The last line of one of digests is incomplete.
+    #[error("{file} is cut off in line {line}; it is the same up to iteration {}", line - 1)]
+    DigestsCut {
+        /// The file.
+        file: String,
+        /// The line, which is that of the iteration of its number.
+        line: u64,
+    },
+    /// A line is none of a file of digests.
+    #[error("{file}:{line}: not iteration {line} and its digest of 32 hexadecimal digits")]
+    NoDigest {
+        /// The file.
+        file: String,
+        /// The line, which is that of the iteration of its number.
+        line: u64,
+    },
+    /// The last line of one of messages is incomplete.
+    #[error("{file} is cut off in line {line}: the run that wrote it did not end in order")]
+    MessagesCut {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+    },
+    /// A line is none of a file of messages.
+    #[error("{file}:{line}: neither a message (ITERATION TOPIC PUBLISHER DIGEST) nor the end")]
+    NoMessage {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+    },
+    /// A line follows the last one of a file of messages.
+    #[error("{file}:{line}: something follows the end")]
+    AfterEnd {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+    },
+    /// One of states ends before its end is marked.
+    #[error("{file} {error}; the files are the same up to iteration {same}")]
+    StatesCut {
+        /// The file.
+        file: String,
+        /// The last iteration that is whole.
+        same: Iteration,
+        /// Error of its reader, which is told with it.
+        error: ReadStatesError,
+    },
+    /// One is no file of states that can be read.
+    #[error("{file} {error}")]
+    States {
+        /// The file.
+        file: String,
+        /// Error of its reader, which is told with it.
+        error: ReadStatesError,
+    },
+    /// One of states has nothing of the first iteration of the other.
+    #[error("{file} does not begin at iteration {iteration}")]
+    LateBeginning {
+        /// The file.
+        file: String,
+        /// The iteration.
+        iteration: u64,
+    },
+    /// Their iterations are of different length.
+    #[error(
+        "{} has steps of {} ns and {} of {} ns: they cannot be compared",
+        files[0],
+        steps_ns[0],
+        files[1],
+        steps_ns[1]
+    )]
+    StepSizes {
+        /// The files.
+        files: [String; 2],
+        /// Their steps \[ns\].
+        steps_ns: [u64; 2],
+    },
+    /// A performer is in one alone.
+    #[error("{has} has the performer {performer} and {lacks} does not: they are of two worlds")]
+    Performer {
+        /// The performer.
+        performer: String,
+        /// The file that it is in.
+        has: String,
+        /// The other file.
+        lacks: String,
+    },
+    /// Two performers have one name.
+    #[error("a name of a performer stands twice in {} or {}", files[0], files[1])]
+    PerformerTwice {
+        /// The files.
+        files: [String; 2],
+    },
+}
+
+impl DiffError {
+    /// Makes the error of a file that the operating system cannot read.
+    fn unreadable(file: &str, source: io::Error) -> Self {
+        let file = file.to_owned();
+        Self::Unreadable { file, source }
+    }
+
+    /// Makes the error of a file that ends before another.
+    fn shorter(short: &str, iterations: u64, long: &str) -> Self {
+        Self::Shorter {
+            short: short.to_owned(),
+            iterations,
+            long: long.to_owned(),
+        }
+    }
+}
+
 /// Number of bytes that are read to tell the kind of a file from its first line \[bytes\].
 const START_BYTES: u64 = 2048;
 /// Number of words that a line of a message has at least; one of a digest has two.
@@ -102,24 +271,10 @@ const MESSAGE_WORDS: usize = 4;
 
 /// Compares two files.
 pub(super) fn diff(arguments: &DiffArguments) -> CommandResult {
-    let names = [&arguments.first, &arguments.second].map(|path| path.display().to_string());
-    let [first, second] = [
-        Input::open(&arguments.first, &names[0])?,
-        Input::open(&arguments.second, &names[1])?,
-    ];
-    let verdict = match (first.kind, second.kind) {
-        (Kind::Digests, Kind::Digests) => digests::compare(first, second),
-        (Kind::States, Kind::States) => states::compare(first, second),
-        (Kind::Messages, Kind::Messages) => messages::compare(first, second),
-        (Kind::Digests | Kind::States | Kind::Messages, _) => Err(format!(
-            "{} holds {}, {} holds {}: only files of one kind can be compared",
-            names[0],
-            first.kind.name(),
-            names[1],
-            second.kind.name()
-        )),
-    };
-    let verdict = verdict.map_err(|error| Failed::message(ExitCode::Configuration, error))?;
+    let paths = [arguments.first.as_path(), arguments.second.as_path()];
+    let names = paths.map(|path| path.display().to_string());
+    let verdict = compare(paths, &names);
+    let verdict = verdict.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     match arguments.format {
         Format::Text => output::print(&verdict.text(&names))?,
         Format::Json => output::print_json(&verdict)?,
@@ -131,6 +286,20 @@ pub(super) fn diff(arguments: &DiffArguments) -> CommandResult {
     })
 }
 
+fn compare(paths: [&Path; 2], names: &[String; 2]) -> Result<Verdict, DiffError> {
+    let first = Input::open(paths[0], &names[0])?;
+    let second = Input::open(paths[1], &names[1])?;
+    match (first.kind, second.kind) {
+        (Kind::Digests, Kind::Digests) => digests::compare(first, second),
+        (Kind::States, Kind::States) => states::compare(first, second),
+        (Kind::Messages, Kind::Messages) => messages::compare(first, second),
+        (Kind::Digests | Kind::States | Kind::Messages, _) => Err(DiffError::Kinds {
+            files: names.clone(),
+            kinds: [first.kind, second.kind],
+        }),
+    }
+}
+
 /// A file that is compared.
 struct Input<'a> {
     name: &'a str,
@@ -140,11 +309,8 @@ struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Opens a file and tells its kind from its first bytes.
-    fn open(path: &Path, name: &'a str) -> Result<Self, Failed> {
-        let unreadable = |error: std::io::Error| {
-            let message = format!("cannot read {name}: {error}");
-            Failed::message(ExitCode::Configuration, message)
-        };
+    fn open(path: &Path, name: &'a str) -> Result<Self, DiffError> {
+        let unreadable = |source| DiffError::unreadable(name, source);
         let mut file = File::open(path).map_err(unreadable)?;
         let mut start = Vec::new();
         let reader = (&mut file).take(START_BYTES);
@@ -157,17 +323,12 @@ impl<'a> Input<'a> {
             Some(b'0'..=b'9') if words >= MESSAGE_WORDS => Kind::Messages,
             Some(b'0'..=b'9') => Kind::Digests,
             None => {
-                let message = format!(
-                    "{name} is empty: the run that wrote it ended before its first iteration"
-                );
-                return Err(Failed::message(ExitCode::Configuration, message));
+                let file = name.to_owned();
+                return Err(DiffError::Empty { file });
             }
             Some(_) => {
-                let message = format!(
-                    "{name} is neither a file of digests nor one of states or messages: \
-                     --digests, --states and --messages of `phalanx run` write them"
-                );
-                return Err(Failed::message(ExitCode::Configuration, message));
+                let file = name.to_owned();
+                return Err(DiffError::UnknownKind { file });
             }
         };
         file.rewind().map_err(unreadable)?;
@@ -257,14 +418,6 @@ impl Value {
             Self::Text(text) => text.clone(),
         }
     }
-}
-
-/// Says that one file ends before the other.
-fn shorter(short: &str, iterations: u64, long: &str) -> String {
-    format!(
-        "{short} ends after iteration {iterations} and {long} goes on; they are the same as far \
-         as both go"
-    )
 }
 
 #[cfg(test)]

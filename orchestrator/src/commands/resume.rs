@@ -20,6 +20,72 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between looks at whether they have.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
+/// Reason why no run is resumed, or not the one that is named.
+#[derive(Debug, thiserror::Error)]
+enum ChooseError {
+    /// No run can be.
+    #[error("nothing to resume: no run was killed or interrupted that wrote down what it did")]
+    Nothing,
+    /// Several can be, and none is named.
+    #[error("say which run to resume: {}", names.join(", "))]
+    Several {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// No run is named so.
+    #[error(
+        "no run of this machine is named {named}: {}{}",
+        list(resumable),
+        hint(journal.as_deref())
+    )]
+    Unknown {
+        /// The name.
+        named: String,
+        /// Names of those that can be resumed.
+        resumable: Vec<String>,
+        /// The journal that is named in place of a run, if it is one.
+        journal: Option<PathBuf>,
+    },
+    /// It goes on.
+    #[error("{name} is living: `phalanx attach {name}` opens its view")]
+    Living {
+        /// Its name.
+        name: String,
+    },
+    /// It has ended for good.
+    #[error("{name} cannot be resumed: it ended ({cause}), and {reason}")]
+    Ended {
+        /// Its name.
+        name: String,
+        /// Cause of its end.
+        cause: String,
+        /// Reason why it cannot be resumed.
+        reason: String,
+    },
+    /// It was killed, and something that it needs is missing.
+    #[error("{name} cannot be resumed: {reason}")]
+    Lost {
+        /// Its name.
+        name: String,
+        /// Reason why it cannot be resumed.
+        reason: String,
+    },
+}
+
+fn list(resumable: &[String]) -> String {
+    match resumable {
+        [] => "there is none to resume".to_owned(),
+        names => format!("to resume there are {}", names.join(", ")),
+    }
+}
+
+fn hint(journal: Option<&Path>) -> String {
+    journal.map_or_else(String::new, |path| {
+        let path = path.display();
+        format!("; {path} is a journal by itself: `worker --resume` takes it up")
+    })
+}
+
 /// Goes on with a run, here or in a keeper that is started with the same words.
 pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> CommandResult {
     let usage = |text: &str| Err(Failed::message(ExitCode::Usage, text));
@@ -44,7 +110,7 @@ pub(super) fn take(arguments: &ResumeArguments) -> Result<(RunDirectory, Launche
     let launched = launch_of(&found, arguments)?;
     let directory = Runs::open().and_then(|runs| runs.reopen(&found.record.name));
     let directory = directory.map_err(|error| match error {
-        RunDirectoryError::Living { .. } => Failed::message(ExitCode::Failure, living(&found)),
+        RunDirectoryError::Living { .. } => Failed::new(ExitCode::Failure, living(&found)),
         other => Failed::new(ExitCode::Failure, other),
     })?;
     // Nobody can take it up beside this now, and what is left of before must not be heard.
@@ -114,7 +180,7 @@ fn find(arguments: &ResumeArguments) -> Result<FoundRun, Failed> {
     let chosen = choose(&runs, arguments.run.as_deref());
     chosen
         .cloned()
-        .map_err(|message| Failed::message(ExitCode::Failure, message))
+        .map_err(|error| Failed::new(ExitCode::Failure, error))
 }
 
 /// Waits until the lock of a run is free whose keeper has ended: what a killed process held is
@@ -128,22 +194,15 @@ fn settle(mut run: FoundRun, end: Instant) -> FoundRun {
     run
 }
 
-fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, String> {
+fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, ChooseError> {
     let unfinished = || runs.iter().filter(|run| run.is_resumable());
+    let resumable = || -> Vec<String> { unfinished().map(|run| run.record.name.clone()).collect() };
     let Some(named) = named else {
         let all: Vec<&FoundRun> = unfinished().collect();
         return match all.as_slice() {
-            [] => Err(
-                "nothing to resume: no run was killed or interrupted that wrote down what \
-                       it did"
-                    .to_owned(),
-            ),
+            [] => Err(ChooseError::Nothing),
             [one] => Ok(one),
-            several => {
-                let all = several.iter().map(|run| run.record.name.as_str());
-                let all: Vec<&str> = all.collect();
-                Err(format!("say which run to resume: {}", all.join(", ")))
-            }
+            _ => Err(ChooseError::Several { names: resumable() }),
         };
     };
     let path = Path::new(named).canonicalize().ok();
@@ -152,21 +211,11 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
         is_named || path.as_ref().is_some_and(|path| is_of(run, path))
     };
     let Some(run) = runs.iter().find(is_it) else {
-        let all: Vec<&str> = unfinished().map(|run| run.record.name.as_str()).collect();
-        let known = match all.as_slice() {
-            [] => "there is none to resume".to_owned(),
-            some => format!("to resume there are {}", some.join(", ")),
-        };
-        let hint = match path {
-            Some(path) if journal::folder::is_journal(&path) => format!(
-                "; {} is a journal by itself: `worker --resume` takes it up",
-                path.display()
-            ),
-            Some(_) | None => String::new(),
-        };
-        return Err(format!(
-            "no run of this machine is named {named}: {known}{hint}"
-        ));
+        return Err(ChooseError::Unknown {
+            named: named.to_owned(),
+            resumable: resumable(),
+            journal: path.filter(|path| journal::folder::is_journal(path)),
+        });
     };
     if run.is_living {
         return Err(living(run));
@@ -174,14 +223,14 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
     if run.is_resumable() {
         return Ok(run);
     }
-    let name = &run.record.name;
+    let (name, reason) = (run.record.name.clone(), run.why_not_resumable());
     Err(match &run.record.ended {
-        Some(end) => format!(
-            "{name} cannot be resumed: it ended ({}), and {}",
-            end.cause,
-            run.why_not_resumable()
-        ),
-        None => format!("{name} cannot be resumed: {}", run.why_not_resumable()),
+        Some(end) => ChooseError::Ended {
+            name,
+            cause: end.cause.clone(),
+            reason,
+        },
+        None => ChooseError::Lost { name, reason },
     })
 }
 
@@ -191,9 +240,9 @@ fn is_of(run: &FoundRun, path: &Path) -> bool {
     same(&run.path) || run.journal().is_some_and(|journal| same(&journal))
 }
 
-fn living(run: &FoundRun) -> String {
-    let name = &run.record.name;
-    format!("{name} is living: `phalanx attach {name}` opens its view")
+fn living(run: &FoundRun) -> ChooseError {
+    let name = run.record.name.clone();
+    ChooseError::Living { name }
 }
 
 /// Returns how a run is started again.
@@ -326,7 +375,8 @@ mod tests {
         let c = run(root, "c", false, false);
         let d = run(root, "d", false, true);
         let name = |runs: &[FoundRun], named: Option<&str>| {
-            choose(runs, named).map(|run| run.record.name.clone())
+            let chosen = choose(runs, named).map(|run| run.record.name.clone());
+            chosen.map_err(|error| error.to_string())
         };
         let all = [a.clone(), b.clone(), c.clone(), d];
         assert_eq!(name(&all[..3], None), Ok("a".to_owned()));
@@ -342,7 +392,7 @@ mod tests {
         let journal = path.join("journal");
         assert_eq!(name(&all, journal.to_str()), Ok("d".to_owned()));
         assert!(name(&all, Some("b")).unwrap_err().contains("is living"));
-        let why = |name: &str| choose(&all, Some(name)).unwrap_err();
+        let why = |named: &str| name(&all, Some(named)).unwrap_err();
         assert!(why("c").contains("did not write down"));
         // It did, and that is gone or cannot be reached.
         let launch = crate::launch::tests::launched_with(Some(root.join("c/journal")));

@@ -1,5 +1,6 @@
 //! The run that a command is about: by name, by endpoint, or the only one that is alive.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use protocol::primary_to_client::Reply;
@@ -16,6 +17,47 @@ use crate::run_directory::{FoundRun, Runs, now_unix_s};
 
 /// Time between two looks at whether a run has ended that does not answer.
 const END_LOOKUP_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Reason why no run is meant, or not the one that is named.
+#[derive(Debug, thiserror::Error)]
+enum ChooseError {
+    /// None is living.
+    #[error("no run is living: start one with `phalanx run`")]
+    NoneLiving,
+    /// Several are living, and none is named.
+    #[error("{count} runs are living, name one of them:{list}")]
+    Several {
+        /// Their number.
+        count: usize,
+        /// A line for each of them.
+        list: String,
+    },
+    /// It has ended.
+    #[error(
+        "the run {named} has ended; `phalanx show {named} logs` prints its logs, which are in {}",
+        logs.display()
+    )]
+    Ended {
+        /// Its name.
+        named: String,
+        /// The folder of its logs.
+        logs: PathBuf,
+    },
+    /// No run is named so, and none is living.
+    #[error("no run is named {named}, and none is living")]
+    UnknownOfNone {
+        /// The name.
+        named: String,
+    },
+    /// No run is named so.
+    #[error("no run is named {named}; living: {}", living.join(", "))]
+    Unknown {
+        /// The name.
+        named: String,
+        /// Names of those that are living.
+        living: Vec<String>,
+    },
+}
 
 /// A run to talk to.
 #[derive(Debug)]
@@ -85,7 +127,7 @@ pub(super) fn find(named: Option<&str>, keys: &KeyArguments) -> Result<Target, F
         .and_then(|runs| runs.list())
         .map_err(anyhow::Error::new)?;
     let found = choose(&runs, named)
-        .map_err(|message| Failed::message(ExitCode::Failure, message))?
+        .map_err(|error| Failed::new(ExitCode::Failure, error))?
         .clone();
     Target::of(found)
 }
@@ -125,40 +167,40 @@ pub(super) fn find_run(named: Option<&str>) -> Result<FoundRun, Failed> {
         Some(run) => Ok(run.clone()),
         None => choose(&runs, named)
             .cloned()
-            .map_err(|message| Failed::message(ExitCode::Failure, message)),
+            .map_err(|error| Failed::new(ExitCode::Failure, error)),
     }
 }
 
-fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, String> {
+fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, ChooseError> {
     let living: Vec<&FoundRun> = runs.iter().filter(|run| run.is_living).collect();
-    let living_names: Vec<&str> = living.iter().map(|run| run.record.name.as_str()).collect();
-    let list = living_names.join(", ");
     let Some(named) = named else {
         return match living.as_slice() {
             [only] => Ok(only),
-            [] => Err("no run is living: start one with `phalanx run`".to_owned()),
-            _ => Err(choice(&living)),
+            [] => Err(ChooseError::NoneLiving),
+            several => Err(ChooseError::Several {
+                count: several.len(),
+                list: list(several),
+            }),
         };
     };
-    match runs.iter().find(|run| run.record.name == named) {
+    let found = runs.iter().find(|run| run.record.name == named);
+    let named = named.to_owned();
+    match found {
         Some(run) if run.is_living => Ok(run),
-        Some(run) => {
-            let logs = run.logs();
-            Err(format!(
-                "the run {named} has ended; `phalanx show {named} logs` prints its logs, which \
-                 are in {}",
-                logs.display()
-            ))
-        }
-        None if living_names.is_empty() => {
-            Err(format!("no run is named {named}, and none is living"))
-        }
-        None => Err(format!("no run is named {named}; living: {list}")),
+        Some(run) => Err(ChooseError::Ended {
+            named,
+            logs: run.logs(),
+        }),
+        None if living.is_empty() => Err(ChooseError::UnknownOfNone { named }),
+        None => Err(ChooseError::Unknown {
+            named,
+            living: living.iter().map(|run| run.record.name.clone()).collect(),
+        }),
     }
 }
 
 /// Lists living runs to choose from.
-fn choice(living: &[&FoundRun]) -> String {
+fn list(living: &[&FoundRun]) -> String {
     let width = |run: &&FoundRun| run.record.name.len();
     let width = living.iter().map(width).max().unwrap_or(0);
     let line = |run: &&FoundRun| {
@@ -166,8 +208,7 @@ fn choice(living: &[&FoundRun]) -> String {
         let age = age(now_unix_s().saturating_sub(record.started_unix_s));
         format!("\n  {:<width$}  for {age}, {}", record.name, record.world)
     };
-    let lines: String = living.iter().map(line).collect();
-    format!("{} runs are living, name one of them:{lines}", living.len())
+    living.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -196,7 +237,9 @@ mod tests {
     fn check(runs: &[FoundRun], named: Option<&str>, expected: Result<&str, &str>) {
         match (choose(runs, named), expected) {
             (Ok(run), Ok(name)) => assert_eq!(run.record.name, name),
-            (Err(message), Err(part)) => assert!(message.contains(part), "{message}"),
+            (Err(error), Err(part)) => {
+                assert!(error.to_string().contains(part), "{error}");
+            }
             (chosen, _) => panic!("{named:?}: {chosen:?}"),
         }
     }

@@ -66,7 +66,7 @@ pub(super) fn topic(arguments: &TopicArguments) -> CommandResult {
 
 /// Tells the words of a command line apart.
 pub(super) fn address(words: &[String]) -> Result<Addressed<'_>, Failed> {
-    Addressed::parse(words).map_err(|message| Failed::message(ExitCode::Usage, message))
+    Addressed::parse(words).map_err(|error| Failed::new(ExitCode::Usage, error))
 }
 
 /// Returns the kind of a name that a user gave.

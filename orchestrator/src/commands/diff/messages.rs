@@ -4,13 +4,13 @@ use std::io::{BufRead, Read};
 
 use protocol::Digest;
 
-use super::{Difference, Input, Kind, MessageDifference, Verdict};
+use super::{DiffError, Difference, Input, Kind, MessageDifference, Verdict};
 
 /// The longest line: a topic of 1024 bytes and what stands around it \[bytes\].
 const LINE_BYTES_MAX: u64 = 2048;
 
 /// Compares two files.
-pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, String> {
+pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, DiffError> {
     let (mut first, mut second) = (Lines::new(first), Lines::new(second));
     let mut iterations = 0;
     loop {
@@ -65,38 +65,38 @@ impl<'a> Lines<'a> {
     }
 
     /// Sees that nothing follows the end.
-    fn check_end(&mut self) -> Result<(), String> {
+    fn check_end(&mut self) -> Result<(), DiffError> {
         let name = self.input.name;
         let rest = self.input.source.fill_buf();
-        let rest = rest.map_err(|error| format!("cannot read {name}: {error}"))?;
+        let rest = rest.map_err(|source| DiffError::unreadable(name, source))?;
         if rest.is_empty() {
             return Ok(());
         }
-        Err(format!(
-            "{name}:{}: something follows the end",
-            self.number + 1
-        ))
+        Err(DiffError::AfterEnd {
+            file: name.to_owned(),
+            line: self.number + 1,
+        })
     }
 
-    fn next(&mut self) -> Result<Line, String> {
+    fn next(&mut self) -> Result<Line, DiffError> {
         let name = self.input.name;
         let mut line = Vec::new();
         let mut source = (&mut self.input.source).take(LINE_BYTES_MAX);
         source
             .read_until(b'\n', &mut line)
-            .map_err(|error| format!("cannot read {name}: {error}"))?;
+            .map_err(|source| DiffError::unreadable(name, source))?;
         self.number += 1;
         let number = self.number;
         let is_short = (line.len() as u64) < LINE_BYTES_MAX;
         if line.pop() != Some(b'\n') && is_short {
-            return Err(format!(
-                "{name} is cut off in line {number}: the run that wrote it did not end in order"
-            ));
+            return Err(DiffError::MessagesCut {
+                file: name.to_owned(),
+                line: number,
+            });
         }
-        parse(line).ok_or_else(|| {
-            format!(
-                "{name}:{number}: neither a message (ITERATION TOPIC PUBLISHER DIGEST) nor the end"
-            )
+        parse(line).ok_or_else(|| DiffError::NoMessage {
+            file: name.to_owned(),
+            line: number,
         })
     }
 }

@@ -12,7 +12,7 @@ use protocol::states_file::{
 };
 use protocol::{CellId, Digest, PerformerId};
 
-use super::{Difference, Input, Kind, PerformerDifference, Value, Verdict, shorter};
+use super::{DiffError, Difference, Input, Kind, PerformerDifference, Value, Verdict};
 
 /// The numbers of a state, in their order.
 const FIELDS: [&str; 13] = [
@@ -32,7 +32,7 @@ const FIELDS: [&str; 13] = [
 ];
 
 /// Compares two files.
-pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, String> {
+pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, DiffError> {
     let (mut a, mut b) = (Side::open(first)?, Side::open(second)?);
     let mut names = Names::of(&a, &b)?;
     loop {
@@ -44,10 +44,10 @@ pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, St
         let next = [&a, &b].map(|side| side.frame.as_ref().map(|frame| frame.iteration.0));
         let iteration = match next {
             [None, None] if a.end == b.end => return Ok(Verdict::equal(Kind::States, a.last())),
-            [None, None] if a.end < b.end => return Err(shorter(a.name, a.last(), b.name)),
-            [None, None] => return Err(shorter(b.name, b.last(), a.name)),
-            [None, Some(n)] if n > a.last() => return Err(shorter(a.name, a.last(), b.name)),
-            [Some(n), None] if n > b.last() => return Err(shorter(b.name, b.last(), a.name)),
+            [None, None] if a.end < b.end => return Err(a.shorter_than(&b)),
+            [None, None] => return Err(b.shorter_than(&a)),
+            [None, Some(n)] if n > a.last() => return Err(a.shorter_than(&b)),
+            [Some(n), None] if n > b.last() => return Err(b.shorter_than(&a)),
             [a, b] => a.into_iter().chain(b).min().unwrap_or_default(),
         };
         let mut changed: BTreeSet<PerformerId> = a.advance_to(iteration).into_iter().collect();
@@ -55,10 +55,8 @@ pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, St
         changed.extend(b.advance_to(iteration).into_iter().map(in_first));
         if a.states.len() != b.states.len() {
             let late = if a.states.is_empty() { &a } else { &b };
-            return Err(format!(
-                "{} does not begin at iteration {iteration}",
-                late.name
-            ));
+            let file = late.name.to_owned();
+            return Err(DiffError::LateBeginning { file, iteration });
         }
         if let Some(difference) = names.difference(iteration, &changed, &a, &b) {
             return Ok(Verdict::differ(Kind::States, difference));
@@ -82,9 +80,9 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn open(input: Input<'a>) -> Result<Self, String> {
+    fn open(input: Input<'a>) -> Result<Self, DiffError> {
         let name = input.name;
-        let reader = StatesReader::open(input.source).map_err(|error| text(name, &error))?;
+        let reader = StatesReader::open(input.source).map_err(|error| of_reader(name, error))?;
         Ok(Self {
             name,
             reader,
@@ -101,15 +99,20 @@ impl<'a> Side<'a> {
         self.end.unwrap_or(u64::MAX)
     }
 
+    /// Makes the error of this file if another goes on after its end.
+    fn shorter_than(&self, other: &Self) -> DiffError {
+        DiffError::shorter(self.name, self.last(), other.name)
+    }
+
     /// Reads the next frame if it is not there yet.
-    fn read_next(&mut self) -> Result<(), String> {
+    fn read_next(&mut self) -> Result<(), DiffError> {
         if self.frame.is_some() || self.end.is_some() {
             return Ok(());
         }
         let before = self.reader.header().performers.clone();
         let record = self.reader.read();
         self.is_renewed |= self.reader.header().performers != before;
-        match record.map_err(|error| text(self.name, &error))? {
+        match record.map_err(|error| of_reader(self.name, error))? {
             StatesRecord::Frame(frame) => self.frame = Some(frame),
             StatesRecord::End { iterations } => self.end = Some(iterations.0),
         }
@@ -151,20 +154,21 @@ struct Names {
 }
 
 impl Names {
-    fn of(a: &Side<'_>, b: &Side<'_>) -> Result<Self, String> {
+    fn of(a: &Side<'_>, b: &Side<'_>) -> Result<Self, DiffError> {
         let (first, second) = (a.reader.header(), b.reader.header());
-        if first.step_size_ns != second.step_size_ns {
-            return Err(format!(
-                "{} has steps of {} ns and {} of {} ns: they cannot be compared",
-                a.name, first.step_size_ns, b.name, second.step_size_ns
-            ));
+        let files = [a.name, b.name].map(str::to_owned);
+        let steps_ns = [first.step_size_ns, second.step_size_ns];
+        if steps_ns[0] != steps_ns[1] {
+            return Err(DiffError::StepSizes { files, steps_ns });
         }
         let by_name = |header: &StatesHeader| -> BTreeMap<String, PerformerId> {
             let ids = (0..).map(PerformerId);
             header.performers.iter().cloned().zip(ids).collect()
         };
-        let missing = |name: &str, has: &str, lacks: &str| {
-            format!("{has} has the performer {name} and {lacks} does not: they are of two worlds")
+        let missing = |name: &str, has: &str, lacks: &str| DiffError::Performer {
+            performer: name.to_owned(),
+            has: has.to_owned(),
+            lacks: lacks.to_owned(),
         };
         let (by_first, by_second) = (by_name(first), by_name(second));
         let find = |names: &[String], ids: &BTreeMap<String, PerformerId>, has, lacks| {
@@ -178,8 +182,7 @@ impl Names {
         let in_second = find(&first.performers, &by_second, a.name, b.name)?;
         let in_first = find(&second.performers, &by_first, b.name, a.name)?;
         if in_first.len() != in_second.len() {
-            let twice = "a name of a performer stands twice in";
-            return Err(format!("{twice} {} or {}", a.name, b.name));
+            return Err(DiffError::PerformerTwice { files });
         }
         Ok(Self {
             performers: first.performers.clone(),
@@ -269,14 +272,14 @@ impl Names {
     }
 }
 
-fn text(name: &str, error: &ReadStatesError) -> String {
+/// Makes the error of a file of states that its reader cannot read on.
+fn of_reader(name: &str, error: ReadStatesError) -> DiffError {
+    let file = name.to_owned();
     match error {
-        ReadStatesError::Io(source) => format!("cannot read {name}: {source}"),
-        ReadStatesError::Cut(iteration) => {
-            format!("{name} {error}; the files are the same up to iteration {iteration}")
-        }
+        ReadStatesError::Io(source) => DiffError::Unreadable { file, source },
+        ReadStatesError::Cut(same) => DiffError::StatesCut { file, same, error },
         ReadStatesError::NotStates
         | ReadStatesError::Version(_)
-        | ReadStatesError::Damaged { .. } => format!("{name} {error}"),
+        | ReadStatesError::Damaged { .. } => DiffError::States { file, error },
     }
 }

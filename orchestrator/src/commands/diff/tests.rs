@@ -12,15 +12,15 @@ fn compare(first: &[u8], second: &[u8]) -> Result<Verdict, String> {
     let paths = ["A", "B"].map(|name| folder.path().join(name));
     std::fs::write(&paths[0], first).unwrap();
     std::fs::write(&paths[1], second).unwrap();
-    let open = |index: usize, name| {
-        Input::open(&paths[index], name).map_err(|refused| format!("{:#}", refused.error))
-    };
-    let (a, b) = (open(0, "A")?, open(1, "B")?);
-    match a.kind {
-        Kind::Digests => digests::compare(a, b),
-        Kind::States => states::compare(a, b),
-        Kind::Messages => messages::compare(a, b),
-    }
+    let verdict = Input::open(&paths[0], "A").and_then(|a| {
+        let b = Input::open(&paths[1], "B")?;
+        match a.kind {
+            Kind::Digests => digests::compare(a, b),
+            Kind::States => states::compare(a, b),
+            Kind::Messages => messages::compare(a, b),
+        }
+    });
+    verdict.map_err(|error| format!("{:#}", anyhow::Error::new(error)))
 }
 
 fn check(first: &[u8], second: &[u8], expected: &str) {
