@@ -196,13 +196,13 @@ fn settle(mut run: FoundRun, end: Instant) -> FoundRun {
 
 fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, ChooseError> {
     let unfinished = || runs.iter().filter(|run| run.is_resumable());
-    let names = || -> Vec<String> { unfinished().map(|run| run.record.name.clone()).collect() };
+    let resumable = || -> Vec<String> { unfinished().map(|run| run.record.name.clone()).collect() };
     let Some(named) = named else {
         let all: Vec<&FoundRun> = unfinished().collect();
         return match all.as_slice() {
             [] => Err(ChooseError::Nothing),
             [one] => Ok(one),
-            _ => Err(ChooseError::Several { names: names() }),
+            _ => Err(ChooseError::Several { names: resumable() }),
         };
     };
     let path = Path::new(named).canonicalize().ok();
@@ -213,7 +213,7 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
     let Some(run) = runs.iter().find(is_it) else {
         return Err(ChooseError::Unknown {
             named: named.to_owned(),
-            resumable: names(),
+            resumable: resumable(),
             journal: path.filter(|path| journal::folder::is_journal(path)),
         });
     };
