@@ -21,6 +21,9 @@ pub enum ReadMessageError {
 }
 
 /// Reads a message that a user typed: JSON, or protobuf's text format.
+///
+/// # Errors
+/// Fails if the text is none of that kind.
 pub fn read(kind: &Kind, text: &str) -> Result<Value, ReadMessageError> {
     let text = text.trim();
     if !text.starts_with('{') {

@@ -213,7 +213,7 @@ pub fn stats() -> Stats {
 
 fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
     PeerReport {
-        name: name.parse().unwrap(),
+        name: name.parse().expect("it is a name"),
         role,
         state: PeerState::Active,
         pid,
@@ -280,6 +280,9 @@ pub fn peers() -> Vec<PeerReport> {
 }
 
 /// Two active levels, one that stands by and one that is suspended.
+///
+/// # Panics
+/// Never: all names in it are names.
 pub fn levels() -> Vec<LevelReport> {
     let level = |name: &str, owner: &str, performers: &[&str], ghosts: &[&str], models: &[&str]| {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -287,7 +290,7 @@ pub fn levels() -> Vec<LevelReport> {
             name: name.to_owned(),
             world: "warehouse".to_owned(),
             active: !performers.is_empty(),
-            owner: Some(owner.parse().unwrap()),
+            owner: Some(owner.parse().expect("it is a name")),
             performers: owned(performers),
             suspended: false,
             digest: None,
@@ -324,10 +327,13 @@ pub fn levels() -> Vec<LevelReport> {
 }
 
 /// Two things that lie and roll, and two robots that drive.
+///
+/// # Panics
+/// Never: all names in it are names.
 pub fn performers() -> Vec<PerformerReport> {
     let one = |name: &str, owner: &str, level: &str, position, velocity| PerformerReport {
         name: name.to_owned(),
-        owner: Some(owner.parse().unwrap()),
+        owner: Some(owner.parse().expect("it is a name")),
         level: level.to_owned(),
         levels: vec![level.to_owned()],
         position,

@@ -1,4 +1,4 @@
-//! PerformerStates of contacts, against weights and slopes.
+//! Readings of contacts, against weights and slopes.
 
 use protocol::PerformerId;
 use sdf::{Geometry, Pose};
