@@ -40,6 +40,7 @@ fn main() {
         ("100 robots that drive, fast", robots(100), fast, 100),
         ("10 robots that drive", robots(10), exact, 10),
         ("10 robots that drive, fast", robots(10), fast, 10),
+        ("100 towers of three drums", drums(100), exact, 0),
     ];
     let chosen = scenes
         .into_iter()
@@ -112,6 +113,30 @@ fn rapier_of(direct: &Direct) -> PhysicsWorld {
     let cell = cell.expect("a host has cells");
     let bytes = postcard::to_allocvec(cell.physics().rapier()).expect("a world can be written");
     postcard::from_bytes(&bytes).expect("what was written can be read")
+}
+
+/// Returns a world of towers of cylinders that stand on each other, of which each face lies flat on
+/// eight or more corners of its rim.
+fn drums(towers: u32) -> String {
+    let mut models = String::new();
+    for number in 0..3 * towers {
+        let (tower, floor) = (number / 3, number % 3);
+        let (x, y) = (tower % 10, tower / 10);
+        let height = 0.2 + 0.4 * f64::from(floor);
+        models += &format!(
+            "<model name='drum_{number}'><allow_auto_disable>false</allow_auto_disable>\
+             <pose>{x} {y} {height} 0 0 0</pose><link name='link'>\
+             <inertial><mass>10</mass><inertia><ixx>0.36</ixx><iyy>0.36</iyy><izz>0.45</izz>\
+             </inertia></inertial><collision name='collision'><geometry>\
+             <cylinder><radius>0.3</radius><length>0.4</length></cylinder></geometry>\
+             </collision></link></model>"
+        );
+    }
+    format!(
+        "<sdf version='1.10'><world name='drums'><model name='ground'><static>true</static>\
+         <link name='link'><collision name='collision'><geometry><plane><normal>0 0 1</normal>\
+         </plane></geometry></collision></link></model>{models}</world></sdf>"
+    )
 }
 
 /// Has a robot drive in a bend of its own.
