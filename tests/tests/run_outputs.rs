@@ -38,8 +38,8 @@ fn run(iterations: u64, outputs: impl FnOnce(&Primary) -> RunOutputs) -> Summary
     driver.expect("a thread").run()
 }
 
-fn digests(path: &Path) -> Option<DigestsFile> {
-    Some(DigestsFile::create(path).expect("it can be created"))
+fn digests(path: &Path) -> DigestsFile {
+    DigestsFile::create(path).expect("it can be created")
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn all_that_a_run_computed_is_in_its_files_when_it_has_ended() {
         let step_size = primary.settings().step_size;
         let file = StatesFile::create(&states, primary.plan(), step_size);
         RunOutputs {
-            digests: digests(&lines),
+            digests: Some(digests(&lines)),
             states: Some(file.expect("it can be created")),
             ..RunOutputs::default()
         }
@@ -78,7 +78,7 @@ fn a_full_disk_ends_a_run_with_the_file_and_the_cause() {
     // More and fewer lines than a part of a file takes.
     for iterations in [20_000, 10] {
         let summary = run(iterations, |_| RunOutputs {
-            digests: digests(Path::new("/dev/full")),
+            digests: Some(digests(Path::new("/dev/full"))),
             ..RunOutputs::default()
         });
         assert_eq!(summary.outcome, Outcome::Failed);
