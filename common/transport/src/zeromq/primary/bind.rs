@@ -202,6 +202,14 @@ pub fn with_free_ports(endpoints: &Endpoints) -> io::Result<Endpoints> {
     found.map(|port| endpoints.at_port(port))
 }
 
+/// Number of libzmq's threads: what observers send on `status`, which takes from anyone who may
+/// look, keeps neither requests nor steps waiting.
+const IO_THREADS: i32 = 2;
+/// The thread of all sockets but `status`, as a mask.
+const IO_OF_RUN: u64 = 1;
+/// The thread of `status`, as a mask.
+const IO_OF_STATUS: u64 = 2;
+
 /// Returns the port asked for, or any, if it and those after it for the other sockets are free.
 fn free_ports(address: IpAddr, port: u16) -> io::Result<u16> {
     let first = TcpListener::bind((address, port))?;
@@ -223,6 +231,7 @@ fn bind_sockets(
     tally: &Tally,
 ) -> io::Result<Bound> {
     let context = zmq::Context::new();
+    context.set_io_threads(IO_THREADS)?;
     let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, options);
     let step = open(zmq::XPUB, "step", Queue::Steps)?;
     let control = open(zmq::ROUTER, "control", Queue::Inbox)?;
@@ -230,6 +239,10 @@ fn bind_sockets(
     let data = open(zmq::PULL, "data", Queue::Unbounded)?;
     let clients = open(zmq::ROUTER, "clients", Queue::Answers)?;
     let beats = open(zmq::XPUB, "beats", Queue::Published)?;
+    for socket in [&step, &control, &data, &clients, &beats] {
+        socket.set_affinity(IO_OF_RUN)?;
+    }
+    status.set_affinity(IO_OF_STATUS)?;
     control.set_router_mandatory(true)?;
     clients.set_router_mandatory(true)?;
     // Who comes back has its routing id although not all was read that it said by its connection
