@@ -69,9 +69,9 @@ pub struct OutputWriter {
 
 #[derive(Debug)]
 enum Writing {
-    /// Whoever has the file writes it.
+    /// Writing by the owner of the file.
     Here(BufWriter<File>),
-    /// The thread does.
+    /// Writing by the thread.
     Behind(Behind),
 }
 

@@ -145,7 +145,7 @@ impl RunSink for RunOutputs {
         Ok(self.write_step(report, run.primary)?)
     }
 
-    /// Whoever goes on from a checkpoint finds the files of the run at least as far.
+    /// Hands over the files, which are at least as far as the checkpoint once they are synced.
     fn on_checkpoint(
         &mut self,
         _checkpoint: &Arc<Checkpoint>,

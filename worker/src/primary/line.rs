@@ -32,7 +32,7 @@ pub(super) struct Line<L> {
 /// Reason why the connections of a key are not cut.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CutError {
-    /// Whoever asks has it.
+    /// The key is that of the client who asks.
     #[error("{key} is the key by which you ask")]
     Own {
         /// The name of the key.

@@ -1,5 +1,5 @@
-//! What a primary's driver tells others of a run: steps to secondaries and to its sinks, events and
-//! figures to observers.
+//! Messages of a primary's driver to others: steps to secondaries and to its sinks, events and
+//! statistics to observers.
 
 use lockstep::StepReport;
 use protocol::primary_to_observers::{Announce, Clock, Event, PrimaryToObservers, Severity};
