@@ -118,20 +118,21 @@ fn rapier_of(direct: &Direct) -> PhysicsWorld {
 /// Returns a world of towers of cylinders that stand on each other, of which each face lies flat on
 /// eight or more corners of its rim.
 fn drums(towers: u32) -> String {
-    let mut models = String::new();
-    for number in 0..3 * towers {
+    let drum = |number: u32| {
         let (tower, floor) = (number / 3, number % 3);
         let (x, y) = (tower % 10, tower / 10);
         let height = 0.2 + 0.4 * f64::from(floor);
-        models += &format!(
+        format!(
             "<model name='drum_{number}'><allow_auto_disable>false</allow_auto_disable>\
              <pose>{x} {y} {height} 0 0 0</pose><link name='link'>\
              <inertial><mass>10</mass><inertia><ixx>0.36</ixx><iyy>0.36</iyy><izz>0.45</izz>\
              </inertia></inertial><collision name='collision'><geometry>\
              <cylinder><radius>0.3</radius><length>0.4</length></cylinder></geometry>\
              </collision></link></model>"
-        );
-    }
+        )
+    };
+    let models: Vec<String> = (0..3 * towers).map(drum).collect();
+    let models = models.concat();
     format!(
         "<sdf version='1.10'><world name='drums'><model name='ground'><static>true</static>\
          <link name='link'><collision name='collision'><geometry><plane><normal>0 0 1</normal>\
