@@ -15,12 +15,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use protocol::Sequence;
+use protocol::error_chain::chain;
 
 use crate::checkpoint_file::Saved;
 use crate::disk::Durable;
 use crate::record::Record;
 use crate::writer::Writer;
-use protocol::error_chain::chain;
 
 /// Time for which what was put down may be lost with the power.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);

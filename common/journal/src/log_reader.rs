@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lockstep::RunTarget;
+use protocol::error_chain::chain;
 use protocol::{Iteration, ScheduledCommand};
 
 use crate::frame::{FrameError, HEAD_BYTES};
@@ -16,7 +17,6 @@ use crate::loss::Losses;
 use crate::reader::ReadJournalError;
 use crate::record::{Commit, Mark, Record};
 use crate::segment::{Behind, SegmentHead, SegmentReader};
-use protocol::error_chain::chain;
 
 /// Records of the log after a mark.
 #[derive(Debug, Default)]

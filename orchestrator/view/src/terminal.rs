@@ -29,11 +29,6 @@ use crate::app::event::{Event, Key, Mouse, MouseAction};
 use crate::app::model::Model;
 use crate::ui;
 
-/// Returns the columns and rows of the terminal, if there is one.
-pub fn size() -> Option<(u16, u16)> {
-    crossterm::terminal::size().ok()
-}
-
 /// Interval at which the thread that reads keys checks whether it is to end, and for a new size.
 const WAIT_TIME: Timespec = Timespec {
     tv_sec: 0,
@@ -61,6 +56,11 @@ pub struct Input {
     events: mpsc::Receiver<Event>,
     is_stopped: Arc<AtomicBool>,
     thread: JoinHandle<()>,
+}
+
+/// Returns the columns and rows of the terminal, if there is one.
+pub fn size() -> Option<(u16, u16)> {
+    crossterm::terminal::size().ok()
 }
 
 impl Screen {

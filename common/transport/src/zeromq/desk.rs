@@ -184,9 +184,7 @@ impl Desk {
         }
         true
     }
-}
 
-impl Desk {
     /// Charges the key of a client for a request that was refused.
     pub(super) fn charge(&self, client: &RoutingId) {
         if let Some((key, _)) = parts_of(client) {
