@@ -22,7 +22,7 @@ use rapier3d_f64::parry::shape::{PackedFeatureId, Shape, ShapeType};
 use smallvec::SmallVec;
 
 use super::plane_contacts;
-use super::round_face::{Pressed, on_box};
+use super::round_face::{Pressed, on_box, on_round};
 
 /// Contacts that overlap by more are left to parry: out of them, another way may be the nearest
 /// \[m\].
@@ -97,7 +97,7 @@ where
                     let pose = pose.inverse();
                     on_box::find(cuboid, first, &pose, prediction, true, manifolds)
                 }
-                _ => false,
+                _ => on_round::find(first, second, pose, prediction, manifolds),
             },
         };
         if is_found {

@@ -1,4 +1,4 @@
-//! [`RoundFace`]: the contacts of a flat round face on a plane or on a face of a box.
+//! [`RoundFace`]: the contacts of a flat round face on a plane, a face of a box or another one.
 //!
 //! A face that lies flat has eight corners on its rim, all of which go to the solver: with loads
 //! that are linear over them, eight hold against sliding and turning as a whole rim does. Between
@@ -6,6 +6,7 @@
 //! leans.
 
 pub(super) mod on_box;
+pub(super) mod on_round;
 
 use rapier3d_f64::geometry::ContactData;
 use rapier3d_f64::island_solver::KEPT_VERTEX;
@@ -46,6 +47,9 @@ const NUMBERS_OF_FACE: u32 = 64;
 
 /// Overlaps that are deeper are left to parry: out of them, another way may be the nearest \[m\].
 const OVERLAP_MAX: Real = 0.005;
+
+/// The part by which a corner may be beyond an edge and still counts.
+const ROUNDING: Real = 1e-9;
 
 /// Data of a contact that know how hard it pressed.
 pub(super) trait Pressed: Copy + Default {
@@ -90,6 +94,55 @@ impl<C: Pressed> Former<'_, C> {
             [0.0; 2]
         }
     }
+}
+
+/// A corner of a round face that touches what it lies on.
+struct Touching {
+    /// Its number among the vertices of its shape.
+    number: u32,
+    /// The points on what it lies on and on its own shape, each in the frame of its shape \[m\].
+    points: [Vector; 2],
+    /// \[m\]
+    height: Real,
+}
+
+/// Makes corners the only contacts of two shapes, and goes on with the impulses of the step before;
+/// the normals out of what the face lies on, and out of its shape, are in the frames of both. What
+/// it lies on is the second of the two when `is_flipped`.
+fn replace<M: Default, C: Pressed>(
+    corners: impl Iterator<Item = Touching>,
+    normals: [Vector; 2],
+    is_flipped: bool,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+) {
+    if manifolds.is_empty() {
+        manifolds.push(ContactManifold::new());
+    }
+    manifolds.truncate(1);
+    let manifold = &mut manifolds[0];
+    let former: SmallVec<[TrackedContact<C>; CORNERS_MAX]> = manifold.points.drain(..).collect();
+    for Touching {
+        number,
+        points: [place, own],
+        height,
+    } in corners
+    {
+        manifold.points.push(TrackedContact::flipped(
+            place,
+            own,
+            PackedFeatureId::face(0),
+            PackedFeatureId::vertex(number),
+            height,
+            is_flipped,
+        ));
+    }
+    manifold.match_contacts(&former);
+    let [ground, shape] = normals;
+    [manifold.local_n1, manifold.local_n2] = if is_flipped {
+        [shape, ground]
+    } else {
+        [ground, shape]
+    };
 }
 
 /// Tells whether the number of a vertex is that of a corner of a round face.

@@ -5,12 +5,9 @@
 //! where it stands out, the outermost corners of what both faces share.
 
 use super::{
-    CORNERS_MAX, ContactManifold, Cuboid, Former, OVERLAP_MAX, PLACES, PackedFeatureId, Pose,
-    Pressed, Real, RoundFace, Shape, SmallVec, TrackedContact, Vector,
+    CORNERS_MAX, ContactManifold, Cuboid, Former, OVERLAP_MAX, PLACES, Pose, Pressed, ROUNDING,
+    Real, RoundFace, Shape, SmallVec, Touching, Vector, replace,
 };
-
-/// The part by which a corner may be beyond an edge and still counts.
-const ROUNDING: Real = 1e-9;
 
 /// A face of a box on which a round face lies.
 struct Seat {
@@ -60,34 +57,17 @@ pub(in super::super) fn find<M: Default, C: Pressed>(
     if corners.is_empty() {
         return false;
     }
-    let old: SmallVec<[TrackedContact<C>; CORNERS_MAX]> = former.points.iter().copied().collect();
-    if manifolds.is_empty() {
-        manifolds.push(ContactManifold::new());
-    }
-    manifolds.truncate(1);
-    let manifold = &mut manifolds[0];
-    manifold.points.clear();
-    for Corner { number, places } in corners {
-        let [place, own] = places;
+    let touching = corners.into_iter().filter_map(|corner| {
+        let [place, own] = corner.places;
         let height = seat.height(place);
-        if height <= prediction {
-            manifold.points.push(TrackedContact::flipped(
-                place - seat.normal * height,
-                own,
-                PackedFeatureId::face(0),
-                PackedFeatureId::vertex(seat.face.vertex(number)),
-                height,
-                is_flipped,
-            ));
-        }
-    }
-    manifold.match_contacts(&old);
+        (height <= prediction).then(|| Touching {
+            number: seat.face.vertex(corner.number),
+            points: [place - seat.normal * height, own],
+            height,
+        })
+    });
     let normals = [seat.normal, -seat.normal_of_shape()];
-    [manifold.local_n1, manifold.local_n2] = if is_flipped {
-        [normals[1], normals[0]]
-    } else {
-        normals
-    };
+    replace(touching, normals, is_flipped, manifolds);
     true
 }
 
