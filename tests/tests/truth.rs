@@ -63,6 +63,8 @@ fn a_tower_of_thirty_boxes_stands() {
 fn a_cylinder_tips_over_its_rim_whichever_way_it_leans() {
     check("tip-on-plane");
     check("tip-on-box");
+    check("tip-on-drum");
+    check("overhang");
 }
 
 #[test]

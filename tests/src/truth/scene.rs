@@ -308,8 +308,17 @@ pub fn ground_of(friction: f64, restitution: f64) -> String {
 
 /// Writes a square slab of a width \[m\] whose top is at height 0, and which never moves.
 pub fn fixed_slab(width: f64) -> String {
+    fixed(Shape::Box([width, width, 1.0]))
+}
+
+/// Writes an upright cylinder of a radius \[m\] whose top is at height 0, and which never moves.
+pub fn fixed_drum(radius: f64) -> String {
+    fixed(Shape::Cylinder(radius, 1.0))
+}
+
+/// Writes a rough model that never moves, of a shape 1 m high whose top is at height 0.
+fn fixed(shape: Shape) -> String {
     let friction = format!("<mu>{ROUGH}</mu><mu2>{ROUGH}</mu2>");
-    let shape = Shape::Box([width, width, 1.0]);
     format!(
         "<model name='slab'><static>true</static><pose>0 0 -0.5 0 0 0</pose><link name='link'>\
          <collision name='collision'><geometry>{shape}</geometry>{}</collision></link></model>",

@@ -4,7 +4,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 
 use super::planar::{Push, Sledge, corners, rim};
 use super::scene::{
-    Body, FOOT, Joint, Shape, driven_model, fixed_slab, ground, single, slope, world, world_under,
+    Body, FOOT, Joint, Shape, driven_model, fixed_drum, fixed_slab, ground, single, slope, world,
+    world_under,
 };
 use super::simulation::Simulation;
 use super::{COARSE, Case, FINE, GRAVITY, Quantity, zero};
@@ -97,6 +98,12 @@ fn puck(step_s: f64) -> Vec<Quantity> {
             rim(radius, 64),
             disc,
         ),
+        (
+            "disc on a drum",
+            Body::new("puck", at, 1.0, disc),
+            rim(radius, 64),
+            disc,
+        ),
     ];
     let mut found = Vec::new();
     for (name, body, points, shape) in kinds {
@@ -110,10 +117,10 @@ fn puck(step_s: f64) -> Vec<Quantity> {
         };
         let expected = sledge.slide([velocity, 0.0], rate);
         let body = single(body.rubbing(friction));
-        let floor = if name.ends_with("box") {
-            fixed_slab(4.0)
-        } else {
-            ground()
+        let floor = match name {
+            "disc on a box" => fixed_slab(4.0),
+            "disc on a drum" => fixed_drum(3.0),
+            _ => ground(),
         };
         let mut simulation = Simulation::new(&world(&[floor, body]), step_s);
         let link = simulation.body("puck");
