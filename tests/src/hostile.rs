@@ -13,7 +13,9 @@ mod pretender;
 mod table;
 mod texts;
 mod victim;
+mod witness;
 
 pub use campaign::{Bounds, Campaign, Damage};
 pub use table::{Attack, Deed, Place, Role, table};
 pub use victim::{Way, undisturbed};
+pub use witness::{WITNESS, testify};

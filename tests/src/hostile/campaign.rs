@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::attacker::Attacker;
 use super::deed;
 use super::table::Attack;
-use super::victim::{Honest, Victim, Way, Witness, stats_of};
+use super::victim::{Honest, Victim, Way, stats_of};
+use super::witness::Witness;
 use crate::processes::let_pass;
 
 /// Longest time until the last refusals are in the figures.

@@ -2,9 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
@@ -13,6 +10,7 @@ use protocol::{Access, RequestId, SessionId, decode, topic};
 use transport::Endpoints;
 
 use super::messages;
+use super::witness::Witness;
 use crate::key_ring::KeyRing;
 use crate::processes::{PATIENCE, Process, Scratch, binary, let_pass};
 use crate::repository;
@@ -39,9 +37,9 @@ impl Way {
 /// A key in the form that libzmq takes.
 #[derive(Clone, Debug)]
 pub(super) struct RawKey {
-    public: String,
-    secret: String,
-    server: String,
+    pub(super) public: String,
+    pub(super) secret: String,
+    pub(super) server: String,
 }
 
 /// Place of a run, and the key by which it is reached.
@@ -289,19 +287,24 @@ impl RawKey {
 impl Reach {
     /// Makes a socket that proves the key, if there is one.
     pub(super) fn open(&self, context: &zmq::Context, kind: zmq::SocketType) -> zmq::Socket {
-        let socket = context.socket(kind).expect("a socket can be made");
-        socket.set_linger(0).expect("it is a number");
-        if let Some(key) = &self.key {
-            let bytes = |text: &str| zmq::z85_decode(text).expect("it is a key");
-            let set = [
-                socket.set_curve_serverkey(&bytes(&key.server)),
-                socket.set_curve_publickey(&bytes(&key.public)),
-                socket.set_curve_secretkey(&bytes(&key.secret)),
-            ];
-            assert!(set.iter().all(Result::is_ok), "libzmq takes keys");
-        }
-        socket
+        open(context, kind, self.key.as_ref())
     }
+}
+
+/// Makes a socket that proves a key.
+fn open(context: &zmq::Context, kind: zmq::SocketType, key: Option<&RawKey>) -> zmq::Socket {
+    let socket = context.socket(kind).expect("a socket can be made");
+    socket.set_linger(0).expect("it is a number");
+    if let Some(key) = key {
+        let bytes = |text: &str| zmq::z85_decode(text).expect("it is a key");
+        let set = [
+            socket.set_curve_serverkey(&bytes(&key.server)),
+            socket.set_curve_publickey(&bytes(&key.public)),
+            socket.set_curve_secretkey(&bytes(&key.secret)),
+        ];
+        assert!(set.iter().all(Result::is_ok), "libzmq takes keys");
+    }
+    socket
 }
 
 /// A client that means well.
@@ -313,9 +316,13 @@ pub(super) struct Honest {
 
 impl Honest {
     fn connect(reach: &Reach) -> Self {
-        let context = zmq::Context::new();
-        let socket = reach.open(&context, zmq::DEALER);
-        let connected = socket.connect(&reach.endpoints.clients());
+        Self::connect_to(&reach.endpoints.clients(), reach.key.as_ref())
+    }
+
+    /// Connects to the address of a run's clients.
+    pub(super) fn connect_to(address: &str, key: Option<&RawKey>) -> Self {
+        let socket = open(&zmq::Context::new(), zmq::DEALER, key);
+        let connected = socket.connect(address);
         connected.expect("it is an address");
         socket.set_rcvtimeo(2_000).expect("it is a number");
         Self {
@@ -386,64 +393,4 @@ pub(super) fn stats_of(one: &mut Honest, other: Option<&mut Honest>) -> Option<[
         let_pass(Duration::from_millis(50));
     }
     None
-}
-
-/// Somebody who asks twenty times per second whether the primary is there.
-pub(super) struct Witness {
-    is_over: Arc<AtomicBool>,
-    answered: Arc<AtomicU64>,
-    /// The slowest answer since it was asked last \[us\].
-    slowest: Arc<AtomicU64>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Witness {
-    fn start(reach: &Reach) -> Self {
-        let mut client = Honest::connect(reach);
-        let is_over = Arc::new(AtomicBool::new(false));
-        let (answered, slowest) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let shared = (
-            Arc::clone(&is_over),
-            Arc::clone(&answered),
-            Arc::clone(&slowest),
-        );
-        let thread = thread::spawn(move || {
-            let (is_over, answered, slowest) = shared;
-            // The first one has the connection to make.
-            client.ask(protocol::Command::Ping);
-            while !is_over.load(Ordering::Relaxed) {
-                let begin = Instant::now();
-                let is_answered = client.ask(protocol::Command::Ping).is_some();
-                let took = begin.elapsed().as_micros() as u64;
-                slowest.fetch_max(took, Ordering::Relaxed);
-                answered.fetch_add(u64::from(is_answered), Ordering::Relaxed);
-                let_pass(Duration::from_millis(50));
-            }
-        });
-        Self {
-            is_over,
-            answered,
-            slowest,
-            thread: Some(thread),
-        }
-    }
-
-    /// Returns how many pings were answered.
-    pub(super) fn answered(&self) -> u64 {
-        self.answered.load(Ordering::Relaxed)
-    }
-
-    /// Returns the longest time to an answer since this was asked last \[ms\].
-    pub(super) fn take_slowest_ms(&self) -> f64 {
-        self.slowest.swap(0, Ordering::Relaxed) as f64 / 1e3
-    }
-}
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }
