@@ -136,6 +136,7 @@ fn pure_crates_name_no_clock_thread_or_socket() {
     for folder in [
         "common/mesh/src",
         "common/protocol/src",
+        "common/ros2/src",
         "common/sdf/src",
         "common/lockstep/src",
     ] {

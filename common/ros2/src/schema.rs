@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
+use crate::cdr::{CdrError, from_cdr, to_cdr};
 use crate::value::Value;
 
 /// The line between definitions in the text of a type and of those it is made of.
@@ -29,6 +30,7 @@ pub struct Type {
     pub constants: &'static [Constant],
     /// Its fields, in order.
     pub fields: &'static [Field],
+    pub(crate) recode: fn(&[u8]) -> Result<Vec<u8>, CdrError>,
 }
 
 /// A constant of a type.
@@ -131,6 +133,14 @@ impl Type {
             write!(name, "{byte:02x}").expect("texts take all");
         }
         name
+    }
+
+    /// Returns a message as this crate writes it: little-endian, aligned as CDR, without padding.
+    ///
+    /// # Errors
+    /// Fails if the bytes are no such message.
+    pub fn normalized(&self, cdr: &[u8]) -> Result<Vec<u8>, CdrError> {
+        (self.recode)(cdr)
     }
 
     /// Returns all types that this one is made of, by name.
@@ -259,6 +269,11 @@ impl Element {
             Self::Text => 17,
         }
     }
+}
+
+/// Reads a message and writes it.
+pub(crate) fn recode<M: RosMessage>(cdr: &[u8]) -> Result<Vec<u8>, CdrError> {
+    from_cdr::<M>(cdr).map(|message| to_cdr(&message))
 }
 
 #[cfg(test)]

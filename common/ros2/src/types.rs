@@ -93,6 +93,7 @@ macro_rules! ros_types {
                         stringify!($field),
                         <$type as $crate::value::FieldValue>::KIND,
                     ),)*],
+                    recode: $crate::schema::recode::<$name>,
                 };
             }
         )*

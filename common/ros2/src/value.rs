@@ -31,7 +31,11 @@ pub trait Value: Sized + Default {
     /// # Errors
     /// Fails if the bytes are none.
     fn read_all(count: usize, reader: &mut Reader<'_>) -> Result<Vec<Self>, CdrError> {
-        (0..count).map(|_| Self::read(reader)).collect()
+        let mut values = Vec::with_capacity(count);
+        for _ in 0..count {
+            values.push(Self::read(reader)?);
+        }
+        Ok(values)
     }
 }
 
