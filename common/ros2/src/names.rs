@@ -1,5 +1,7 @@
 //! Names of topics that ROS takes, and patterns of topics.
 
+use std::fmt::Write;
+
 /// The longest name of a topic that the middleware takes \[bytes\].
 pub const NAME_MAX: usize = 247;
 /// Number of hexadecimal digits that end a name that was cut.
@@ -23,7 +25,7 @@ pub fn valid(topic: &str) -> String {
         name.truncate(NAME_MAX - FINGERPRINT_DIGITS - 1);
         let end = name.trim_end_matches('/').len();
         name.truncate(end);
-        name.push_str(&format!("_{:016x}", fingerprint(topic)));
+        write!(name, "_{:016x}", fingerprint(topic)).expect("texts take all");
     }
     name
 }

@@ -10,11 +10,12 @@ use super::converts;
 use super::header::{gazebo_header, gazebo_time, header, time};
 use crate::types::{builtin_interfaces, ros_gz_interfaces, rosgraph_msgs, std_msgs};
 
-/// Defines conversions of messages that have a value and perhaps a header, which ROS leaves out.
+/// Defines conversions of messages that have a value and a header, which ROS leaves out; what else
+/// ROS has is in brackets.
 macro_rules! values {
-    ($($gazebo:ident, $ros:ty;)*) => {
+    ($($gazebo:ident, $ros:ty $([$($more:tt)*])?;)*) => {
         converts! {$(
-            $gazebo, $ros: |message| Self { data: message.data, ..Self::default() },
+            $gazebo, $ros: |message| Self { data: message.data, $($($more)*)? },
                 |back| $gazebo { data: back.data, ..$gazebo::default() };
         )*}
     };
@@ -23,12 +24,12 @@ macro_rules! values {
 values! {
     Boolean, std_msgs::Bool;
     Double, std_msgs::Float64;
-    DoubleV, std_msgs::Float64MultiArray;
+    DoubleV, std_msgs::Float64MultiArray [..Self::default()];
     Float, std_msgs::Float32;
     FloatV, ros_gz_interfaces::Float32Array;
-    FloatV, std_msgs::Float32MultiArray;
+    FloatV, std_msgs::Float32MultiArray [..Self::default()];
     Int32, std_msgs::Int32;
-    Int32V, std_msgs::Int32MultiArray;
+    Int32V, std_msgs::Int32MultiArray [..Self::default()];
     Int64, std_msgs::Int64;
     StringMsg, std_msgs::String;
     UInt32, std_msgs::UInt32;
