@@ -22,14 +22,18 @@ use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
 use protocol::{Iteration, ScheduledCommand, SimTime, TopicMessage};
 use recording::content::Figures;
-use recording::{Clock, LibraryFile, Moment, RecordingWriter, RunDescription, WorldContent};
+use recording::{
+    Clock, LibraryFile, Moment, RecordingWriter, RosWriter, RunDescription, WorldContent,
+};
+use ros2::{Mapping, Rules};
+use run::RecordFormat;
 
 use crate::clock::wall_clock_us;
 use crate::report::{self, Reporter};
 use crate::run_sink::RunView;
 use crate::states_file::{StatesFile, changes_models};
 use queue::Queue;
-use writing::{Entry, FrameEntry};
+use writing::{Entry, EntryWriter, FrameEntry};
 
 pub use library::{RecordedLibrary, RecordingLibrary};
 pub use writing::RecordError;
@@ -44,6 +48,8 @@ const LEVELS_INTERVAL: Duration = Duration::from_secs(1);
 pub struct RecorderSettings {
     /// The file.
     pub path: PathBuf,
+    /// Its format.
+    pub format: RecordFormat,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub rate_hz: f64,
     /// True if every iteration's states are recorded.
@@ -81,13 +87,17 @@ impl Recorder {
         primary: &Primary,
     ) -> io::Result<Self> {
         let sink = BufWriter::new(File::create(&settings.path)?);
-        let writer = RecordingWriter::new(sink, description, worlds).map_err(io::Error::other)?;
         let queue = Arc::new(Queue::default());
-        let thread = {
-            let (queue, path) = (Arc::clone(&queue), settings.path.clone());
-            thread::Builder::new()
-                .name("recorder".to_owned())
-                .spawn(move || writing::write(&queue, writer, &path))?
+        let thread = match settings.format {
+            RecordFormat::Phalanx => {
+                let writer = RecordingWriter::new(sink, description, worlds);
+                spawn(&queue, writer.map_err(io::Error::other)?, settings)?
+            }
+            RecordFormat::Ros2 => {
+                let mapping = Mapping::new(&Rules::default()).map_err(io::Error::other)?;
+                let writer = RosWriter::new(sink, mapping);
+                spawn(&queue, writer.map_err(io::Error::other)?, settings)?
+            }
         };
         let step_size = primary.settings().step_size;
         let states = || StatesFile::in_parts(primary.plan(), step_size);
@@ -271,6 +281,18 @@ impl RecorderFeed {
         };
         self.0.push(entry, at);
     }
+}
+
+/// Starts the thread that writes.
+fn spawn(
+    queue: &Arc<Queue>,
+    writer: impl EntryWriter + Send + 'static,
+    settings: &RecorderSettings,
+) -> io::Result<JoinHandle<Result<(), RecordError>>> {
+    let (queue, path) = (Arc::clone(queue), settings.path.clone());
+    thread::Builder::new()
+        .name("recorder".to_owned())
+        .spawn(move || writing::write(&queue, writer, &path))
 }
 
 /// Returns when the first frame after a simulated time is due.

@@ -1,9 +1,9 @@
 //! Files in which a run is recorded: MCAP, which other programs open, too.
 //!
 //! [`RecordingWriter`] writes one, [`Recording`] reads it back without trusting a byte of it, also
-//! when it has no end. [`channel`] is the table of what stands in it besides the topics of the
-//! simulated worlds, [`content`] has the messages. `docs/recordings.md` tells it for users. Nothing
-//! here knows a clock, a thread or a path.
+//! when it has no end; [`RosWriter`] writes one for programs of ROS 2. [`channel`] is the table of
+//! what stands in it besides the topics of the simulated worlds, [`content`] has the messages.
+//! `docs/recordings.md` tells it for users. Nothing here knows a clock, a thread or a path.
 
 pub mod channel;
 pub mod content;
@@ -11,6 +11,7 @@ pub mod description;
 pub mod digests;
 pub mod library;
 pub mod reader;
+pub mod ros;
 mod scene;
 mod schemas;
 pub mod writer;
@@ -20,4 +21,5 @@ pub use content::{Affinity, Clock, Frame, Placed, WorldContent};
 pub use description::{FORMAT, LoadWord, RunDescription};
 pub use library::{LibraryFile, LibraryKey};
 pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};
+pub use ros::RosWriter;
 pub use writer::{Moment, RecordingWriter, WriteError};

@@ -38,6 +38,12 @@ pub enum ReadError {
     /// It is an MCAP file of something else.
     #[error("it is an MCAP file, but no recording of Phalanx: it has no {0}")]
     NotOurs(&'static str),
+    /// It is for programs of ROS.
+    #[error(
+        "it is a recording for programs of ROS 2, which has no description of its run: record \
+         without `--record-format ros2` what is to be replayed"
+    )]
+    ForRos,
     /// A later version wrote it.
     #[error("it has format {0}, and this program knows {FORMAT}: use the version that wrote it")]
     Format(u32),
@@ -157,7 +163,10 @@ impl<R: Read + Seek> Recording<R> {
             Err(_) => scan::read(&mut source, length)?,
         };
         let at = content.attachments.get(SETTINGS_ATTACHMENT);
-        let offset = *at.ok_or(ReadError::NotOurs("description of its run"))?;
+        let offset = *at.ok_or_else(|| match content.is_for_ros() {
+            true => ReadError::ForRos,
+            false => ReadError::NotOurs("description of its run"),
+        })?;
         let settings = read_attachment(&mut source, offset, SETTINGS_BYTES_MAX)?;
         let description = read_description(&settings, offset)?;
         Ok(Self {
@@ -285,6 +294,11 @@ impl<R: Read + Seek> Recording<R> {
 }
 
 impl Content {
+    fn is_for_ros(&self) -> bool {
+        let mut channels = self.channels.values();
+        channels.any(|channel| channel.encoding == crate::ros::CDR)
+    }
+
     fn add_channel(&mut self, channel: mcap::records::Channel) {
         let count = self
             .channels

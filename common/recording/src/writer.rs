@@ -86,15 +86,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// # Panics
     /// Never: a description is JSON.
     pub fn new(sink: W, description: &RunDescription, worlds: &[u8]) -> Result<Self, WriteError> {
-        // Chunks are made in memory and written whole, so that a program that is killed leaves no
-        // half one. One thread is enough: whoever writes is off the stepper.
-        let mut writer = WriteOptions::new()
-            .chunk_size(None)
-            .disable_seeking(true)
-            .compression_level(1)
-            .compression_threads(0)
-            .library(concat!("phalanx ", env!("CARGO_PKG_VERSION")))
-            .create(sink)?;
+        let mut writer = options().create(sink)?;
         let settings = serde_json::to_vec_pretty(description).expect("a description is JSON");
         for (name, media_type, data) in [
             (SETTINGS_ATTACHMENT, "application/json", settings.as_slice()),
@@ -366,6 +358,17 @@ impl<W: Write + Seek> RecordingWriter<W> {
         self.chunk_bytes += data.len();
         Ok(self.writer.write_to_known_channel(&header, data)?)
     }
+}
+
+/// Returns how files are written: chunks are made in memory and written whole, so that a program
+/// that is killed leaves no half one. One thread is enough: whoever writes is off the stepper.
+pub(crate) fn options() -> WriteOptions {
+    WriteOptions::new()
+        .chunk_size(None)
+        .disable_seeking(true)
+        .compression_level(1)
+        .compression_threads(0)
+        .library(concat!("phalanx ", env!("CARGO_PKG_VERSION")))
 }
 
 fn add_own<W: Write + Seek>(writer: &mut Writer<W>, channel: Channel) -> Result<u16, WriteError> {

@@ -10,6 +10,7 @@ pub mod cdr;
 pub mod convert;
 pub mod mapping;
 pub mod names;
+pub mod rate;
 pub mod rules;
 pub mod schema;
 pub mod transforms;
@@ -18,6 +19,7 @@ pub mod value;
 
 pub use cdr::{CdrError, from_cdr, to_cdr};
 pub use convert::{DecodeError, EncodeError, decode, decode_to, encode};
-pub use mapping::{Durability, Mapping, Note, Qos, Reliability, RosTopic};
+pub use mapping::{Durability, Frames, Mapping, Note, Qos, Reliability, RosTopic, Used, Ways};
+pub use rate::Rate;
 pub use rules::{Direction, Profile, Rule, RuleError, Rules};
 pub use schema::{RosMessage, Type};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{RunSpec, SECONDARIES_MAX};
+use crate::{RecordFormat, RunSpec, SECONDARIES_MAX};
 
 /// Settings that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +26,9 @@ pub enum SpecError {
         /// The flag of the other.
         second: &'static str,
     },
+    /// States are no messages of ROS.
+    #[error("--record-states needs --record-format phalanx: a recording for ROS has topics alone")]
+    StatesForRos,
     /// More secondaries than a run may have.
     #[error("a run has at most {SECONDARIES_MAX} secondaries")]
     TooManySecondaries,
@@ -56,6 +59,10 @@ impl RunSpec {
         }
         if remote > 0 && !network.is_on_tcp() {
             return Err(SpecError::Unreachable);
+        }
+        let record = &self.record;
+        if record.file.is_some() && record.states && record.format == RecordFormat::Ros2 {
+            return Err(SpecError::StatesForRos);
         }
         self.check_files()
     }

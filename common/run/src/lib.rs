@@ -46,7 +46,7 @@ pub use outputs::Outputs;
 pub use physics::Physics;
 pub use process::{Process, Processes};
 pub use program::Program;
-pub use record::Record;
+pub use record::{Record, RecordFormat};
 pub use security::Security;
 pub use setting::{Audience, Flag, Setting};
 pub use simulation::{Recovery, SECONDARIES_MAX, Simulation};

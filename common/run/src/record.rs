@@ -6,9 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 use crate::setting::Setting;
+use crate::values::{Word, word};
 
 /// The most frames per second of simulated time.
 const RATE_MAX_HZ: f64 = 1e6;
+
+/// Format of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordFormat {
+    /// All of a run, to replay it and simulate it again.
+    Phalanx,
+    /// Topics alone, for programs of ROS 2.
+    Ros2,
+}
+
+impl Word for RecordFormat {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("phalanx", Self::Phalanx), ("ros2", Self::Ros2)];
+}
 
 /// Recording of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +31,9 @@ const RATE_MAX_HZ: f64 = 1e6;
 pub struct Record {
     /// The MCAP file; `None` records nothing.
     pub file: Option<PathBuf>,
+    /// Its format.
+    #[serde(with = "word")]
+    pub format: RecordFormat,
     /// Frames per second of simulated time; 0 is one per iteration \[Hz\].
     pub rate_hz: f64,
     /// True if the states of every iteration are recorded, too.
@@ -27,6 +45,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting::of_run("record", "file", Kind::Path)
         .flag("record", "FILE",
             "Record the run in this MCAP file, for `phalanx replay` and other programs"),
+    Setting::personal("record", "format", Kind::Word(&["phalanx", "ros2"]))
+        .flag("record-format", "FORMAT",
+            "What is in it: `phalanx` everything, to replay and simulate again; `ros2` topics, as \
+             messages of ROS 2"),
     Setting::personal("record", "rate_hz", Kind::Number(0.0, RATE_MAX_HZ))
         .flag("record-rate", "HZ",
             "Frames recorded per second of simulated time; 0 is one per iteration"),
@@ -38,6 +60,7 @@ impl Default for Record {
     fn default() -> Self {
         Self {
             file: None,
+            format: RecordFormat::Phalanx,
             rate_hz: 30.0,
             states: false,
         }

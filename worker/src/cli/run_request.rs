@@ -69,6 +69,7 @@ impl Run {
         let record = &self.spec.record;
         Some(RecorderSettings {
             path: record.file.clone()?,
+            format: record.format,
             rate_hz: record.rate_hz,
             has_states: record.states,
         })

@@ -11,7 +11,7 @@ use protocol::report::{LevelReport, PerformerReport};
 use protocol::{Digest, Iteration, TopicMessage};
 use recording::content::{Figures, IterationDigest};
 use recording::writer::CHUNK_BYTES;
-use recording::{Clock, LibraryFile, Moment, RecordingWriter, WorldContent, WriteError};
+use recording::{Clock, LibraryFile, Moment, RecordingWriter, RosWriter, WorldContent, WriteError};
 
 use super::queue::{Queue, Taken};
 
@@ -76,10 +76,31 @@ impl Entry {
     }
 }
 
+/// Writes entries to a file.
+pub(super) trait EntryWriter {
+    /// Writes an entry.
+    fn entry(&mut self, entry: Entry, at: Moment) -> Result<(), WriteError>;
+
+    /// Returns how much is in the chunk that is not in the file yet \[bytes\].
+    fn chunk_bytes(&self) -> usize;
+
+    /// Returns how many messages are so large that they were left out.
+    fn left_out(&self) -> u64;
+
+    /// Returns what else was left out since the last call, each thing once.
+    fn take_problems(&mut self) -> Vec<String>;
+
+    /// Has everything in the file.
+    fn flush(&mut self) -> Result<(), WriteError>;
+
+    /// Completes the file.
+    fn finish(self) -> Result<(), WriteError>;
+}
+
 /// Writes until the end, or until the file cannot be written.
-pub(super) fn write<W: Write + Seek>(
+pub(super) fn write(
     queue: &Queue,
-    writer: RecordingWriter<W>,
+    writer: impl EntryWriter,
     path: &Path,
 ) -> Result<(), RecordError> {
     let _close = Close(queue);
@@ -92,17 +113,14 @@ pub(super) fn write<W: Write + Seek>(
     })
 }
 
-fn write_all<W: Write + Seek>(
-    queue: &Queue,
-    mut writer: RecordingWriter<W>,
-) -> Result<(), WriteError> {
+fn write_all(queue: &Queue, mut writer: impl EntryWriter) -> Result<(), WriteError> {
     let mut next_flush = Instant::now() + FLUSH_INTERVAL;
     let mut left_out = 0;
     loop {
         let Taken { entries, is_end } = queue.take(next_flush);
         for (entry, at) in entries {
             let size = entry.size();
-            write_one(&mut writer, entry, at)?;
+            writer.entry(entry, at)?;
             if writer.chunk_bytes() >= CHUNK_BYTES {
                 writer.flush()?;
             }
@@ -113,9 +131,11 @@ fn write_all<W: Write + Seek>(
             let text = "a message is too large to be recorded; it is left out".to_owned();
             queue.tell(text);
         }
+        for problem in writer.take_problems() {
+            queue.tell(problem);
+        }
         if is_end {
-            writer.finish()?;
-            return Ok(());
+            return writer.finish();
         }
         if Instant::now() >= next_flush {
             writer.flush()?;
@@ -124,30 +144,85 @@ fn write_all<W: Write + Seek>(
     }
 }
 
-fn write_one<W: Write + Seek>(
-    writer: &mut RecordingWriter<W>,
-    entry: Entry,
-    at: Moment,
-) -> Result<(), WriteError> {
-    match entry {
-        Entry::Digest(iteration, digest) => {
-            writer.digest(IterationDigest { iteration, digest }, at)
+impl<W: Write + Seek> EntryWriter for RecordingWriter<W> {
+    fn entry(&mut self, entry: Entry, at: Moment) -> Result<(), WriteError> {
+        match entry {
+            Entry::Digest(iteration, digest) => {
+                self.digest(IterationDigest { iteration, digest }, at)
+            }
+            Entry::Frame(frame) => {
+                let FrameEntry {
+                    clock,
+                    performers,
+                    levels,
+                } = *frame;
+                self.frame(clock, &performers, levels, at)
+            }
+            Entry::World(world) => self.world(&world, at),
+            Entry::Command(line) => self.command(&line, at),
+            Entry::Event(event) => self.event(&event, at),
+            Entry::Figures(figures) => self.figures(&figures, at),
+            Entry::States(part) => self.states(&part, at),
+            Entry::Message(message) => self.message(&message, at.wall_ns),
+            Entry::Library(file) => self.library(&file, at),
         }
-        Entry::Frame(frame) => {
-            let FrameEntry {
-                clock,
-                performers,
-                levels,
-            } = *frame;
-            writer.frame(clock, &performers, levels, at)
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out()
+    }
+
+    fn take_problems(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.flush()
+    }
+
+    fn finish(self) -> Result<(), WriteError> {
+        self.finish().map(drop)
+    }
+}
+
+impl<W: Write + Seek> EntryWriter for RosWriter<W> {
+    /// Writes messages and the time of frames; ROS has no place for the rest.
+    fn entry(&mut self, entry: Entry, at: Moment) -> Result<(), WriteError> {
+        match entry {
+            Entry::Frame(_) => self.clock(at.sim_time),
+            Entry::Message(message) => self.message(&message),
+            Entry::Digest(..)
+            | Entry::World(_)
+            | Entry::Command(_)
+            | Entry::Event(_)
+            | Entry::Figures(_)
+            | Entry::States(_)
+            | Entry::Library(_) => Ok(()),
         }
-        Entry::World(world) => writer.world(&world, at),
-        Entry::Command(line) => writer.command(&line, at),
-        Entry::Event(event) => writer.event(&event, at),
-        Entry::Figures(figures) => writer.figures(&figures, at),
-        Entry::States(part) => writer.states(&part, at),
-        Entry::Message(message) => writer.message(&message, at.wall_ns),
-        Entry::Library(file) => writer.library(&file, at),
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out()
+    }
+
+    fn take_problems(&mut self) -> Vec<String> {
+        self.take_problems()
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.flush()
+    }
+
+    fn finish(self) -> Result<(), WriteError> {
+        self.finish().map(drop)
     }
 }
 
