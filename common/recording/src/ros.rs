@@ -2,7 +2,7 @@
 //! with definitions in `ros2msg` and messages in CDR.
 //!
 //! There is nothing in it but topics as a [`Mapping`] has them, `/tf`, `/tf_static` and `/clock`.
-//! All times are simulated ones, so that equal runs have equal files.
+//! All times are simulated ones, so that equal runs have equal messages.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
