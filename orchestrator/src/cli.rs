@@ -12,10 +12,12 @@ mod settings;
 mod topic;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, PossibleValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use view::panels::Panel;
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
@@ -215,29 +217,32 @@ pub enum TableFormat {
     Json,
 }
 
-/// The panels that `phalanx show` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// Contents of `phalanx show`: the panels of the view, and the figures of the run as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownPanel {
-    /// The run at a glance, and the limits of its speed.
-    Overview,
+    /// A panel.
+    Panel(Panel),
     /// State, time, pace and digest.
     Stats,
-    /// The processes.
-    Peers,
-    /// The levels and their cells.
-    Levels,
-    /// The world from above.
-    Map,
-    /// The models that move.
-    Performers,
-    /// The time of iterations and its parts.
-    Latency,
-    /// The topics of systems and sensors.
-    Topics,
-    /// The events of the run.
-    Events,
-    /// The output of the processes, also of a run that has ended.
-    Logs,
+}
+
+impl ValueEnum for ShownPanel {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<ShownPanel>> = LazyLock::new(|| {
+            let mut all: Vec<ShownPanel> = Panel::ALL.map(ShownPanel::Panel).into();
+            all.insert(1, ShownPanel::Stats);
+            all
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, about) = match self {
+            Self::Panel(panel) => (panel.name(), panel.row().show.about),
+            Self::Stats => ("stats".to_owned(), "State, time, pace and digest"),
+        };
+        Some(PossibleValue::new(name).help(about))
+    }
 }
 
 /// The arguments of `phalanx diff`.
@@ -319,7 +324,10 @@ mod tests {
         let Some(CliCommand::Show(arguments)) = cli.command else {
             panic!("show was not named")
         };
-        assert_eq!((arguments.run, arguments.panel), (None, ShownPanel::Peers));
+        assert_eq!(
+            (arguments.run, arguments.panel),
+            (None, ShownPanel::Panel(Panel::Peers))
+        );
     }
 
     #[test]

@@ -21,7 +21,6 @@ mod run;
 mod service;
 mod show;
 mod stop;
-mod table;
 mod target;
 mod terminal_check;
 mod topic;

@@ -10,12 +10,12 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::table::Table;
 use super::target::Target;
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Format, PsArguments};
 use crate::key_files;
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
+use view::show::table::Table;
 
 /// Time for which primaries are listened to, all at the same time; they tell their figures far more
 /// often.

@@ -10,11 +10,11 @@ use protocol::{Command, ExitCode};
 use serde_json::{Value, json};
 
 use super::ctl::from_ask;
-use super::table::Table;
 use super::target;
 use super::topic::{address, kind_named, read_message};
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Addressed, Format, KeyArguments, ServiceAction, ServiceArguments};
+use view::show::table::Table;
 
 /// Time that a list of services may take.
 const LIST_PATIENCE: Duration = Duration::from_secs(10);

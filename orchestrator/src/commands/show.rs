@@ -2,25 +2,28 @@
 
 mod events;
 mod logs;
-mod screen;
 mod stats;
-mod tables;
 
 use anyhow::Context;
 use protocol::primary_to_client::Reply;
 use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, ExitCode};
-use view::app::panel::Panel;
+use view::options::UnicodeChoice;
+use view::panels::Panel;
+use view::show::{Need, RunFigures, Source};
 
 use super::ctl::from_ask;
-use super::table::Table;
 use super::target::{self, Target};
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
 /// Prints one panel of a run.
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
-    if arguments.panel == ShownPanel::Logs {
+    let panel = match arguments.panel {
+        ShownPanel::Panel(panel) => Some(panel),
+        ShownPanel::Stats => None,
+    };
+    if panel.is_some_and(|panel| matches!(panel.row().show.source, Source::LogFiles)) {
         // They are read from files, also when the run has ended.
         return logs::show(arguments);
     }
@@ -28,7 +31,7 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         let message = "--process and --lines are for `phalanx show logs`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
-    if arguments.follow && arguments.panel != ShownPanel::Events {
+    if arguments.follow && panel != Some(Panel::Events) {
         let message = "--follow is for `phalanx show logs` and `phalanx show events`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
@@ -37,24 +40,10 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         target: &target,
         arguments,
     };
-    match arguments.panel {
-        ShownPanel::Stats if arguments.format == TableFormat::Csv => {
-            let figures = serde_json::to_value(ask.snapshot()?.stats).context("no figures")?;
-            output::print(&tables::one_row(&figures).csv())
-        }
-        ShownPanel::Stats => ask.rows(&ask.snapshot()?.stats, tables::stats),
-        ShownPanel::Peers => ask.rows(&ask.snapshot()?.peers, |peers| tables::peers(peers)),
-        ShownPanel::Levels => ask.rows(&ask.snapshot()?.levels, |levels| tables::levels(levels)),
-        ShownPanel::Performers => {
-            ask.rows(&ask.snapshot()?.performers, |all| tables::performers(all))
-        }
-        ShownPanel::Topics => ask.rows(&ask.topics()?, |topics| tables::topics(topics)),
-        ShownPanel::Events if arguments.follow => events::follow(&target, arguments.format),
-        ShownPanel::Events => ask.rows(&ask.history()?.events, |all| tables::events(all)),
-        ShownPanel::Overview => ask.overview(),
-        ShownPanel::Latency => ask.latency(),
-        ShownPanel::Map => ask.map(),
-        ShownPanel::Logs => logs::show(arguments),
+    match panel {
+        None => ask.stats(),
+        Some(_) if arguments.follow => events::follow(&target, arguments.format),
+        Some(panel) => ask.panel(panel),
     }
 }
 
@@ -98,58 +87,61 @@ impl Ask<'_> {
         runtime()?.block_on(asked).map_err(from_ask)
     }
 
-    /// Prints figures as they are, or a table of them.
-    fn rows<T: serde::Serialize>(&self, figures: &T, table: fn(&T) -> Table) -> CommandResult {
+    fn stats(&self) -> CommandResult {
+        let stats = self.snapshot()?.stats;
         match self.arguments.format {
-            TableFormat::Text => output::print(&table(figures).render()),
-            TableFormat::Csv => output::print(&table(figures).csv()),
-            TableFormat::Json => output::print_json(figures),
-        }
-    }
-
-    fn overview(&self) -> CommandResult {
-        let (snapshot, history) = (self.snapshot()?, self.history()?);
-        let model = screen::model(self.target, snapshot.clone(), history);
-        match self.arguments.format {
-            TableFormat::Text => self.draw(model, Panel::Overview),
-            TableFormat::Csv => output::print(&stats::overview_table(&model).csv()),
-            TableFormat::Json => output::print_json(&stats::overview(&model, &snapshot)),
-        }
-    }
-
-    fn latency(&self) -> CommandResult {
-        let (snapshot, history) = (self.snapshot()?, self.history()?);
-        match self.arguments.format {
-            TableFormat::Text => {
-                let model = screen::model(self.target, snapshot, history);
-                self.draw(model, Panel::Latency)
-            }
-            TableFormat::Csv => output::print(&stats::latency_table(&history).csv()),
-            TableFormat::Json => output::print_json(&stats::latency(&snapshot, &history)),
-        }
-    }
-
-    fn map(&self) -> CommandResult {
-        let (snapshot, layout) = (self.snapshot()?, self.layout()?);
-        match self.arguments.format {
-            TableFormat::Text => {
-                let mut model = screen::model(self.target, snapshot, History::default());
-                screen::add_layout(&mut model, layout);
-                self.draw(model, Panel::Map)
-            }
+            TableFormat::Text => output::print(&stats::stats(&stats).render()),
             TableFormat::Csv => {
-                output::print(&stats::map_table(&layout, &snapshot.performers).csv())
+                let figures = serde_json::to_value(stats).context("no figures")?;
+                output::print(&stats::one_row(&figures).csv())
             }
-            TableFormat::Json => output::print_json(&serde_json::json!({
-                "layout": layout,
-                "performers": snapshot.performers,
-            })),
+            TableFormat::Json => output::print_json(&stats),
         }
     }
 
-    fn draw(&self, model: view::app::model::Model, panel: Panel) -> CommandResult {
-        let size = (self.arguments.width, self.arguments.height);
-        output::print(&screen::drawn(model, panel, size))
+    /// Asks for the figures that a panel needs, and prints them.
+    fn panel(&self, panel: Panel) -> CommandResult {
+        let Source::Run {
+            needs,
+            is_drawn,
+            table,
+            json,
+        } = panel.row().show.source
+        else {
+            return logs::show(self.arguments);
+        };
+        let figures = self.figures(needs)?;
+        match self.arguments.format {
+            TableFormat::Text if is_drawn => {
+                let size = (self.arguments.width, self.arguments.height);
+                output::print(&figures.drawn(panel, size))
+            }
+            TableFormat::Text => output::print(&table(&figures).render()),
+            TableFormat::Csv => output::print(&table(&figures).csv()),
+            TableFormat::Json => {
+                let text = json(&figures).context("cannot print as JSON")?;
+                output::print(&(text + "\n"))
+            }
+        }
+    }
+
+    fn figures(&self, needs: &[Need]) -> Result<RunFigures, Failed> {
+        let mut figures = RunFigures {
+            run: self.target.name(),
+            has_unicode: UnicodeChoice::Auto.has_unicode(|name| std::env::var(name).ok()),
+            snapshot: self.snapshot()?,
+            history: History::default(),
+            layout: Layout::default(),
+            topics: Vec::new(),
+        };
+        for need in needs {
+            match need {
+                Need::History => figures.history = self.history()?,
+                Need::Layout => figures.layout = self.layout()?,
+                Need::Topics => figures.topics = self.topics()?,
+            }
+        }
+        Ok(figures)
     }
 }
 

@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::ctl::from_ask;
-use super::table::{Table, names};
 use super::target::{self, Target};
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Addressed, EchoFormat, Format, KeyArguments, TopicAction, TopicArguments};
 use rate::RateMeter;
+use view::show::table::{Table, names};
 
 /// Time that a list of topics may take.
 const LIST_PATIENCE: Duration = Duration::from_secs(10);

@@ -19,7 +19,6 @@ pub mod map_view;
 pub mod model;
 pub mod orientation;
 pub mod palette;
-pub mod panel;
 pub mod past_events;
 pub mod places;
 pub mod projection;

@@ -7,6 +7,8 @@ pub mod app;
 mod background_io;
 pub mod options;
 mod outbox;
+pub mod panels;
+pub mod show;
 pub mod terminal;
 pub mod ui;
 

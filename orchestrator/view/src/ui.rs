@@ -1,26 +1,19 @@
 //! The screen: every panel draws the model into its place and changes nothing.
 //!
-//! [`layout`] says where everything is, [`theme`] how it looks; one file per panel does the rest.
+//! [`layout`] says where everything is, [`theme`] how it looks; [`crate::panels`] has one file per
+//! panel.
 
 pub mod confirm;
 pub mod detail;
 pub mod drive;
 pub mod ended;
-pub mod events;
 pub mod footer;
 pub mod frame;
 pub mod header;
 pub mod help;
-pub mod latency;
 pub mod layout;
-pub mod levels;
-pub mod logs;
-pub mod map;
-pub mod overview;
 pub mod painting;
 pub mod palette;
-pub mod peers;
-pub mod performers;
 pub mod position_bar;
 pub mod sparkline;
 pub mod split_bar;
@@ -30,7 +23,6 @@ pub mod text;
 pub mod text_rows;
 pub mod theme;
 pub mod too_small;
-pub mod topics;
 
 #[cfg(test)]
 mod screens;
@@ -42,8 +34,8 @@ use ratatui::layout::Rect;
 
 use self::theme::Theme;
 use crate::app::model::{Mode, Model};
-use crate::app::panel::Panel;
 use crate::app::places::Places;
+use crate::panels::{Content, Panel, map};
 
 /// Draws the whole screen.
 pub fn draw(model: &Model, frame: &mut Frame) {
@@ -61,7 +53,7 @@ pub fn draw(model: &Model, frame: &mut Frame) {
     header::draw(model, frame, places.header);
     header::draw_message(model, frame, places.message);
     for (panel, place) in &places.panels {
-        draw_panel(model, frame, *place, *panel);
+        (panel.row().draw)(model, frame, *place);
     }
     if model.is_stale() {
         frame.buffer_mut().set_style(body, Theme::of(model).stale());
@@ -90,11 +82,13 @@ pub fn measure(model: &mut Model, area: Rect) {
         .iter()
         .find(|(panel, _)| *panel == model.focus);
     let height = focused.map_or(0, |(_, place)| place.height);
-    let heading = match model.focus {
-        Panel::Peers | Panel::Levels | Panel::Performers | Panel::Topics | Panel::Events => 3,
-        Panel::Overview | Panel::Map | Panel::Latency | Panel::Logs => 2,
+    let heading_rows = match model.focus.row().content {
+        Content::Table { .. } => 1,
+        Content::Text { heading_rows, .. } => heading_rows,
+        Content::Picture { .. } => 0,
     };
-    model.page_rows = usize::from(height.saturating_sub(heading));
+    // The frame has a row above and one below.
+    model.page_rows = usize::from(height.saturating_sub(2 + heading_rows));
     let body = Rect {
         height: places.footer.y.saturating_sub(places.message.bottom()),
         ..area
@@ -124,19 +118,5 @@ fn screen_places(model: &Model, places: &layout::Places) -> Places {
             .map(|(panel, area)| (*panel, map::place(*area)))
             .collect(),
         plot: map.map(|(_, area)| map::place(map::plot(model, *area))),
-    }
-}
-
-fn draw_panel(model: &Model, frame: &mut Frame, area: Rect, panel: Panel) {
-    match panel {
-        Panel::Overview => overview::draw(model, frame, area),
-        Panel::Peers => peers::draw(model, frame, area),
-        Panel::Levels => levels::draw(model, frame, area),
-        Panel::Map => map::draw(model, frame, area),
-        Panel::Performers => performers::draw(model, frame, area),
-        Panel::Latency => latency::draw(model, frame, area),
-        Panel::Topics => topics::draw(model, frame, area),
-        Panel::Events => events::draw(model, frame, area),
-        Panel::Logs => logs::draw(model, frame, area),
     }
 }

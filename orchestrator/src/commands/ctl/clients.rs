@@ -5,8 +5,8 @@ use protocol::report::{ClientConnection, Clients};
 use protocol::topic;
 
 use crate::cli::TableFormat;
-use crate::commands::table::{Table, names};
 use crate::commands::{CommandResult, output};
+use view::show::table::{Table, names};
 
 /// Number of topics of a connection that are named for people.
 const TOPICS_SHOWN_MAX: usize = 4;

@@ -10,7 +10,7 @@ use recording::description::date;
 use recording::{Channel, Message, ReadError, Recording};
 use serde::Serialize;
 
-use super::super::table::Table;
+use view::show::table::Table;
 
 /// Summary of a recording.
 #[derive(Debug, Serialize)]

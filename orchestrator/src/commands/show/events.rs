@@ -6,6 +6,7 @@ use client::plain_text::plain;
 use protocol::primary_to_observers::Event;
 use view::app::model::severity_word;
 use view::app::past_events::EventsInOrder;
+use view::panels::events_table;
 
 use crate::cli::TableFormat;
 use crate::commands::target::Target;
@@ -42,7 +43,7 @@ async fn print_all(mut observer: Observer, format: TableFormat) -> CommandResult
 fn line(event: &Event, format: TableFormat) -> Result<String, Failed> {
     let line = match format {
         TableFormat::Json => serde_json::to_string(event).map_err(anyhow::Error::new)?,
-        TableFormat::Csv => super::tables::events(std::slice::from_ref(event))
+        TableFormat::Csv => events_table(std::slice::from_ref(event))
             .csv()
             .lines()
             .nth(1)
@@ -96,7 +97,7 @@ mod tests {
         assert!(text.ends_with("  ab·\n"), "{text:?}");
         let csv = line(&hostile, TableFormat::Csv).unwrap();
         assert_eq!(csv, "7,warning,step,ab·\n");
-        let table = super::super::tables::events(&[hostile]).render();
+        let table = events_table(&[hostile]).render();
         assert!(!table.contains('\u{1b}'), "{table:?}");
     }
 }

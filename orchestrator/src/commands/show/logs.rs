@@ -9,10 +9,10 @@ use protocol::ExitCode;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::super::table::Table;
 use super::super::{CommandResult, Failed, output, runtime, target};
 use crate::cli::{ShowArguments, TableFormat};
 use crate::run_directory::{FoundRun, LogFiles};
+use view::show::table::Table;
 
 /// Interval between looks for new lines.
 const FOLLOW_PERIOD: Duration = Duration::from_millis(200);

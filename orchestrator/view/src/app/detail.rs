@@ -1,28 +1,49 @@
 //! [`Detail`]: all that is known of one thing, as text. It is made anew for each frame, so that it
 //! is as live as the tables.
 
-mod described;
-
 use client::plain_text::plain;
 
 use super::model::{Mode, Model};
-use super::panel::Panel;
+use crate::panels::{Content, Panel};
+
+/// The most names that are listed.
+const NAMES_MAX: usize = 200;
+/// Numbers of events that name a thing: those shown, and those looked through.
+const EVENTS_SHOWN: usize = 8;
+const EVENTS_MAX: usize = 2_000;
 
 /// The thing whose details are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A process, by name.
-    Peer(String),
-    /// A level, by name.
-    Level(String),
-    /// A performer, by name.
-    Performer(String),
-    /// A topic, by name.
-    Topic(String),
-    /// An event, by its number in the events.
-    Event(u64),
-    /// A line of the logs, by its number there.
-    Log(u64),
+    /// A row of a table, by name.
+    Row(Panel, String),
+    /// A line of a text, by its number.
+    Line(Panel, u64),
+}
+
+impl Subject {
+    /// Returns the selected row or line of a panel, if there is one.
+    pub fn selected(model: &Model, panel: Panel) -> Option<Self> {
+        match panel.row().content {
+            Content::Table { .. } => {
+                let name = model.tables[panel].selected()?;
+                Some(Self::Row(panel, name.to_owned()))
+            }
+            Content::Text { lines, .. } => Some(Self::Line(panel, lines(model).selected()?)),
+            Content::Picture { subject } => subject(model),
+        }
+    }
+
+    fn describe(&self, model: &Model) -> Option<Detail> {
+        let (Self::Row(panel, _) | Self::Line(panel, _)) = self;
+        match (self, &panel.row().content) {
+            (Self::Row(_, name), Content::Table { describe, .. }) => Some(describe(model, name)),
+            (Self::Line(_, number), Content::Text { describe, .. }) => {
+                Some(describe(model, *number))
+            }
+            (Self::Row(..) | Self::Line(..), _) => None,
+        }
+    }
 }
 
 /// Details of one thing.
@@ -51,40 +72,41 @@ impl Detail {
         }
     }
 
-    fn add(&mut self, name: &str, value: impl Into<String>) {
+    /// Makes the details of a thing that was found, or says that it is gone.
+    pub(crate) fn of<T>(
+        found: Option<&T>,
+        kind: &str,
+        name: &str,
+        add: impl FnOnce(&mut Self, &T),
+    ) -> Self {
+        let mut detail = Self::new(format!("{kind} {name}").trim_end().to_owned());
+        match found {
+            Some(found) => add(&mut detail, found),
+            None => detail.add("gone", "it is not there any more"),
+        }
+        detail
+    }
+
+    /// Adds a property.
+    pub(crate) fn add(&mut self, name: &str, value: impl Into<String>) {
         self.lines.push((name.to_owned(), plain(&value.into())));
     }
 
     /// Adds names, each on a line of its own, after their number.
-    fn add_names(&mut self, name: &str, names: &[String]) {
+    pub(crate) fn add_names(&mut self, name: &str, names: &[String]) {
         self.add(name, names.len().to_string());
-        for one in names.iter().take(described::NAMES_MAX) {
+        for one in names.iter().take(NAMES_MAX) {
             self.add("", one.as_str());
         }
-        let rest = names.len().saturating_sub(described::NAMES_MAX);
+        let rest = names.len().saturating_sub(NAMES_MAX);
         if rest > 0 {
             self.add("", format!("and {rest} more"));
         }
     }
 
-    fn add_blank(&mut self) {
+    /// Adds an empty line.
+    pub(crate) fn add_blank(&mut self) {
         self.lines.push((String::new(), String::new()));
-    }
-}
-
-/// Returns what is selected in the focused panel, if anything is.
-pub fn subject(model: &Model) -> Option<Subject> {
-    let owned = |name: Option<&str>| name.map(str::to_owned);
-    match model.focus {
-        Panel::Peers => owned(model.peer_rows.selected()).map(Subject::Peer),
-        Panel::Levels => owned(model.level_rows.selected()).map(Subject::Level),
-        Panel::Performers | Panel::Map => {
-            owned(model.performer_rows.selected()).map(Subject::Performer)
-        }
-        Panel::Topics => owned(model.topic_rows.selected()).map(Subject::Topic),
-        Panel::Events => model.events.selected().map(Subject::Event),
-        Panel::Logs => model.logs.selected().map(Subject::Log),
-        Panel::Overview | Panel::Latency => None,
     }
 }
 
@@ -94,8 +116,43 @@ pub fn detail(model: &Model) -> Option<Detail> {
         Mode::Detail { .. } => model.subject.clone(),
         _ => None,
     };
-    let subject = looked_at.or_else(|| subject(model))?;
-    Some(described::describe(model, &subject))
+    let subject = looked_at.or_else(|| Subject::selected(model, model.focus))?;
+    subject.describe(model)
+}
+
+/// Adds the last events that name something.
+pub(crate) fn add_events(model: &Model, detail: &mut Detail, name: &str) {
+    let newest = model.events.newest(EVENTS_MAX).rev();
+    let of = newest
+        .filter(|event| names(&event.text, name))
+        .take(EVENTS_SHOWN);
+    let events = of.map(|event| format!("{} {}", event.iteration.0, event.text));
+    add_list(detail, "last events", events);
+}
+
+/// Adds a list after a blank line; nothing when it is empty.
+pub(crate) fn add_list(detail: &mut Detail, name: &str, values: impl Iterator<Item = String>) {
+    for (index, value) in values.take(NAMES_MAX).enumerate() {
+        if index == 0 {
+            detail.add_blank();
+        }
+        detail.add(if index == 0 { name } else { "" }, value);
+    }
+}
+
+/// Tells whether a text names something: as a word, not as a part of one.
+fn names(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+/// Writes a vector in a unit.
+pub(crate) fn vector([x, y, z]: [f64; 3], unit: &str) -> String {
+    format!("x {x:.3} y {y:.3} z {z:.3} {unit}")
 }
 
 #[cfg(test)]

@@ -2,29 +2,50 @@
 
 use super::keymap::{self, Action, Context};
 use super::model::Model;
-use super::panel::Panel;
+use crate::panels::Panel;
 
 /// A part of help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Its title.
-    pub title: &'static str,
+    pub title: String,
     /// Keys, words or questions, and what is said of each.
     pub lines: Vec<(String, String)>,
 }
 
-/// The places of keys in the order in which help names them.
-const PLACES: [(Context, &str); 19] = [
+/// Returns the places of keys in the order in which help names them.
+fn places() -> Vec<(Context, String)> {
+    let named = |places: &[(Context, &str)]| -> Vec<(Context, String)> {
+        let owned = |(context, title): &(Context, &str)| (*context, (*title).to_owned());
+        places.iter().map(owned).collect()
+    };
+    let own = |is_such: fn(Panel) -> bool| {
+        let panels = Panel::ALL.into_iter().filter(move |panel| is_such(*panel));
+        panels.map(|panel| (Context::Panel(panel), format!("In {}", panel.title())))
+    };
+    let mut places = named(&FIRST_PLACES);
+    places.extend(own(Panel::is_table));
+    places.extend(own(|panel| !panel.is_table() && !panel.is_text()));
+    places.extend(named(&[(Context::Cursor, "In Map with a cursor")]));
+    places.push((Context::Text, format!("In {}", keymap::titles_of_texts())));
+    places.extend(own(Panel::is_text));
+    places.extend(named(&LAST_PLACES));
+    let has_keys = |place: &(Context, String)| {
+        let mut bindings = keymap::BINDINGS.iter();
+        bindings.any(|binding| binding.context == place.0)
+    };
+    places.retain(has_keys);
+    places
+}
+
+const FIRST_PLACES: [(Context, &str); 4] = [
     (Context::Everywhere, "Everywhere"),
     (Context::Run, "The run"),
     (Context::Recording, "A recording"),
     (Context::Table, "In tables"),
-    (Context::Levels, "In Levels"),
-    (Context::Performers, "In Performers"),
-    (Context::Topics, "In Topics"),
-    (Context::Map, "In Map"),
-    (Context::Cursor, "In Map with a cursor"),
-    (Context::Text, "In Events and Logs"),
+];
+
+const LAST_PLACES: [(Context, &str); 9] = [
     (Context::Detail, "In a detail"),
     (Context::Drive, "While driving"),
     (Context::Filter, "While a filter is typed"),
@@ -107,7 +128,7 @@ pub fn sections(model: &Model, search: &str) -> Vec<Section> {
     }
     let found = |holds: fn(&str, &str) -> bool| -> Vec<Section> {
         let keep = |section: &Section| Section {
-            title: section.title,
+            title: section.title.clone(),
             lines: section
                 .lines
                 .iter()
@@ -130,36 +151,36 @@ pub fn sections(model: &Model, search: &str) -> Vec<Section> {
 }
 
 fn all(model: &Model) -> Vec<Section> {
-    let here = keymap::place_of(model.focus);
     // What is shown is either a run or a recording.
     let (own, other) = if model.recording.is_some() {
         (Context::Recording, Context::Run)
     } else {
         (Context::Run, Context::Recording)
     };
-    let places = PLACES.into_iter().filter(|(context, _)| *context != other);
-    let here: Vec<Context> = here
-        .iter()
-        .map(|context| if *context == other { own } else { *context })
-        .collect();
-    let is_here = |(context, _): &(Context, &str)| here.contains(context);
-    let mut first: Vec<(Context, &'static str)> = places.clone().filter(is_here).collect();
+    let mut here = model.focus.contexts();
+    here.iter_mut()
+        .filter(|context| **context == other)
+        .for_each(|context| *context = own);
+    let places = places()
+        .into_iter()
+        .filter(|(context, _)| *context != other);
+    let (mut first, others): (Vec<_>, Vec<_>) =
+        places.partition(|(context, _)| here.contains(context));
     first.sort_by_key(|(context, _)| here.iter().position(|one| one == context));
-    let others = places.filter(|place| !is_here(place));
     let keys = |(context, title)| Section {
         title,
         lines: keys_of(model, context),
     };
-    let told = |title, lines: &[(&str, &str)]| Section {
-        title,
+    let section = |title: &str, lines: &[(&str, &str)]| Section {
+        title: title.to_owned(),
         lines: lines
             .iter()
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
             .collect(),
     };
-    let words = [told("How to", &RECIPES), told("Words", &WORDS)];
+    let words = [section("How to", &RECIPES), section("Words", &WORDS)];
     let all = first.into_iter().map(keys).chain(words);
-    all.chain(others.map(keys))
+    all.chain(others.into_iter().map(keys))
         .filter(|section| !section.lines.is_empty())
         .collect()
 }
@@ -173,10 +194,13 @@ fn keys_of(model: &Model, context: Context) -> Vec<(String, String)> {
             continue;
         }
         match binding.action {
-            Action::Focus(Panel::Overview) if has_numbers => {
-                lines.push(("1 to 9".to_owned(), "the panel with that number".to_owned()));
+            Action::Focus(panel) if has_numbers && panel.has_number() => {
+                if panel == Panel::ALL[0] {
+                    let numbers = Panel::ALL.iter().filter(|panel| panel.has_number());
+                    let numbers = format!("1 to {}", numbers.count());
+                    lines.push((numbers, "the panel with that number".to_owned()));
+                }
             }
-            Action::Focus(_) if has_numbers => {}
             _ => lines.push((keymap::key_names(&binding), binding.text.to_owned())),
         }
     }
@@ -199,7 +223,8 @@ mod tests {
     fn keys_of_the_place_come_first() {
         let mut model = fixture::model();
         model.focus = Panel::Performers;
-        let titles: Vec<&str> = sections(&model, "").iter().map(|one| one.title).collect();
+        let sections_now = sections(&model, "");
+        let titles: Vec<&str> = sections_now.iter().map(|one| one.title.as_str()).collect();
         let first = [
             "In Performers",
             "In tables",
@@ -243,7 +268,7 @@ mod tests {
     fn documented() -> String {
         let mut model = fixture::model();
         model.owns_run = false;
-        let place = |(context, title): &(Context, &str)| {
+        let place = |(context, title): &(Context, String)| {
             let rows = keys_of(&model, *context).into_iter();
             let row = |(keys, text): (String, String)| {
                 let keys: Vec<String> = keys.split(' ').map(|key| format!("`{key}`")).collect();
@@ -254,7 +279,7 @@ mod tests {
             let heading = "| key | what it does |\n|---|---|\n";
             format!("### {title}\n\n{heading}{}\n", rows.concat())
         };
-        let places: Vec<String> = PLACES.iter().map(place).collect();
+        let places: Vec<String> = places().iter().map(place).collect();
         places.concat()
     }
 
@@ -277,9 +302,10 @@ mod tests {
 
     #[test]
     fn every_place_of_keys_has_a_section() {
-        for binding in BINDINGS {
-            let mut places = PLACES.iter();
-            assert!(places.any(|(context, _)| *context == binding.context));
+        for binding in BINDINGS.iter() {
+            let places = places();
+            let mut contexts = places.iter().map(|(context, _)| *context);
+            assert!(contexts.any(|context| context == binding.context));
         }
     }
 }

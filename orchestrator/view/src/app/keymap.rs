@@ -10,11 +10,13 @@ mod places;
 pub use names::{KeyNameError, action_name, key_name, parse_key};
 pub use overrides::{Keymap, OverrideError};
 pub use places::{
-    action, active, changes_run, contexts, elsewhere, is_offered, place_name, place_of,
+    action, active, changes_run, contexts, elsewhere, is_offered, place_name, titles_of_texts,
 };
 
+use std::sync::LazyLock;
+
 use super::event::Key;
-use super::panel::Panel;
+use crate::panels::Panel;
 
 /// The context in which a key has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,14 +29,8 @@ pub enum Context {
     Recording,
     /// In tables: peers, levels, performers and topics.
     Table,
-    /// In the table of levels.
-    Levels,
-    /// In the table of performers.
-    Performers,
-    /// In the table of topics.
-    Topics,
-    /// In the map.
-    Map,
+    /// In one panel.
+    Panel(Panel),
     /// In the map while it has a cursor.
     Cursor,
     /// In texts: logs and events.
@@ -140,7 +136,8 @@ pub struct Binding<'a> {
     pub text: &'static str,
 }
 
-const fn bind(
+/// Makes a line of the keymap.
+pub const fn bind(
     context: Context,
     keys: &'static [Key],
     action: Action,
@@ -164,8 +161,32 @@ use Key as K;
 const ALL_ROWS: isize = 1 << 40;
 
 /// The keymap. Within a context the footer shows bindings in this order.
+pub static BINDINGS: LazyLock<Vec<Binding<'static>>> = LazyLock::new(|| {
+    let choices = Panel::ALL.map(|panel| Binding {
+        context: Context::Everywhere,
+        keys: std::slice::from_ref(&panel.row().key),
+        action: Action::Focus(panel),
+        short: "",
+        text: panel.title(),
+    });
+    let own = |is_such: fn(Panel) -> bool| {
+        let panels = Panel::ALL.into_iter().filter(move |panel| is_such(*panel));
+        panels.flat_map(|panel| panel.row().keys).copied()
+    };
+    let mut bindings = FIRST.to_vec();
+    bindings.extend(choices);
+    bindings.extend(EVERYWHERE_AND_TABLES);
+    bindings.extend(own(Panel::is_table));
+    bindings.extend(own(|panel| !panel.is_table() && !panel.is_text()));
+    bindings.extend(TEXTS);
+    bindings.extend(own(Panel::is_text));
+    bindings.extend(OTHERS);
+    bindings
+});
+
+/// The keys before those that choose panels.
 #[rustfmt::skip]
-pub const BINDINGS: &[Binding<'static>] = &[
+const FIRST: &[Binding<'static>] = &[
     bind(C::Run, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
     bind(C::Run, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
     bind(C::Run, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
@@ -193,15 +214,11 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
     bind(C::Everywhere, &[K::Tab], A::FocusNext, "panel", "next panel"),
     bind(C::Everywhere, &[K::BackTab], A::FocusPrevious, "", "previous panel"),
-    bind(C::Everywhere, &[K::Char('1')], A::Focus(Panel::Overview), "", "Overview"),
-    bind(C::Everywhere, &[K::Char('2')], A::Focus(Panel::Peers), "", "Peers"),
-    bind(C::Everywhere, &[K::Char('3')], A::Focus(Panel::Levels), "", "Levels"),
-    bind(C::Everywhere, &[K::Char('4')], A::Focus(Panel::Map), "", "Map"),
-    bind(C::Everywhere, &[K::Char('5')], A::Focus(Panel::Performers), "", "Performers"),
-    bind(C::Everywhere, &[K::Char('6')], A::Focus(Panel::Latency), "", "Latency"),
-    bind(C::Everywhere, &[K::Char('7')], A::Focus(Panel::Topics), "", "Topics"),
-    bind(C::Everywhere, &[K::Char('8')], A::Focus(Panel::Events), "", "Events"),
-    bind(C::Everywhere, &[K::Char('9')], A::Focus(Panel::Logs), "", "Logs"),
+];
+
+/// The keys of all panels and of tables.
+#[rustfmt::skip]
+const EVERYWHERE_AND_TABLES: &[Binding<'static>] = &[
     bind(C::Everywhere, &[K::Char('z')], A::Zoom,
         "zoom", "panel on the whole screen, and back"),
     bind(C::Everywhere, &[K::Esc], A::Back, "", "one step back: clear the filter, leave the zoom"),
@@ -224,36 +241,11 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Table, &[K::PageDown], A::MovePages(1), "", "page down"),
     bind(C::Table, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first row"),
     bind(C::Table, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last row"),
-    bind(C::Levels, &[K::Char('m')], A::MoveCell, "move", "move the level's cell to another peer"),
-    bind(C::Performers, &[K::Char('f')], A::Follow, "follow", "follow it on the map, or no longer"),
-    bind(C::Performers, &[K::Char('i')], A::Spawn, "spawn", "bring a model into the world"),
-    bind(C::Performers, &[K::Char('x')], A::Remove, "remove", "take it out of the world"),
-    bind(C::Topics, &[K::Enter], A::Detail, "listen", "show what is said on it, as it is said"),
-    bind(C::Topics, &[K::Char('p')], A::Publish, "publish", "say something on it"),
-    bind(C::Cursor, &[K::Enter], A::Pick,
-        "select", "select the performer there, then all that is known of it"),
-    bind(C::Cursor, &[K::Left, K::Char('h')], A::MoveCursor(-1, 0), "move", "cursor left"),
-    bind(C::Cursor, &[K::Right, K::Char('l')], A::MoveCursor(1, 0), "", "cursor right"),
-    bind(C::Cursor, &[K::Up, K::Char('k')], A::MoveCursor(0, 1), "", "cursor up"),
-    bind(C::Cursor, &[K::Down, K::Char('j')], A::MoveCursor(0, -1), "", "cursor down"),
-    bind(C::Cursor, &[K::Char('H')], A::MoveCursor(-8, 0), "", "cursor far left"),
-    bind(C::Cursor, &[K::Char('L')], A::MoveCursor(8, 0), "", "cursor far right"),
-    bind(C::Cursor, &[K::Char('K'), K::PageUp], A::MoveCursor(0, 4), "", "cursor far up"),
-    bind(C::Cursor, &[K::Char('J'), K::PageDown], A::MoveCursor(0, -4), "", "cursor far down"),
-    bind(C::Cursor, &[K::Esc, K::Char('c')], A::Cursor, "no cursor", "take the cursor away"),
-    bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1),
-        "zoom in", "zoom in, about the cursor if there is one"),
-    bind(C::Map, &[K::Char('-')], A::Magnify(-1), "out", "zoom out"),
-    bind(C::Map, &[K::Char('0')], A::Fit, "fit", "the whole world"),
-    bind(C::Map, &[K::Char('c')], A::Cursor, "cursor", "a cursor that names what is under it"),
-    bind(C::Map, &[K::Char('f')], A::Follow, "follow", "follow the selected one, or no longer"),
-    bind(C::Map, &[K::Enter], A::Detail, "detail", "all that is known of the selected performer"),
-    bind(C::Map, &[K::Char(']')], A::Select(1), "next", "select the next performer"),
-    bind(C::Map, &[K::Char('[')], A::Select(-1), "", "select the one before"),
-    bind(C::Map, &[K::Left, K::Char('h')], A::Pan(-1, 0), "pan", "left"),
-    bind(C::Map, &[K::Right, K::Char('l')], A::Pan(1, 0), "", "right"),
-    bind(C::Map, &[K::Up, K::Char('k')], A::Pan(0, 1), "", "up"),
-    bind(C::Map, &[K::Down, K::Char('j')], A::Pan(0, -1), "", "down"),
+];
+
+/// The keys of texts.
+#[rustfmt::skip]
+const TEXTS: &[Binding<'static>] = &[
     bind(C::Text, &[K::Enter], A::Detail, "detail", "the whole line"),
     bind(C::Text, &[K::Char('/')], A::Filter,
         "filter", "show lines with a pattern, with ! those without"),
@@ -270,6 +262,11 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Text, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "newest line"),
     bind(C::Text, &[K::Left, K::Char('h')], A::MoveColumns(-10), "", "scroll left"),
     bind(C::Text, &[K::Right, K::Char('l')], A::MoveColumns(10), "", "scroll right"),
+];
+
+/// The keys where no panel has them.
+#[rustfmt::skip]
+const OTHERS: &[Binding<'static>] = &[
     bind(C::Detail, &[K::Esc, K::Char('q'), K::Enter, K::Ctrl('c')], A::Cancel, "back", "back"),
     bind(C::Detail, &[K::Char('y')], A::Copy, "copy", "copy it to the clipboard"),
     bind(C::Detail, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
@@ -348,11 +345,10 @@ mod tests {
     }
 
     #[test]
-    fn every_panel_is_reached_by_its_number() {
+    fn every_panel_is_reached_by_its_key() {
         let model = Model::new("run".to_owned(), true);
         for panel in Panel::ALL {
-            let digit = char::from_digit(panel.number() as u32, 10).unwrap();
-            assert_eq!(action(&model, Key::Char(digit)), Some(Action::Focus(panel)));
+            assert_eq!(action(&model, panel.row().key), Some(Action::Focus(panel)));
         }
     }
 

@@ -21,15 +21,15 @@ use super::level_loads::LevelLoads;
 use super::line_edit::LineEdit;
 use super::map_view::MapView;
 use super::palette::history::History;
-use super::panel::Panel;
 use super::places::Places;
 use super::recent::Recent;
-use super::rows::TableRows;
+use super::rows::Tables;
 use super::scrollback::{Line, Scrollback};
 use super::start_up::Starting;
 use super::topic_subscription::TopicSubscription;
 use super::trails::Trails;
 use super::verdict::SteadyVerdict;
+use crate::panels::{Content, Panel};
 
 /// Time for which a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
@@ -111,15 +111,9 @@ pub struct Model {
     /// True if the focused panel has the whole screen.
     pub is_zoomed: bool,
     /// Panels that are seen besides the focused one.
-    pub shown: Shown,
-    /// Shown rows of the peers.
-    pub peer_rows: TableRows,
-    /// Shown rows of the levels.
-    pub level_rows: TableRows,
-    /// Shown rows of the performers.
-    pub performer_rows: TableRows,
-    /// Shown rows of the topics.
-    pub topic_rows: TableRows,
+    pub visible: Visible,
+    /// Shown rows of the tables.
+    pub tables: Tables,
     /// Visible part of the map.
     pub map: MapView,
     /// Former positions of performers.
@@ -170,12 +164,12 @@ pub enum Connection {
 
 /// The panel that each shared place of the screen shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// On a large screen, beside the map: levels or performers.
-    pub table: Panel,
-    /// On a large screen, beside latency: logs, events or topics.
-    pub text: Panel,
-    /// On a small screen, below the peers: any but the overview, peers and levels.
+pub struct Visible {
+    /// On a large screen, left of the map.
+    pub left: Panel,
+    /// On a large screen, at the bottom right.
+    pub bottom: Panel,
+    /// On a small screen, below the panels that are always there.
     pub small: Panel,
 }
 
@@ -287,15 +281,12 @@ impl Model {
             events: Scrollback::default(),
             focus: Panel::Peers,
             is_zoomed: false,
-            shown: Shown {
-                table: Panel::Levels,
-                text: Panel::Logs,
+            visible: Visible {
+                left: Panel::Levels,
+                bottom: Panel::Logs,
                 small: Panel::Map,
             },
-            peer_rows: TableRows::default(),
-            level_rows: TableRows::default(),
-            performer_rows: TableRows::default(),
-            topic_rows: TableRows::default(),
+            tables: Tables::default(),
             map: MapView::default(),
             trails: Trails::default(),
             recent: Recent::default(),
@@ -327,19 +318,22 @@ impl Model {
 
     /// Brings derived rows and the detail up to date; called before each frame.
     pub fn settle(&mut self) {
-        self.peer_rows.settle(&self.peers);
-        self.level_rows.settle(&self.levels);
-        self.performer_rows.settle(&self.performers);
-        self.topic_rows.settle(&self.topics);
-        self.logs.settle();
-        self.events.settle();
+        for panel in Panel::ALL {
+            self.change_rows(panel, |data, rows| data.settle(rows));
+            if let Content::Text { lines_mut, .. } = panel.row().content {
+                lines_mut(self).settle();
+            }
+        }
         let is_shown = matches!(self.mode, Mode::Detail { .. });
         self.detail = is_shown.then(|| detail::detail(self)).flatten();
     }
 
     /// Tells whether a long text is not sifted to its end.
     pub fn is_sifting(&self) -> bool {
-        self.logs.is_sifting() || self.events.is_sifting()
+        Panel::ALL.iter().any(|panel| match panel.row().content {
+            Content::Text { lines, .. } => lines(self).is_sifting(),
+            Content::Table { .. } | Content::Picture { .. } => false,
+        })
     }
 
     /// Returns what the run is doing; waiting until it says otherwise.
@@ -435,7 +429,7 @@ impl Model {
 
     /// Returns the performer that is selected, by table or map.
     pub fn selected_performer(&self) -> Option<&PerformerReport> {
-        self.performer(self.performer_rows.selected()?)
+        self.performer(self.tables[Panel::Performers].selected()?)
     }
 
     /// Forgets all that was known of the run, and nothing of what the user chose.
@@ -462,10 +456,7 @@ impl Model {
         self.recent = Recent::default();
         self.level_loads = LevelLoads::default();
         self.pending.clear();
-        self.peer_rows.mark_stale();
-        self.level_rows.mark_stale();
-        self.performer_rows.mark_stale();
-        self.topic_rows.mark_stale();
+        self.tables.mark_stale();
         if matches!(self.mode, Mode::Ended { .. } | Mode::Detail { .. }) {
             self.mode = Mode::Browse;
         }

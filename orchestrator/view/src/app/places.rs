@@ -1,6 +1,6 @@
 //! [`Places`]: where on the screen everything is that the mouse can hit, as last drawn.
 
-use super::panel::Panel;
+use crate::panels::Panel;
 
 /// A rectangle of the screen, in cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

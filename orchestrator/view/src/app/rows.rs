@@ -4,10 +4,38 @@
 //! on the rows that the user sees.
 
 use std::cmp::Ordering;
+use std::ops::{Index, IndexMut};
 
-use protocol::report::{LevelReport, PeerReport, PerformerReport, TopicReport};
+use protocol::report::{LevelReport, PerformerReport};
 
 use super::filter::Filter;
+use super::model::Model;
+use crate::panels::{Content, Panel};
+
+/// The shown rows of each panel; those of panels that are no tables stay empty.
+#[derive(Clone, Debug, Default)]
+pub struct Tables([TableRows; Panel::ALL.len()]);
+
+impl Tables {
+    /// Notes that the data of all tables changed.
+    pub fn mark_stale(&mut self) {
+        self.0.iter_mut().for_each(TableRows::mark_stale);
+    }
+}
+
+impl Index<Panel> for Tables {
+    type Output = TableRows;
+
+    fn index(&self, panel: Panel) -> &TableRows {
+        &self.0[panel as usize]
+    }
+}
+
+impl IndexMut<Panel> for Tables {
+    fn index_mut(&mut self, panel: Panel) -> &mut TableRows {
+        &mut self.0[panel as usize]
+    }
+}
 
 /// The shown rows of a table, as indices into its data.
 #[derive(Clone, Debug, Default)]
@@ -157,87 +185,54 @@ pub trait Row: Sized + 'static {
     fn passes(&self, filter: &Filter) -> bool;
 }
 
-const fn by<R>(title: &'static str, compare: fn(&R, &R) -> Ordering) -> OrderBy<R> {
+/// The figures of a table, whatever their type.
+pub trait TableData {
+    /// Brings rows up to date with the data.
+    fn settle(&self, rows: &mut TableRows);
+    /// Moves the selection down (positive) or up.
+    fn move_by(&self, rows: &mut TableRows, by: isize);
+    /// Selects a shown row by its place.
+    fn select_row(&self, rows: &mut TableRows, place: usize);
+    /// Sorts by the next order.
+    fn sort_next(&self, rows: &mut TableRows);
+}
+
+impl<R: Row> TableData for Vec<R> {
+    fn settle(&self, rows: &mut TableRows) {
+        rows.settle(self);
+    }
+
+    fn move_by(&self, rows: &mut TableRows, by: isize) {
+        rows.move_by(by, self);
+    }
+
+    fn select_row(&self, rows: &mut TableRows, place: usize) {
+        rows.select_row(place, self);
+    }
+
+    fn sort_next(&self, rows: &mut TableRows) {
+        rows.sort_next(self);
+    }
+}
+
+impl Model {
+    /// Changes the shown rows of a panel with its data; does nothing in one that is no table.
+    pub(crate) fn change_rows(
+        &mut self,
+        panel: Panel,
+        change: impl FnOnce(&dyn TableData, &mut TableRows),
+    ) {
+        if let Content::Table { data, .. } = panel.row().content {
+            let mut rows = std::mem::take(&mut self.tables[panel]);
+            change(data(self), &mut rows);
+            self.tables[panel] = rows;
+        }
+    }
+}
+
+/// Makes an order of rows by a column.
+pub(crate) const fn by<R>(title: &'static str, compare: fn(&R, &R) -> Ordering) -> OrderBy<R> {
     OrderBy { title, compare }
-}
-
-impl Row for PeerReport {
-    const ORDERS: &'static [OrderBy<Self>] = &[
-        by("peer", |_, _| Ordering::Equal),
-        by("heartbeat|beat", |a, b| {
-            a.heartbeat_age_ms.total_cmp(&b.heartbeat_age_ms)
-        }),
-        by("round trip us|trip us", |a, b| {
-            a.round_trip_us.cmp(&b.round_trip_us)
-        }),
-        by("performers|perf", |a, b| {
-            a.performers.len().cmp(&b.performers.len())
-        }),
-        by("physics us|phys us", |a, b| {
-            a.physics_us.total_cmp(&b.physics_us)
-        }),
-        by("systems us|sys us", |a, b| {
-            a.systems_us.total_cmp(&b.systems_us)
-        }),
-        by("sensors us|sens us", |a, b| {
-            a.sensors_us.total_cmp(&b.sensors_us)
-        }),
-        by("network us|net us", |a, b| {
-            a.network_us.total_cmp(&b.network_us)
-        }),
-        by("wait us", |a, b| a.wait_us.total_cmp(&b.wait_us)),
-        by("costs us", |a, b| a.blocked_us.total_cmp(&b.blocked_us)),
-        by("answers last", |a, b| a.last_share.total_cmp(&b.last_share)),
-        by("cpu", |a, b| a.cpu.total_cmp(&b.cpu)),
-        by("memory", |a, b| a.memory_bytes.cmp(&b.memory_bytes)),
-    ];
-
-    fn name(&self) -> &str {
-        self.name.as_str()
-    }
-
-    fn passes(&self, filter: &Filter) -> bool {
-        let state = format!("{:?}", self.state);
-        let role = self.role.to_string();
-        let levels = self.levels.iter().map(String::as_str);
-        filter.passes(
-            [self.name.as_str(), &self.host, &state, &role]
-                .into_iter()
-                .chain(levels),
-        )
-    }
-}
-
-impl Row for LevelReport {
-    const ORDERS: &'static [OrderBy<Self>] = &[
-        by("level", |_, _| Ordering::Equal),
-        by("state", |a, b| state_of(a).cmp(state_of(b))),
-        by("owner", |a, b| a.owner.cmp(&b.owner)),
-        by("performers|perf", |a, b| {
-            a.performers.len().cmp(&b.performers.len())
-        }),
-        by("us/step", |a, b| cell_us(a).total_cmp(&cell_us(b))),
-        by("ghosts", |a, b| a.ghosts.len().cmp(&b.ghosts.len())),
-        by("hand-offs", |a, b| a.hand_offs.cmp(&b.hand_offs)),
-        by("models", |a, b| {
-            a.models_loaded.len().cmp(&b.models_loaded.len())
-        }),
-    ];
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn passes(&self, filter: &Filter) -> bool {
-        let owner = self.owner.as_ref().map_or("", |owner| owner.as_str());
-        let state = state_of(self);
-        let inside = self.performers.iter().chain(&self.ghosts);
-        filter.passes(
-            [self.name.as_str(), &self.world, owner, state]
-                .into_iter()
-                .chain(inside.map(String::as_str)),
-        )
-    }
 }
 
 /// Returns the time that a level's cell takes per step: physics, systems and sensors \[us\].
@@ -251,48 +246,6 @@ pub fn state_of(level: &LevelReport) -> &'static str {
         (true, _) => "suspended",
         (false, true) => "active",
         (false, false) => "inactive",
-    }
-}
-
-impl Row for PerformerReport {
-    const ORDERS: &'static [OrderBy<Self>] = &[
-        by("name", |a, b| a.name.cmp(&b.name)),
-        by("owner", |a, b| a.owner.cmp(&b.owner)),
-        by("level", |a, b| a.level.cmp(&b.level)),
-        by("x m", |a, b| a.position[0].total_cmp(&b.position[0])),
-        by("y m", |a, b| a.position[1].total_cmp(&b.position[1])),
-        by("z m", |a, b| a.position[2].total_cmp(&b.position[2])),
-        by("speed m/s", |a, b| speed(a).total_cmp(&speed(b))),
-        by("hand-offs", |a, b| a.hand_offs.cmp(&b.hand_offs)),
-    ];
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn passes(&self, filter: &Filter) -> bool {
-        let owner = self.owner.as_ref().map_or("", |owner| owner.as_str());
-        filter.passes([self.name.as_str(), owner, &self.level])
-    }
-}
-
-impl Row for TopicReport {
-    const ORDERS: &'static [OrderBy<Self>] = &[
-        by("topic", |a, b| a.topic.cmp(&b.topic)),
-        by("kind", |a, b| a.kind.cmp(&b.kind)),
-    ];
-
-    fn name(&self) -> &str {
-        &self.topic
-    }
-
-    fn passes(&self, filter: &Filter) -> bool {
-        let ends = self.publishers.iter().chain(&self.subscribers);
-        filter.passes(
-            [self.topic.as_str(), &self.kind]
-                .into_iter()
-                .chain(ends.map(String::as_str)),
-        )
     }
 }
 

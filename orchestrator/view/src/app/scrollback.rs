@@ -52,6 +52,98 @@ pub struct Scrollback<L> {
     is_wrapped: bool,
 }
 
+/// A text, whatever the type of its lines.
+pub trait Lines {
+    /// Returns the filter.
+    fn filter(&self) -> &Filter;
+    /// Shows only lines that pass.
+    fn set_filter(&mut self, filter: Filter);
+    /// Returns the number of the line that the cursor is on.
+    fn selected(&self) -> Option<u64>;
+    /// Moves the cursor in a window of so many rows.
+    fn scroll(&mut self, by: isize, rows: usize);
+    /// Scrolls the text to the left (positive) or right.
+    fn scroll_columns(&mut self, by: isize);
+    /// Shows the next source alone; after the last one, all.
+    fn next_source(&mut self);
+    /// Lets long lines go on in the next row, or cuts them off.
+    fn toggle_wrap(&mut self);
+    /// Stays where it is, or goes to the end and follows it.
+    fn toggle_follow(&mut self);
+    /// Sifts on under a new filter.
+    fn settle(&mut self);
+    /// Tells whether old lines are not sifted yet.
+    fn is_sifting(&self) -> bool;
+    /// Returns the selected line with its source, ended by a line feed.
+    fn selected_text(&self) -> Option<String>;
+    /// Returns the newest lines that pass, no more than so many bytes of them.
+    fn passing_text(&self, bytes_max: usize) -> String;
+}
+
+impl<L: Line> Lines for Scrollback<L> {
+    fn filter(&self) -> &Filter {
+        self.filter()
+    }
+
+    fn set_filter(&mut self, filter: Filter) {
+        self.set_filter(filter);
+    }
+
+    fn selected(&self) -> Option<u64> {
+        self.selected()
+    }
+
+    fn scroll(&mut self, by: isize, rows: usize) {
+        self.scroll(by, rows);
+    }
+
+    fn scroll_columns(&mut self, by: isize) {
+        self.scroll_columns(by);
+    }
+
+    fn next_source(&mut self) {
+        self.next_source();
+    }
+
+    fn toggle_wrap(&mut self) {
+        self.toggle_wrap();
+    }
+
+    fn toggle_follow(&mut self) {
+        self.toggle_follow();
+    }
+
+    fn settle(&mut self) {
+        self.settle();
+    }
+
+    fn is_sifting(&self) -> bool {
+        self.is_sifting()
+    }
+
+    fn selected_text(&self) -> Option<String> {
+        self.line(self.selected()?).map(whole)
+    }
+
+    fn passing_text(&self, bytes_max: usize) -> String {
+        let mut bytes = 0;
+        let newest = self.passing().rev().map(whole);
+        let mut lines: Vec<String> = newest
+            .take_while(|line| {
+                bytes += line.len();
+                bytes <= bytes_max
+            })
+            .collect();
+        lines.reverse();
+        lines.concat()
+    }
+}
+
+/// Returns a line with its source.
+fn whole<L: Line>(line: &L) -> String {
+    format!("{} {}\n", line.source(), line.text())
+}
+
 impl<L> Default for Scrollback<L> {
     fn default() -> Self {
         Self {

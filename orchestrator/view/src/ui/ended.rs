@@ -9,8 +9,9 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
 use super::theme::Theme;
-use super::{frame as panel_frame, logs, text};
+use super::{frame as panel_frame, text};
 use crate::app::model::Model;
+use crate::panels::logs;
 
 /// The most lines of the logs that are shown.
 const LOG_LINES_MAX: u16 = 12;

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Clear, Widget};
 use super::text;
 use super::theme::Theme;
 use crate::app::model::{Mode, Model};
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 /// Draws a panel's frame with a remark beside the title and one at the bottom; returns the
 /// inside.
@@ -22,7 +22,7 @@ pub fn draw(
     let theme = Theme::of(model);
     let is_focused = model.focus == panel;
     let mut title = vec![
-        Span::styled(format!(" {} ", panel.number()), theme.key()),
+        Span::styled(format!(" {} ", panel.key_name()), theme.key()),
         Span::styled(panel.title(), theme.title(is_focused)),
     ];
     if !remark.is_empty() {

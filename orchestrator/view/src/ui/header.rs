@@ -12,9 +12,9 @@ use super::position_bar;
 use super::text;
 use super::theme::Theme;
 use crate::app::model::{Connection, Model};
-use crate::app::panel::Panel;
 use crate::app::start_up;
 use crate::app::verdict::{Culprit, Verdict};
+use crate::panels::Panel;
 
 /// A figure; those of the highest rank are left out first.
 struct Figure {

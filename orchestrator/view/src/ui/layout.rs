@@ -19,7 +19,7 @@
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::app::model::Model;
-use crate::app::panel::Panel;
+use crate::panels::{Panel, Position};
 
 /// The least terminal that shows the view: columns and rows.
 pub const SIZE_MIN: (u16, u16) = (80, 24);
@@ -50,7 +50,7 @@ pub fn places(model: &Model, area: Rect) -> Places {
         Constraint::Length(1),
     ])
     .areas(area);
-    let panels = if model.is_zoomed || model.focus == Panel::Overview {
+    let panels = if model.is_zoomed || model.focus.row().position == Position::Alone {
         vec![(model.focus, body)]
     } else if area.width >= TILED_MIN.0 && area.height >= TILED_MIN.1 {
         tiled(model, body)
@@ -76,20 +76,18 @@ fn tiled(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
     let [latency, text] = halves(bottom, 45);
     vec![
         (Panel::Peers, peers),
-        (model.shown.table, table),
+        (model.visible.left, table),
         (Panel::Map, map),
         (Panel::Latency, latency),
-        (model.shown.text, text),
+        (model.visible.bottom, text),
     ]
 }
 
 fn compact(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
     let [peers, rest] = below_peers(model, body);
-    let small = model.shown.small;
-    let is_wide = matches!(
-        small,
-        Panel::Performers | Panel::Topics | Panel::Events | Panel::Logs
-    );
+    let small = model.visible.small;
+    let position = small.row().position;
+    let is_wide = matches!(position, Position::LeftWide | Position::BottomWide);
     if is_wide && model.focus != Panel::Levels {
         return vec![(Panel::Peers, peers), (small, rest)];
     }

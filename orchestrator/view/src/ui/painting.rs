@@ -7,9 +7,9 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
-use super::{draw, draw_panel, measure, text};
+use super::{draw, measure, text};
 use crate::app::model::Model;
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 /// A screen of a fixed size, whose bytes go to a writer.
 pub struct Painting<W: Write> {
@@ -55,7 +55,7 @@ pub fn panel_as_text(model: &mut Model, panel: Panel, (width, height): (u16, u16
     let mut terminal = Terminal::new(backend).expect("a screen in memory does not fail");
     model.settle();
     terminal
-        .draw(|frame| draw_panel(model, frame, area, panel))
+        .draw(|frame| (panel.row().draw)(model, frame, area))
         .expect("a screen in memory does not fail");
     as_text(terminal.backend().buffer())
 }

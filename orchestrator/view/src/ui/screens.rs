@@ -15,18 +15,8 @@ use crate::app::event::{Event, Key};
 use crate::app::fixture::{self, NOW, feed};
 use crate::app::model::Model;
 use crate::app::update::update;
+use crate::panels::Panel;
 
-const PANELS: [&str; 9] = [
-    "overview",
-    "peers",
-    "levels",
-    "map",
-    "performers",
-    "latency",
-    "topics",
-    "events",
-    "logs",
-];
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
 fn drawn(model: &mut Model, width: u16, height: u16) -> Buffer {
@@ -72,17 +62,18 @@ fn fresh(mut model: Model) -> Model {
 
 #[test]
 fn every_panel_is_drawn_beside_the_others() {
-    for (number, name) in (1..).zip(PANELS) {
-        check(name, &mut fresh(pressed(&number.to_string())));
+    for panel in Panel::ALL {
+        check(&panel.name(), &mut fresh(pressed(&panel.key_name())));
     }
 }
 
 #[test]
 fn every_panel_is_drawn_on_the_whole_screen() {
-    for (number, name) in (1..).zip(PANELS) {
+    for panel in Panel::ALL {
+        let keys = format!("{}z", panel.key_name());
         check(
-            &format!("{name}_zoomed"),
-            &mut fresh(pressed(&format!("{number}z"))),
+            &format!("{}_zoomed", panel.name()),
+            &mut fresh(pressed(&keys)),
         );
     }
 }
@@ -219,24 +210,16 @@ fn every_size_is_drawn_without_a_panic() {
 
 #[test]
 fn panels_are_drawn_in_any_room() {
-    use super::{events, header, latency, levels, logs, map, overview, peers, performers, topics};
     let model = fixture::model();
     let mut terminal = Terminal::new(TestBackend::new(130, 45)).unwrap();
     for width in 0..=60 {
         for height in 0..=20 {
             let area = Rect::new(130 - width, 45 - height, width, height);
-            let draws: [fn(&Model, &mut ratatui::Frame, Rect); 10] = [
-                overview::draw,
-                topics::draw,
-                peers::draw,
-                levels::draw,
-                map::draw,
-                performers::draw,
-                latency::draw,
-                logs::draw,
-                events::draw,
-                header::draw,
-            ];
+            let draws: Vec<fn(&Model, &mut ratatui::Frame, Rect)> = Panel::ALL
+                .iter()
+                .map(|panel| panel.row().draw)
+                .chain([super::header::draw as _])
+                .collect();
             for draw in draws {
                 terminal.draw(|frame| draw(&model, frame, area)).unwrap();
             }
@@ -293,7 +276,7 @@ fn broken_numbers_and_a_thousand_performers_are_drawn() {
         })
         .collect();
     model.performers[1].position = [f64::MAX, -f64::MAX, 0.0];
-    model.performer_rows.mark_stale();
+    model.tables[Panel::Performers].mark_stale();
     model.stats.as_mut().unwrap().step_us.p50 = f64::NAN;
     for keys in ["4", "5", "6", "4z"] {
         press(&mut model, keys);

@@ -16,15 +16,15 @@ use crate::app::scrollback::{self, Scrollback};
 const ROWS_MAX: usize = 64;
 
 /// Remarks on the frame of a text.
-pub(super) struct Remarks {
+pub(crate) struct Remarks {
     /// Beside the title: which source is shown.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// At the bottom: how many lines, and whether the end is followed.
-    pub(super) bottom: String,
+    pub(crate) bottom: String,
 }
 
 /// Returns what to say of a text in a window of so many rows.
-pub(super) fn remarks<L: scrollback::Line>(
+pub(crate) fn remarks<L: scrollback::Line>(
     theme: Theme,
     lines: &Scrollback<L>,
     rows: usize,
@@ -62,18 +62,18 @@ pub(super) fn remarks<L: scrollback::Line>(
 }
 
 /// A line as it is drawn.
-pub(super) struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     /// Text before it.
-    pub(super) prefix: Vec<Span<'a>>,
+    pub(crate) prefix: Vec<Span<'a>>,
     /// The line itself.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Look of the line.
-    pub(super) style: Style,
+    pub(crate) style: Style,
 }
 
 /// Draws the window of a text; `show` says how a line looks, `prefix_width` how many columns stand
 /// before each.
-pub(super) fn draw<'a, L: scrollback::Line>(
+pub(crate) fn draw<'a, L: scrollback::Line>(
     model: &Model,
     frame: &mut Frame,
     area: Rect,

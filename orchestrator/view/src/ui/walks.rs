@@ -23,6 +23,7 @@ use crate::app::fixture::{self, NOW};
 use crate::app::keymap;
 use crate::app::model::Model;
 use crate::app::update::update;
+use crate::panels::Panel;
 
 /// Keys that scripts name; all others are single characters.
 const NAMED_KEYS: [Key; 17] = [
@@ -200,7 +201,7 @@ fn keys_are_named_as_help_names_them() {
 fn a_row_is_found_sorted_filtered_and_left() {
     let mut walk = Walk::new(120, 40);
     walk.keys("5 Down s / r o v Enter").sees("/rov");
-    assert_eq!(walk.model.performer_rows.rows().len(), 2);
+    assert_eq!(walk.model.tables[Panel::Performers].rows().len(), 2);
     walk.keys("Esc").misses("/rov").sees("ball");
     assert_eq!(walk.effects, []);
 }

@@ -8,7 +8,7 @@ use crate::app::topic_subscription::TopicSubscription;
 
 fn check(subject: &Subject, parts: &[&str]) {
     let model = fixture::model();
-    let detail = described::describe(&model, subject);
+    let detail = subject.describe(&model).unwrap();
     let text = detail.text();
     for part in parts {
         assert!(
@@ -23,7 +23,7 @@ fn check(subject: &Subject, parts: &[&str]) {
 fn all_that_is_known_is_said() {
     let named = str::to_owned;
     check(
-        &Subject::Peer(named("s2")),
+        &Subject::Row(Panel::Peers, named("s2")),
         &[
             "robot-7",
             "991",
@@ -35,7 +35,7 @@ fn all_that_is_known_is_said() {
         ],
     );
     check(
-        &Subject::Level(named("west")),
+        &Subject::Row(Panel::Levels, named("west")),
         &[
             "warehouse",
             "active",
@@ -47,7 +47,7 @@ fn all_that_is_known_is_said() {
         ],
     );
     check(
-        &Subject::Performer(named("rover_1")),
+        &Subject::Row(Panel::Performers, named("rover_1")),
         &[
             "s2",
             "x 1.250 y -2.000 z 0.150 m",
@@ -58,19 +58,25 @@ fn all_that_is_known_is_said() {
         ],
     );
     check(
-        &Subject::Topic(named("/model/rover_1/cmd_vel")),
+        &Subject::Row(Panel::Topics, named("/model/rover_1/cmd_vel")),
         &["gz.msgs.Twist", "rover_1: DiffDrive"],
     );
     check(
-        &Subject::Event(3),
+        &Subject::Line(Panel::Events, 3),
         &["9120", "warning", "step", "s2 holds the step"],
     );
-    check(&Subject::Log(0), &["primary", "INFO world warehouse"]);
+    check(
+        &Subject::Line(Panel::Logs, 0),
+        &["primary", "INFO world warehouse"],
+    );
 }
 
 #[test]
 fn what_is_gone_says_so() {
-    for subject in [Subject::Peer("s9".to_owned()), Subject::Event(900)] {
+    for subject in [
+        Subject::Row(Panel::Peers, "s9".to_owned()),
+        Subject::Line(Panel::Events, 900),
+    ] {
         check(&subject, &["not there any more"]);
     }
 }
@@ -80,14 +86,11 @@ fn a_topic_that_is_listened_to_shows_its_last_message() {
     let mut model = fixture::model();
     let topic = "/model/rover_1/odometry".to_owned();
     model.hearing = Some(TopicSubscription::new(topic.clone()));
-    let subject = Subject::Topic(topic.clone());
+    let subject = Subject::Row(Panel::Topics, topic.clone());
     model.subject = Some(subject.clone());
     model.mode = Mode::Detail { scroll: 0 };
-    assert!(
-        described::describe(&model, &subject)
-            .text()
-            .contains("none yet")
-    );
+    let text = subject.describe(&model).unwrap().text();
+    assert!(text.contains("none yet"), "{text}");
     let heard = Heard {
         topic,
         text: "pose {\n  x: 1\n\u{1b}[2J}\n".to_owned(),
@@ -96,7 +99,7 @@ fn a_topic_that_is_listened_to_shows_its_last_message() {
         ..Heard::default()
     };
     fixture::feed(&mut model, Feed::Message(Box::new(heard)));
-    let text = described::describe(&model, &subject).text();
+    let text = subject.describe(&model).unwrap().text();
     for part in ["3 heard", "at 12.500 s", "pose {", "  x: 1"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -110,4 +113,14 @@ fn a_thousand_names_are_cut() {
     detail.add_names("performers", &names);
     assert!(detail.lines.len() < 300);
     assert!(detail.text().ends_with("and 800 more\n"));
+}
+
+#[test]
+fn a_text_names_words_and_not_parts_of_words() {
+    assert!(names("s1 holds the step", "s1"));
+    assert!(names("level (s1)", "s1"));
+    assert!(!names("s12 holds the step", "s1"));
+    assert!(!names("my_s1", "s1"));
+    assert!(names("s12 waits for s1", "s1"));
+    assert!(!names("", "s1"));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Action, BINDINGS, Binding, Context, action_name, key_name};
 use crate::app::event::Key;
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 /// The keys in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum OverrideError {
         /// The key.
         key: String,
         /// The context in which both hold.
-        place: &'static str,
+        place: String,
     },
 }
 
@@ -82,11 +82,13 @@ impl Keymap {
     /// Tells whether every panel is reached by its number.
     pub fn has_panel_numbers(&self) -> bool {
         let reaches = |panel: Panel| {
-            let digit = char::from_digit(panel.number() as u32, 10);
-            let name = format!("focus-{}", panel.title().to_lowercase());
-            digit.is_some_and(|digit| self.keys_of(&name) == [Key::Char(digit)])
+            let name = format!("focus-{}", panel.name());
+            self.keys_of(&name) == [panel.row().key]
         };
-        Panel::ALL.into_iter().all(reaches)
+        Panel::ALL
+            .into_iter()
+            .filter(|panel| panel.has_number())
+            .all(reaches)
     }
 
     /// Gives an action these keys instead of its own, wherever it is bound.
@@ -177,15 +179,16 @@ fn share(binding: &Binding<'_>, other: &Binding<'_>) -> Option<Key> {
 /// Tells whether keys of two places may be pressed at the same moment.
 fn hold_together(one: Context, other: Context) -> bool {
     let is_within = |one, other| match one {
-        Context::Performers | Context::Levels | Context::Topics => other == Context::Table,
+        Context::Panel(panel) => {
+            panel.contexts().contains(&other) && matches!(other, Context::Table | Context::Text)
+        }
         Context::Detail => matches!(other, Context::Run | Context::Recording),
-        Context::Cursor => other == Context::Map,
+        Context::Cursor => other == Context::Panel(Panel::Map),
         Context::Everywhere
         | Context::Run
         | Context::Recording
         | Context::Drive
         | Context::Table
-        | Context::Map
         | Context::Text
         | Context::Filter
         | Context::Palette
@@ -232,17 +235,14 @@ fn is_typed(context: Context, key: Key) -> bool {
         && matches!(key, Key::Char(_) | Key::Backspace)
 }
 
-fn place_name(context: Context) -> &'static str {
-    match context {
+fn place_name(context: Context) -> String {
+    let name = match context {
+        Context::Panel(panel) => return format!("in {}", panel.title()),
         Context::Everywhere | Context::Run => "everywhere",
         Context::Recording => "in recordings",
         Context::Detail => "in details",
         Context::Drive => "while a robot is driven",
-        Context::Levels => "in Levels",
-        Context::Topics => "in Topics",
         Context::Table => "in tables",
-        Context::Performers => "in Performers",
-        Context::Map => "in Map",
         Context::Cursor => "in Map with its cursor",
         Context::Text => "in Logs and Events",
         Context::Filter => "while a filter is typed",
@@ -252,7 +252,8 @@ fn place_name(context: Context) -> &'static str {
         Context::Help => "in help",
         Context::Ended => "on the last screen",
         Context::Over => "after the end",
-    }
+    };
+    name.to_owned()
 }
 
 #[cfg(test)]

@@ -3,39 +3,28 @@
 use super::{Action, Binding, Context};
 use crate::app::event::Key;
 use crate::app::model::{Mode, Model, Question};
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 use Context as C;
 
-/// Returns the contexts that hold in a panel, the most special first.
-pub fn place_of(panel: Panel) -> &'static [Context] {
-    match panel {
-        Panel::Peers => &[C::Table, C::Run, C::Everywhere],
-        Panel::Levels => &[C::Levels, C::Table, C::Run, C::Everywhere],
-        Panel::Topics => &[C::Topics, C::Table, C::Run, C::Everywhere],
-        Panel::Performers => &[C::Performers, C::Table, C::Run, C::Everywhere],
-        Panel::Map => &[C::Map, C::Run, C::Everywhere],
-        Panel::Overview | Panel::Latency => &[C::Run, C::Everywhere],
-        Panel::Logs | Panel::Events => &[C::Text, C::Run, C::Everywhere],
-    }
-}
-
 /// Returns the contexts that hold now, the most special first.
-pub fn contexts(model: &Model) -> &'static [Context] {
+pub fn contexts(model: &Model) -> Vec<Context> {
     match &model.mode {
-        Mode::Browse => match model.focus {
-            Panel::Map if model.map.cursor.is_some() => &[C::Cursor, C::Map, C::Run, C::Everywhere],
-            panel => place_of(panel),
-        },
-        Mode::Filter => &[C::Filter],
-        Mode::Palette { .. } => &[C::Palette],
-        Mode::Confirm(Question::Quit) => &[C::Quit],
-        Mode::Confirm(Question::Command { .. }) => &[C::Confirm],
-        Mode::Detail { .. } => &[C::Detail, C::Run],
-        Mode::Drive(_) => &[C::Drive],
-        Mode::Help { .. } if model.help.is_typed => &[C::Filter],
-        Mode::Help { .. } => &[C::Help],
-        Mode::Ended { .. } => &[C::Ended],
+        Mode::Browse if model.focus == Panel::Map && model.map.cursor.is_some() => {
+            let mut contexts = Panel::Map.contexts();
+            contexts.insert(0, C::Cursor);
+            contexts
+        }
+        Mode::Browse => model.focus.contexts(),
+        Mode::Filter => vec![C::Filter],
+        Mode::Palette { .. } => vec![C::Palette],
+        Mode::Confirm(Question::Quit) => vec![C::Quit],
+        Mode::Confirm(Question::Command { .. }) => vec![C::Confirm],
+        Mode::Detail { .. } => vec![C::Detail, C::Run],
+        Mode::Drive(_) => vec![C::Drive],
+        Mode::Help { .. } if model.help.is_typed => vec![C::Filter],
+        Mode::Help { .. } => vec![C::Help],
+        Mode::Ended { .. } => vec![C::Ended],
     }
 }
 
@@ -71,15 +60,18 @@ pub fn elsewhere(model: &Model, key: Key) -> impl Iterator<Item = Binding<'_>> {
     bindings.filter(move |binding| binding.keys.contains(&key))
 }
 
-/// Returns what the panels of a place are called, where it is one of panels.
-pub fn place_name(context: Context) -> Option<&'static str> {
+/// Returns the names of the panels of a place, where it is one of panels.
+pub fn place_name(context: Context) -> Option<String> {
+    let named = |panel: Panel| format!("{} ({})", panel.title(), panel.key_name());
     match context {
-        C::Table => Some("tables (2 3 5 7)"),
-        C::Levels => Some("Levels (3)"),
-        C::Performers => Some("Performers (5)"),
-        C::Topics => Some("Topics (7)"),
-        C::Map | C::Cursor => Some("Map (4)"),
-        C::Text => Some("Events (8) and Logs (9)"),
+        C::Table => {
+            let tables = Panel::ALL.into_iter().filter(|panel| panel.is_table());
+            let keys: Vec<String> = tables.map(Panel::key_name).collect();
+            Some(format!("tables ({})", keys.join(" ")))
+        }
+        C::Panel(panel) => Some(named(panel)),
+        C::Cursor => Some(named(Panel::Map)),
+        C::Text => Some(texts().map(named).collect::<Vec<_>>().join(" and ")),
         C::Everywhere
         | C::Run
         | C::Recording
@@ -93,6 +85,15 @@ pub fn place_name(context: Context) -> Option<&'static str> {
         | C::Over
         | C::Ended => None,
     }
+}
+
+/// Returns the titles of the panels that are texts.
+pub fn titles_of_texts() -> String {
+    texts().map(Panel::title).collect::<Vec<_>>().join(" and ")
+}
+
+fn texts() -> impl Iterator<Item = Panel> {
+    Panel::ALL.into_iter().filter(|panel| panel.is_text())
 }
 
 /// Tells whether an action is one of this view: help and footer leave the others out.
@@ -129,15 +130,13 @@ fn plays(action: Action) -> bool {
 }
 
 fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
-    let over: &'static [Context] = match model.mode {
-        Mode::Browse if model.is_over() => &[Context::Over],
-        _ => &[],
-    };
+    let is_over = model.mode == Mode::Browse && model.is_over();
+    let over = is_over.then_some(Context::Over);
     let is_recording = model.recording.is_some();
-    let of = move |context: &'static Context| {
+    let of = move |context: Context| {
         let context = match context {
             C::Run if is_recording => C::Recording,
-            other => *other,
+            other => other,
         };
         let bindings = model.keymap.bindings();
         bindings.filter(move |binding| binding.context == context)
@@ -147,6 +146,6 @@ fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
         let stops = binding.context == C::Quit && binding.action == Action::Accept;
         !(stops && model.is_read_only)
     };
-    let contexts = over.iter().chain(contexts(model));
+    let contexts = over.into_iter().chain(contexts(model));
     contexts.flat_map(of).filter(may_stop)
 }

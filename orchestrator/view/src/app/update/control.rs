@@ -8,6 +8,7 @@ use protocol::report::RunState;
 use super::typing::open_palette;
 use crate::app::command::Effect;
 use crate::app::model::{Mode, Model, Question};
+use crate::panels::Panel;
 
 /// Reason why a view that only watches changes nothing.
 pub(super) const READ_ONLY: &str =
@@ -95,7 +96,10 @@ pub(super) fn ask_to_stop(model: &mut Model) {
 }
 
 pub(super) fn on_remove(model: &mut Model) {
-    let Some(name) = model.performer_rows.selected().map(str::to_owned) else {
+    let Some(name) = model.tables[Panel::Performers]
+        .selected()
+        .map(str::to_owned)
+    else {
         model.notify("no performer is selected", true);
         return;
     };
@@ -104,14 +108,14 @@ pub(super) fn on_remove(model: &mut Model) {
 }
 
 pub(super) fn on_move_cell(model: &mut Model) {
-    match model.level_rows.selected().map(str::to_owned) {
+    match model.tables[Panel::Levels].selected().map(str::to_owned) {
         Some(level) => open_palette(model, &format!("move-cell {level} ")),
         None => model.notify("no level is selected", true),
     }
 }
 
 pub(super) fn on_publish(model: &mut Model) {
-    let selected = model.topic_rows.selected();
+    let selected = model.tables[Panel::Topics].selected();
     let topic = selected.and_then(|name| model.topics.iter().find(|topic| topic.topic == name));
     match topic.map(|topic| format!("pub {} {} ", topic.topic, topic.kind)) {
         Some(line) => open_palette(model, &line),

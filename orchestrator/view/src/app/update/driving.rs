@@ -7,14 +7,14 @@ use super::control::{READ_ONLY, refuse};
 use crate::app::command::Effect;
 use crate::app::drive::{self, Drive};
 use crate::app::model::{Mode, Model};
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 /// Takes the wheel of the robot that is meant: the selected one, else the one that is followed,
 /// else the only one that there is.
 pub(super) fn on_drive(model: &mut Model) -> Option<Effect> {
     let drivable = drive::drivable(&model.topics);
     let is_drivable = |name: &&str| drivable.contains(name);
-    let selected = model.performer_rows.selected();
+    let selected = model.tables[Panel::Performers].selected();
     let followed = model.map.follow.as_deref();
     let name = if model.focus == Panel::Performers {
         selected

@@ -28,7 +28,7 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Layout(layout) => on_layout(model, *layout),
         Feed::Topics(topics) => {
             model.topics = topics;
-            model.topic_rows.mark_stale();
+            model.tables.mark_stale();
         }
         Feed::Message(heard) => {
             if let Some(hearing) = &mut model.hearing {
@@ -111,14 +111,14 @@ fn on_levels(model: &mut Model, levels: Vec<LevelReport>) {
     model.recent.note_levels(&model.levels, &levels, model.now);
     model.level_loads.record(&levels, model.now);
     model.levels = levels;
-    model.level_rows.mark_stale();
+    model.tables.mark_stale();
 }
 
 fn on_performers(model: &mut Model, performers: Vec<PerformerReport>) {
     let before = &model.performers;
     model.recent.note_performers(before, &performers, model.now);
     model.performers = performers;
-    model.performer_rows.mark_stale();
+    model.tables.mark_stale();
     driving::on_performers(model);
     if model.map.bounds.is_none() {
         model.map.measure(&model.layout, &model.performers);
@@ -145,7 +145,7 @@ fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
     }
     model.recent.note_peers(&peers, model.now);
     model.peers = peers;
-    model.peer_rows.mark_stale();
+    model.tables.mark_stale();
     model.note_owners();
     let verdict = Verdict::judge(model);
     model.verdict.note(verdict, model.now);
@@ -197,7 +197,7 @@ fn on_joined(model: &mut Model, info: PeerInfo) {
         Some(peer) => *peer = report,
         None => model.peers.push(report),
     }
-    model.peer_rows.mark_stale();
+    model.tables.mark_stale();
 }
 
 fn on_left(model: &mut Model, name: &PeerName, reason: &StopReason) {
@@ -213,7 +213,7 @@ fn on_left(model: &mut Model, name: &PeerName, reason: &StopReason) {
         };
         peer.blocking = false;
     }
-    model.peer_rows.mark_stale();
+    model.tables.mark_stale();
     model.notify(format!("{name} left: {reason}"), true);
 }
 

@@ -9,7 +9,7 @@ use crate::app::event::Key;
 use crate::app::keymap::{self, Action};
 use crate::app::map_cursor;
 use crate::app::model::{Mode, Model, Question};
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 /// Key that suspends a process at a terminal, unless it was given another meaning.
 const SUSPEND: Key = Key::Ctrl('z');
@@ -75,8 +75,8 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         }
         Action::MoveColumns(by) => navigation::on_text(model, Action::MoveColumns(by)),
         Action::NextSource | Action::Wrap => navigation::on_text(model, action),
-        Action::SortNext => on_sort_next(model),
-        Action::SortReverse => on_sort_reverse(model),
+        Action::SortNext => model.change_rows(model.focus, |data, rows| data.sort_next(rows)),
+        Action::SortReverse => model.change_rows(model.focus, |_, rows| rows.sort_reverse()),
         Action::Follow => navigation::on_follow(model),
         Action::Magnify(_)
         | Action::Fit
@@ -110,7 +110,7 @@ fn on_map(model: &mut Model, action: Action) {
         Action::Cursor => map_cursor::toggle(model),
         Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
         Action::Pick => map::on_pick(model),
-        Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
+        Action::Select(by) => model.tables[Panel::Performers].move_by(by, &model.performers),
         _ => {}
     }
 }
@@ -151,24 +151,4 @@ fn on_cancel(model: &mut Model) -> Option<Effect> {
         model.mode = Mode::Browse;
     }
     None
-}
-
-fn on_sort_next(model: &mut Model) {
-    match model.focus {
-        Panel::Peers => model.peer_rows.sort_next(&model.peers),
-        Panel::Levels => model.level_rows.sort_next(&model.levels),
-        Panel::Performers => model.performer_rows.sort_next(&model.performers),
-        Panel::Topics => model.topic_rows.sort_next(&model.topics),
-        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => {}
-    }
-}
-
-fn on_sort_reverse(model: &mut Model) {
-    match model.focus {
-        Panel::Peers => model.peer_rows.sort_reverse(),
-        Panel::Levels => model.level_rows.sort_reverse(),
-        Panel::Performers => model.performer_rows.sort_reverse(),
-        Panel::Topics => model.topic_rows.sort_reverse(),
-        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => {}
-    }
 }

@@ -4,6 +4,7 @@ use super::navigation;
 use crate::app::map_cursor;
 use crate::app::model::Model;
 use crate::app::projection::Projection;
+use crate::panels::Panel;
 
 /// Magnifies about the cursor; without one, or while a performer is followed, about the middle.
 pub(super) fn on_magnify(model: &mut Model, steps: i32) {
@@ -36,12 +37,12 @@ pub(super) fn pick(model: &mut Model, cell: (u16, u16), can_show: bool) -> bool 
     let Some(name) = found.map(|performer| performer.name.clone()) else {
         return false;
     };
-    if model.performer_rows.selected() == Some(&name) {
+    if model.tables[Panel::Performers].selected() == Some(&name) {
         if can_show {
             navigation::on_detail(model);
         }
     } else {
-        model.performer_rows.select(&name, &model.performers);
+        model.tables[Panel::Performers].select(&name, &model.performers);
     }
     true
 }

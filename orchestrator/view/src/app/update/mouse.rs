@@ -4,10 +4,10 @@ use super::{map, navigation};
 use crate::app::command::Effect;
 use crate::app::event::{Mouse, MouseAction};
 use crate::app::model::{Mode, Model};
-use crate::app::panel::Panel;
 use crate::app::places::Place;
 use crate::app::projection::Projection;
 use crate::app::rows::TableRows;
+use crate::panels::Panel;
 
 /// Rows by which one turn of the wheel scrolls.
 const WHEEL_ROWS: isize = 3;
@@ -77,7 +77,7 @@ fn on_press(model: &mut Model, mouse: Mouse) {
         return;
     };
     let is_again = was_focused && table(model, panel).is_some_and(|rows| rows.cursor() == row);
-    select_row(model, panel, row);
+    model.change_rows(panel, |data, rows| data.select_row(rows, row));
     if is_again {
         navigation::on_detail(model);
     }
@@ -113,21 +113,15 @@ fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
         return;
     };
     let by = isize::from(turns) * WHEEL_ROWS;
-    match panel {
-        Panel::Map => on_wheel_map(model, (mouse.x, mouse.y), -i32::from(turns)),
-        Panel::Peers => model.peer_rows.move_by(by, &model.peers),
-        Panel::Levels => model.level_rows.move_by(by, &model.levels),
-        Panel::Performers => model.performer_rows.move_by(by, &model.performers),
-        Panel::Topics => model.topic_rows.move_by(by, &model.topics),
-        // Texts page by the rows of the focused panel, so they get the focus first.
-        Panel::Events | Panel::Logs => {
-            if model.focus != panel {
-                navigation::focus(model, panel);
-            }
-            navigation::on_move(model, by);
-        }
-        Panel::Overview | Panel::Latency => {}
+    if panel == Panel::Map {
+        on_wheel_map(model, (mouse.x, mouse.y), -i32::from(turns));
+        return;
     }
+    // Texts page by the rows of the focused panel, so they get the focus first.
+    if panel.is_text() && model.focus != panel {
+        navigation::focus(model, panel);
+    }
+    navigation::move_in(model, panel, by);
 }
 
 fn on_wheel_map(model: &mut Model, cell: (u16, u16), steps: i32) {
@@ -153,21 +147,5 @@ fn row_at(model: &Model, panel: Panel, place: Place, mouse: Mouse) -> Option<usi
 }
 
 fn table(model: &Model, panel: Panel) -> Option<&TableRows> {
-    match panel {
-        Panel::Peers => Some(&model.peer_rows),
-        Panel::Levels => Some(&model.level_rows),
-        Panel::Performers => Some(&model.performer_rows),
-        Panel::Topics => Some(&model.topic_rows),
-        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => None,
-    }
-}
-
-fn select_row(model: &mut Model, panel: Panel, row: usize) {
-    match panel {
-        Panel::Peers => model.peer_rows.select_row(row, &model.peers),
-        Panel::Levels => model.level_rows.select_row(row, &model.levels),
-        Panel::Performers => model.performer_rows.select_row(row, &model.performers),
-        Panel::Topics => model.topic_rows.select_row(row, &model.topics),
-        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => {}
-    }
+    panel.is_table().then(|| &model.tables[panel])
 }

@@ -1,12 +1,12 @@
 //! Navigation: panels, rows, lines and details, and copying them.
 
 use crate::app::command::Effect;
-use crate::app::detail;
+use crate::app::detail::{self, Subject};
 use crate::app::filter::Filter;
 use crate::app::keymap::Action;
 use crate::app::model::{Mode, Model};
-use crate::app::panel::Panel;
-use crate::app::scrollback::{Line, Scrollback};
+use crate::app::scrollback::Lines;
+use crate::panels::{Content, Panel, Position};
 
 /// The most that is copied \[bytes\]; terminals and tmux refuse much more.
 const COPY_BYTES_MAX: usize = 56_000;
@@ -16,13 +16,14 @@ const SCROLL_MAX: usize = 1 << 20;
 /// Gives the keys to a panel, and shows it.
 pub(super) fn focus(model: &mut Model, panel: Panel) {
     model.focus = panel;
-    match panel {
-        Panel::Levels | Panel::Performers => model.shown.table = panel,
-        Panel::Logs | Panel::Events | Panel::Topics => model.shown.text = panel,
-        Panel::Overview | Panel::Peers | Panel::Map | Panel::Latency => {}
+    let position = panel.row().position;
+    match position {
+        Position::Left | Position::LeftWide => model.visible.left = panel,
+        Position::BottomWide => model.visible.bottom = panel,
+        Position::Alone | Position::Above | Position::Own => {}
     }
-    if !matches!(panel, Panel::Overview | Panel::Peers | Panel::Levels) {
-        model.shown.small = panel;
+    if !matches!(position, Position::Alone | Position::Above | Position::Left) {
+        model.visible.small = panel;
     }
     if panel == Panel::Topics {
         model.topics_asked = None;
@@ -52,7 +53,7 @@ pub(super) fn on_back(model: &mut Model) {
 }
 
 pub(super) fn on_detail(model: &mut Model) {
-    model.subject = detail::subject(model);
+    model.subject = Subject::selected(model, model.focus);
     if model.subject.is_some() {
         model.mode = Mode::Detail { scroll: 0 };
     } else {
@@ -67,53 +68,56 @@ pub(super) fn on_move(model: &mut Model, by: isize) {
         *scroll = scroll.saturating_add_signed(by).min(SCROLL_MAX);
         return;
     }
-    match model.focus {
-        Panel::Peers => model.peer_rows.move_by(by, &model.peers),
-        Panel::Levels => model.level_rows.move_by(by, &model.levels),
-        Panel::Performers => model.performer_rows.move_by(by, &model.performers),
-        Panel::Logs => model.logs.scroll(by, model.page_rows),
-        Panel::Events => model.events.scroll(by, model.page_rows),
-        Panel::Topics => model.topic_rows.move_by(by, &model.topics),
-        Panel::Overview | Panel::Map | Panel::Latency => {}
+    move_in(model, model.focus, by);
+}
+
+/// Moves the selection or the lines of a panel, whichever has the keys.
+pub(super) fn move_in(model: &mut Model, panel: Panel, by: isize) {
+    model.change_rows(panel, |data, rows| data.move_by(rows, by));
+    let rows = model.page_rows;
+    if let Some(lines) = lines_mut(model, panel) {
+        lines.scroll(by, rows);
     }
 }
 
 /// Does to the focused text what is done to texts.
 pub(super) fn on_text(model: &mut Model, action: Action) {
-    if model.focus == Panel::Events {
-        change_text(&mut model.events, action);
-    } else {
-        change_text(&mut model.logs, action);
-    }
-}
-
-fn change_text<L: Line>(text: &mut Scrollback<L>, action: Action) {
+    let Some(lines) = lines_mut(model, model.focus) else {
+        return;
+    };
     match action {
-        Action::MoveColumns(by) => text.scroll_columns(by),
-        Action::NextSource => text.next_source(),
-        Action::Wrap => text.toggle_wrap(),
+        Action::MoveColumns(by) => lines.scroll_columns(by),
+        Action::NextSource => lines.next_source(),
+        Action::Wrap => lines.toggle_wrap(),
         _ => {}
     }
 }
 
 pub(super) fn on_follow(model: &mut Model) {
-    match model.focus {
-        Panel::Logs => model.logs.toggle_follow(),
-        Panel::Events => model.events.toggle_follow(),
-        Panel::Overview
-        | Panel::Peers
-        | Panel::Levels
-        | Panel::Map
-        | Panel::Performers
-        | Panel::Latency
-        | Panel::Topics => {
-            let selected = model.performer_rows.selected().map(str::to_owned);
-            model.map.follow = if model.map.follow == selected {
-                None
-            } else {
-                selected
-            };
-        }
+    if let Some(lines) = lines_mut(model, model.focus) {
+        lines.toggle_follow();
+        return;
+    }
+    let selected = model.tables[Panel::Performers].selected();
+    let selected = selected.map(str::to_owned);
+    model.map.follow = if model.map.follow == selected {
+        None
+    } else {
+        selected
+    };
+}
+
+fn lines(model: &Model) -> Option<&dyn Lines> {
+    match model.focus.row().content {
+        Content::Text { lines, .. } => Some(lines(model)),
+        Content::Table { .. } | Content::Picture { .. } => None,
+    }
+}
+
+fn lines_mut(model: &mut Model, panel: Panel) -> Option<&mut dyn Lines> {
+    match panel.row().content {
+        Content::Text { lines_mut, .. } => Some(lines_mut(model)),
+        Content::Table { .. } | Content::Picture { .. } => None,
     }
 }
 
@@ -121,11 +125,10 @@ pub(super) fn on_follow(model: &mut Model) {
 pub(super) fn on_copy(model: &mut Model) -> Option<Effect> {
     let is_browsing = model.mode == Mode::Browse;
     let end = model.ended.as_ref();
-    let line = match model.focus {
+    let line = match lines(model) {
         _ if matches!(model.mode, Mode::Ended { .. }) => end.map(|ended| ended.text(&model.run)),
-        Panel::Logs if is_browsing => line_of(&model.logs),
-        Panel::Events if is_browsing => line_of(&model.events),
-        _ => detail::detail(model).map(|detail| detail.text()),
+        Some(lines) if is_browsing => lines.selected_text(),
+        Some(_) | None => detail::detail(model).map(|detail| detail.text()),
     };
     if line.is_none() {
         model.notify("nothing is selected here", false);
@@ -135,34 +138,9 @@ pub(super) fn on_copy(model: &mut Model) -> Option<Effect> {
 
 /// Copies all lines of a text that pass its filter.
 pub(super) fn on_copy_all(model: &mut Model) -> Option<Effect> {
-    let text = if model.focus == Panel::Events {
-        all_of(&model.events)
-    } else {
-        all_of(&model.logs)
-    };
-    copy(model, &text)
-}
-
-fn line_of<L: Line>(text: &Scrollback<L>) -> Option<String> {
-    let line = text.line(text.selected()?)?;
-    Some(format!("{} {}\n", line.source(), line.text()))
-}
-
-/// Returns the lines that pass, of too many the newest; a little more than can be copied, so that
-/// it is known that some are left out.
-fn all_of<L: Line>(text: &Scrollback<L>) -> String {
-    let mut bytes = 0;
-    let mut lines: Vec<String> = text
-        .passing()
-        .rev()
-        .map(|line| format!("{} {}\n", line.source(), line.text()))
-        .take_while(|line| {
-            bytes += line.len();
-            bytes <= 2 * COPY_BYTES_MAX
-        })
-        .collect();
-    lines.reverse();
-    lines.concat()
+    // A little more than can be copied, so that it is known that some are left out.
+    let text = lines(model).map(|lines| lines.passing_text(2 * COPY_BYTES_MAX));
+    copy(model, &text.unwrap_or_default())
 }
 
 /// Copies a text, of one that is too long the end.
@@ -184,13 +162,10 @@ fn copy(model: &mut Model, text: &str) -> Option<Effect> {
 }
 
 pub(super) fn set_filter(model: &mut Model, filter: Filter) {
-    match model.focus {
-        Panel::Peers => model.peer_rows.set_filter(filter),
-        Panel::Levels => model.level_rows.set_filter(filter),
-        Panel::Performers => model.performer_rows.set_filter(filter),
-        Panel::Logs => model.logs.set_filter(filter),
-        Panel::Events => model.events.set_filter(filter),
-        Panel::Topics => model.topic_rows.set_filter(filter),
-        Panel::Overview | Panel::Map | Panel::Latency => {}
+    let panel = model.focus;
+    match panel.row().content {
+        Content::Table { .. } => model.tables[panel].set_filter(filter),
+        Content::Text { lines_mut, .. } => lines_mut(model).set_filter(filter),
+        Content::Picture { .. } => {}
     }
 }

@@ -13,7 +13,7 @@ use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::{Event, Key};
 use crate::app::fixture::{self, NOW, feed};
 use crate::app::model::{Connection, Mode, Model, Question};
-use crate::app::panel::Panel;
+use crate::panels::Panel;
 
 mod control;
 mod driving;
@@ -203,18 +203,18 @@ fn a_filter_is_live_kept_by_enter_and_cleared_by_escape() {
     press(&mut model, Key::Char('5'));
     press(&mut model, Key::Char('/'));
     type_text(&mut model, "rover");
-    assert_eq!(model.performer_rows.rows().len(), 2);
+    assert_eq!(model.tables[Panel::Performers].rows().len(), 2);
     press(&mut model, Key::Backspace);
     press(&mut model, Key::Enter);
     assert_eq!(model.mode, Mode::Browse);
-    assert_eq!(model.performer_rows.filter.text(), "rove");
+    assert_eq!(model.tables[Panel::Performers].filter.text(), "rove");
     press(&mut model, Key::Esc);
-    assert_eq!(model.performer_rows.rows().len(), 4);
+    assert_eq!(model.tables[Panel::Performers].rows().len(), 4);
     press(&mut model, Key::Char('/'));
     type_text(&mut model, "!rover");
-    assert_eq!(model.performer_rows.rows().len(), 2);
+    assert_eq!(model.tables[Panel::Performers].rows().len(), 2);
     press(&mut model, Key::Esc);
-    assert_eq!(model.performer_rows.rows().len(), 4);
+    assert_eq!(model.tables[Panel::Performers].rows().len(), 4);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn another_run_in_the_same_place_starts_afresh() {
         (&model.mode, model.focus),
         (&Mode::Browse, Panel::Performers)
     );
-    assert_eq!(model.performer_rows.rows().len(), 0);
+    assert_eq!(model.tables[Panel::Performers].rows().len(), 0);
     assert_eq!(
         (model.peers.len(), model.levels.len(), &model.stats),
         (0, 0, &None)

@@ -7,8 +7,8 @@ use protocol::Command;
 use crate::app::command::Effect;
 use crate::app::detail::Subject;
 use crate::app::model::{Connection, Mode, Model};
-use crate::app::panel::Panel;
 use crate::app::topic_subscription::TopicSubscription;
+use crate::panels::Panel;
 
 /// Interval between requests for topics while their panel has the keys.
 const ASK_TIME: Duration = Duration::from_secs(3);
@@ -21,7 +21,7 @@ pub(super) fn follow(model: &mut Model) -> Option<Effect> {
 /// Listens to the topic whose detail is shown, and to no other.
 fn listen(model: &mut Model) -> Option<Effect> {
     let wanted = match (&model.mode, &model.subject) {
-        (Mode::Detail { .. }, Some(Subject::Topic(topic))) => Some(topic),
+        (Mode::Detail { .. }, Some(Subject::Row(Panel::Topics, topic))) => Some(topic),
         _ => None,
     };
     if model.hearing.as_ref().map(|hearing| &hearing.topic) == wanted {

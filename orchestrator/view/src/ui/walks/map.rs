@@ -10,11 +10,11 @@ use super::Walk;
 use crate::app::command::Effect;
 use crate::app::event::MouseAction;
 use crate::app::fixture;
-use crate::app::panel::Panel;
 use crate::app::recent::FRESH_TIME;
+use crate::panels::Panel;
 
 fn selected(walk: &Walk) -> Option<&str> {
-    walk.model.performer_rows.selected()
+    walk.model.tables[Panel::Performers].selected()
 }
 
 /// The performers of the fixture, changed.

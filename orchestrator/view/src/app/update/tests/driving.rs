@@ -7,7 +7,7 @@ use super::*;
 fn driving(name: &str) -> Model {
     let mut model = in_state(RunState::Running);
     press(&mut model, Key::Char('5'));
-    while model.performer_rows.selected() != Some(name) {
+    while model.tables[Panel::Performers].selected() != Some(name) {
         press(&mut model, Key::Down);
     }
     press(&mut model, Key::Char('D'));

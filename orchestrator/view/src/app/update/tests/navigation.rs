@@ -121,7 +121,7 @@ fn escape_goes_one_step_back_and_says_how_to_leave() {
     type_text(&mut model, "rover");
     press(&mut model, Key::Enter);
     press(&mut model, Key::Esc);
-    assert!(model.performer_rows.filter.is_empty() && model.is_zoomed);
+    assert!(model.tables[Panel::Performers].filter.is_empty() && model.is_zoomed);
     press(&mut model, Key::Esc);
     assert!(!model.is_zoomed);
     press(&mut model, Key::Esc);
@@ -149,7 +149,7 @@ fn a_topic_is_listened_to_while_its_detail_is_shown() {
     );
     assert_eq!(press(&mut model, Key::Esc), Some(Effect::Listen(None)));
     assert_eq!(model.hearing, None);
-    assert_eq!(model.subject, Some(Subject::Topic(topic)));
+    assert_eq!(model.subject, Some(Subject::Row(Panel::Topics, topic)));
 }
 
 #[test]

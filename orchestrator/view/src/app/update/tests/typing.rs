@@ -106,7 +106,7 @@ fn pasted_text_goes_into_the_line_that_is_typed() {
     press(&mut model, Key::Char('5'));
     press(&mut model, Key::Char('/'));
     paste(&mut model, "rover");
-    assert_eq!(model.performer_rows.rows().len(), 2);
+    assert_eq!(model.tables[Panel::Performers].rows().len(), 2);
 }
 
 #[test]

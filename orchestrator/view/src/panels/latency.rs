@@ -16,16 +16,46 @@ mod chart;
 mod histogram;
 
 use protocol::Role;
+use protocol::report::{History, HistorySample, Snapshot, Split, StepHistogram};
 use protocol::report::{Percentiles, Stats};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
+use serde_json::{Value, json};
 
-use super::theme::Theme;
-use super::{frame as panel_frame, split_bar, text};
+use super::no_subject;
+use super::{Content, PanelRow, Position};
+use crate::app::event::Key;
 use crate::app::model::Model;
-use crate::app::panel::Panel;
+use crate::panels::Panel;
+use crate::show::table::Table;
+use crate::show::{Need, Show, Source};
+use crate::ui::theme::Theme;
+use crate::ui::{frame as panel_frame, split_bar, text};
+
+/// The panel.
+pub(super) const PANEL: PanelRow = PanelRow {
+    title: "Latency",
+    key: Key::Char('6'),
+    position: Position::Own,
+    content: Content::Picture {
+        subject: no_subject,
+    },
+    keys: &[],
+    draw,
+    show: Show {
+        about: "The time of iterations and its parts",
+        source: Source::Run {
+            needs: &[Need::History],
+            is_drawn: true,
+            table: |figures| show_table(&figures.history),
+            json: |figures| {
+                serde_json::to_string_pretty(&show_json(&figures.snapshot, &figures.history))
+            },
+        },
+    },
+};
 
 /// The least width that has the legend beside what else there is.
 const WIDE: u16 = 70;
@@ -39,7 +69,7 @@ const CHART: u16 = 6;
 const HISTOGRAM: u16 = 7;
 
 /// Draws as much as there is room for, the most telling first.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let inside = panel_frame::draw(model, frame, area, Panel::Latency, ("us per iteration", ""));
     let Some(stats) = &model.stats else {
@@ -168,7 +198,7 @@ fn draw_race(model: &Model, frame: &mut Frame, area: Rect) {
 }
 
 /// Returns a bar of which a part is full.
-pub fn bar_of(theme: Theme, part: f64, width: usize) -> String {
+fn bar_of(theme: Theme, part: f64, width: usize) -> String {
     let part = if part.is_finite() {
         part.clamp(0.0, 1.0)
     } else {
@@ -176,4 +206,60 @@ pub fn bar_of(theme: Theme, part: f64, width: usize) -> String {
     };
     let full = (part * width as f64).round() as usize;
     theme.glyphs().bar.repeat(full) + &theme.glyphs().bar_rest.repeat(width - full)
+}
+
+/// Returns how long steps take, where the time goes, and how both were.
+fn show_json(snapshot: &Snapshot, history: &History) -> Value {
+    let stats = &snapshot.stats;
+    let last = snapshot.peers.iter().map(|peer| {
+        json!({ "name": peer.name, "last_share": peer.last_share, "blocked_us": peer.blocked_us })
+    });
+    json!({
+        "step_us": stats.step_us,
+        "recent_step_us": stats.recent_step_us,
+        "period_us": stats.split.period_us(),
+        "split": stats.split,
+        "answers_last": last.collect::<Vec<_>>(),
+        "histogram": bars(&history.steps),
+        "history": history.samples,
+    })
+}
+
+fn bars(steps: &StepHistogram) -> Vec<Value> {
+    let bars = steps.bars();
+    bars.map(|(from_us, count)| json!({ "from_us": from_us, "count": count }))
+        .collect()
+}
+
+/// Returns the history, a row per second.
+fn show_table(history: &History) -> Table {
+    let mut headings = vec![
+        "AGE S",
+        "ITERATION",
+        "REAL TIME FACTOR",
+        "P50 US",
+        "P90 US",
+        "P99 US",
+        "MAX US",
+    ];
+    let parts = Split::NAMES.map(|name| format!("{} US", name.to_uppercase()));
+    headings.extend(parts.iter().map(String::as_str));
+    let mut table = Table::new(&headings);
+    for sample in &history.samples {
+        table.row(cells(sample));
+    }
+    table
+}
+
+fn cells(sample: &HistorySample) -> Vec<String> {
+    let step = sample.step_us;
+    let mut cells = vec![
+        format!("{:.1}", sample.age_s),
+        sample.iteration.to_string(),
+        format!("{:.3}", sample.real_time_factor),
+    ];
+    let times = [step.p50, step.p90, step.p99, step.max];
+    let times = times.into_iter().chain(sample.split.parts());
+    cells.extend(times.map(|time| format!("{time:.1}")));
+    cells
 }

@@ -8,10 +8,10 @@ use ratatui::style::Style;
 
 use super::{LevelLook, heading};
 use crate::app::model::Model;
-use crate::app::panel::Panel;
 use crate::app::places::Place;
 use crate::app::projection::Projection;
 use crate::app::recent;
+use crate::panels::Panel;
 use crate::ui::text;
 use crate::ui::theme::Theme;
 
@@ -25,7 +25,8 @@ const LEVEL_WIDTH: u16 = 34;
 /// Tells whether a performer is the one that the user looks at.
 pub(super) fn is_marked(model: &Model, name: &str) -> bool {
     let is_followed = model.map.follow.as_deref() == Some(name);
-    is_followed || (has_selection(model) && model.performer_rows.selected() == Some(name))
+    is_followed
+        || (has_selection(model) && model.tables[Panel::Performers].selected() == Some(name))
 }
 
 /// Tells whether the map shows what is selected.
@@ -86,8 +87,7 @@ fn marks<'a>(
     projection: &Projection,
     handed_over: &BTreeSet<&str>,
 ) -> Vec<Mark<'a>> {
-    let selected = model
-        .performer_rows
+    let selected = model.tables[Panel::Performers]
         .selected()
         .filter(|_| has_selection(model));
     let seen = model.performers.iter().filter_map(|performer| {

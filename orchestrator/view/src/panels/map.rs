@@ -10,20 +10,77 @@ mod marks;
 mod outline;
 
 use protocol::report::LevelReport;
+use protocol::report::{Layout, PerformerReport};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use serde_json::json;
 
 use self::dots::Dots;
 use self::outline::Stroke;
-use super::theme::Theme;
-use super::{frame as panel_frame, text};
+use super::{Content, PanelRow, Position};
+use crate::app::detail::Subject;
+use crate::app::event::Key;
+use crate::app::keymap::{Action as A, Binding, Context as C, bind};
 use crate::app::map_view::Bounds;
 use crate::app::model::Model;
-use crate::app::panel::Panel;
 use crate::app::places::Place;
 use crate::app::projection::Projection;
 use crate::app::trails::PLACES_MAX;
+use crate::panels::Panel;
+use crate::show::table::Table;
+use crate::show::{Need, RunFigures, Show, Source};
+use crate::ui::theme::Theme;
+use crate::ui::{frame as panel_frame, text};
+
+/// The panel.
+pub(super) const PANEL: PanelRow = PanelRow {
+    title: "Map",
+    key: Key::Char('4'),
+    position: Position::Own,
+    content: Content::Picture { subject },
+    keys: KEYS,
+    draw,
+    show: Show {
+        about: "The world from above",
+        source: Source::Run {
+            needs: &[Need::Layout],
+            is_drawn: true,
+            table: |figures| show_table(&figures.layout, &figures.snapshot.performers),
+            json: show_json,
+        },
+    },
+};
+
+/// The keys of the map and of its cursor.
+#[rustfmt::skip]
+const KEYS: &[Binding<'static>] = &[
+    bind(C::Cursor, &[Key::Enter], A::Pick,
+        "select", "select the performer there, then all that is known of it"),
+    bind(C::Cursor, &[Key::Left, Key::Char('h')], A::MoveCursor(-1, 0), "move", "cursor left"),
+    bind(C::Cursor, &[Key::Right, Key::Char('l')], A::MoveCursor(1, 0), "", "cursor right"),
+    bind(C::Cursor, &[Key::Up, Key::Char('k')], A::MoveCursor(0, 1), "", "cursor up"),
+    bind(C::Cursor, &[Key::Down, Key::Char('j')], A::MoveCursor(0, -1), "", "cursor down"),
+    bind(C::Cursor, &[Key::Char('H')], A::MoveCursor(-8, 0), "", "cursor far left"),
+    bind(C::Cursor, &[Key::Char('L')], A::MoveCursor(8, 0), "", "cursor far right"),
+    bind(C::Cursor, &[Key::Char('K'), Key::PageUp], A::MoveCursor(0, 4), "", "cursor far up"),
+    bind(C::Cursor, &[Key::Char('J'), Key::PageDown], A::MoveCursor(0, -4), "", "cursor far down"),
+    bind(C::Cursor, &[Key::Esc, Key::Char('c')], A::Cursor, "no cursor", "take the cursor away"),
+    bind(HERE, &[Key::Char('+'), Key::Char('=')], A::Magnify(1),
+        "zoom in", "zoom in, about the cursor if there is one"),
+    bind(HERE, &[Key::Char('-')], A::Magnify(-1), "out", "zoom out"),
+    bind(HERE, &[Key::Char('0')], A::Fit, "fit", "the whole world"),
+    bind(HERE, &[Key::Char('c')], A::Cursor, "cursor", "a cursor that names what is under it"),
+    bind(HERE, &[Key::Char('f')], A::Follow, "follow", "follow the selected one, or no longer"),
+    bind(HERE, &[Key::Enter], A::Detail, "detail", "all that is known of the selected performer"),
+    bind(HERE, &[Key::Char(']')], A::Select(1), "next", "select the next performer"),
+    bind(HERE, &[Key::Char('[')], A::Select(-1), "", "select the one before"),
+    bind(HERE, &[Key::Left, Key::Char('h')], A::Pan(-1, 0), "pan", "left"),
+    bind(HERE, &[Key::Right, Key::Char('l')], A::Pan(1, 0), "", "right"),
+    bind(HERE, &[Key::Up, Key::Char('k')], A::Pan(0, 1), "", "up"),
+    bind(HERE, &[Key::Down, Key::Char('j')], A::Pan(0, -1), "", "down"),
+];
+const HERE: C = C::Panel(Panel::Map);
 
 /// Largest number of places of trails that are drawn, of all performers together.
 const TRAIL_DOTS_MAX: usize = 8_000;
@@ -33,7 +90,7 @@ const TRAIL_DOTS_MIN: usize = 6;
 const LINE_HEIGHT_MIN: u16 = 8;
 
 /// Draws the map.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let area = area.intersection(frame.area());
     let plot = plot(model, area);
     let projection = Projection::new(model, place(plot));
@@ -55,7 +112,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 }
 
 /// Returns the part of the panel that shows the world.
-pub fn plot(model: &Model, area: Rect) -> Rect {
+pub(crate) fn plot(model: &Model, area: Rect) -> Rect {
     let below = if legend::has_line(model) && area.height >= LINE_HEIGHT_MIN + 2 {
         2
     } else {
@@ -70,7 +127,7 @@ pub fn plot(model: &Model, area: Rect) -> Rect {
 }
 
 /// Returns a rectangle as the model knows it.
-pub fn place(area: Rect) -> Place {
+pub(crate) fn place(area: Rect) -> Place {
     Place {
         x: area.x,
         y: area.y,
@@ -226,4 +283,39 @@ fn draw_trails(model: &Model, projection: &Projection, dots: &mut Dots) {
             last = dot;
         }
     }
+}
+
+/// Returns the selected performer.
+fn subject(model: &Model) -> Option<Subject> {
+    Subject::selected(model, Panel::Performers)
+}
+
+fn show_json(figures: &RunFigures) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&json!({
+        "layout": figures.layout,
+        "performers": figures.snapshot.performers,
+    }))
+}
+
+/// Returns what is on the map: boxes of levels and models, places of performers.
+fn show_table(layout: &Layout, performers: &[PerformerReport]) -> Table {
+    let headings = [
+        "WHAT", "NAME", "X MIN", "Y MIN", "Z MIN", "X MAX", "Y MAX", "Z MAX",
+    ];
+    let mut table = Table::new(&headings);
+    let mut row = |what: &str, name: &str, min: [f64; 3], max: [f64; 3]| {
+        let mut cells = vec![what.to_owned(), name.to_owned()];
+        cells.extend(min.into_iter().chain(max).map(|at| format!("{at:.3}")));
+        table.row(cells);
+    };
+    for level in &layout.levels {
+        row("level", &level.name, level.min, level.max);
+    }
+    for model in &layout.statics {
+        row("static", &model.name, model.min, model.max);
+    }
+    for one in performers {
+        row("performer", &one.name, one.position, one.position);
+    }
+    table
 }

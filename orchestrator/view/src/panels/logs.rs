@@ -8,11 +8,34 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::text_rows::{self, Shown};
-use super::theme::Theme;
-use super::{frame as panel_frame, text};
+use super::{Content, PanelRow, Position};
+use crate::app::detail::Detail;
+use crate::app::event::Key;
 use crate::app::model::Model;
-use crate::app::panel::Panel;
+use crate::panels::Panel;
+use crate::show::{Show, Source};
+use crate::ui::text_rows::{self, Shown};
+use crate::ui::theme::Theme;
+use crate::ui::{frame as panel_frame, text};
+
+/// The panel.
+pub(super) const PANEL: PanelRow = PanelRow {
+    title: "Logs",
+    key: Key::Char('9'),
+    position: Position::BottomWide,
+    content: Content::Text {
+        lines: |model| &model.logs,
+        lines_mut: |model| &mut model.logs,
+        heading_rows: 0,
+        describe,
+    },
+    keys: &[],
+    draw,
+    show: Show {
+        about: "The output of the processes, also of a run that has ended",
+        source: Source::LogFiles,
+    },
+};
 
 /// The width of the names of processes.
 const PROCESS_WIDTH: u16 = 10;
@@ -20,7 +43,7 @@ const PROCESS_WIDTH: u16 = 10;
 const PREFIX_WIDTH: u16 = PROCESS_WIDTH + 5;
 
 /// Draws the window of the logs.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let rows = usize::from(area.height.saturating_sub(2));
     let remarks = text_rows::remarks(theme, &model.logs, rows);
@@ -38,7 +61,13 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 }
 
 /// Draws one line with its process, without its first columns.
-pub fn draw_line(model: &Model, line: &LogLine, column: usize, area: Rect, frame: &mut Frame) {
+pub(crate) fn draw_line(
+    model: &Model,
+    line: &LogLine,
+    column: usize,
+    area: Rect,
+    frame: &mut Frame,
+) {
     let theme = Theme::of(model);
     let shown = shown(model, line);
     let room = area.width.saturating_sub(PREFIX_WIDTH);
@@ -97,6 +126,14 @@ fn look(theme: Theme, line: &str) -> (&'static str, Style) {
         LogLevel::Debug => (" ", theme.label()),
         LogLevel::Info | LogLevel::Unknown => (" ", theme.text()),
     }
+}
+
+/// Makes the details of a line.
+fn describe(model: &Model, number: u64) -> Detail {
+    Detail::of(model.logs.line(number), "line", "", |detail, line| {
+        detail.add("process", line.process.as_str());
+        detail.add("text", line.text.as_str());
+    })
 }
 
 #[cfg(test)]

@@ -1,31 +1,32 @@
 //! [`Table`]: rows of text, in aligned columns or with commas between them.
 
+use protocol::PeerName;
 use protocol::plain_text::escaped_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Rows of text under headings; columns are as wide as their widest cell.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// Starts a table with its headings.
-    pub(super) fn new(headings: &[&str]) -> Self {
+    pub fn new(headings: &[&str]) -> Self {
         Self {
             rows: vec![headings.iter().map(ToString::to_string).collect()],
         }
     }
 
     /// Adds a row; cells have one line each, and nothing that acts on a terminal.
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells = cells.into_iter();
         let cells = cells.map(|cell| escaped_line(&cell).into_owned());
         self.rows.push(cells.collect());
     }
 
     /// Returns the lines of the table.
-    pub(super) fn render(&self) -> String {
+    pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let cell_width = |row: &Vec<String>, at: usize| row.get(at).map_or(0, |cell| cell.width());
         let widths: Vec<usize> = (0..columns)
@@ -54,7 +55,7 @@ impl Table {
 impl Table {
     /// Returns the table with commas, by RFC 4180; headings become keys such as `hand_offs`, and
     /// cells that say `-` for nothing are empty.
-    pub(super) fn csv(&self) -> String {
+    pub fn csv(&self) -> String {
         let mut text = String::new();
         for (number, row) in self.rows.iter().enumerate() {
             let cells = row.iter().map(|cell| match (number, cell.as_str()) {
@@ -78,7 +79,7 @@ fn quoted(cell: &str) -> String {
 }
 
 /// Returns names in one cell, `-` for none.
-pub(super) fn names<T: ToString>(names: &[T]) -> String {
+pub fn names<T: ToString>(names: &[T]) -> String {
     if names.is_empty() {
         return "-".to_owned();
     }
@@ -87,6 +88,11 @@ pub(super) fn names<T: ToString>(names: &[T]) -> String {
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(",")
+}
+
+/// Returns the name of a peer in a cell, `-` for none.
+pub fn owner(name: Option<&PeerName>) -> String {
+    name.map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
 #[cfg(test)]

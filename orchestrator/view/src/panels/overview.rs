@@ -11,17 +11,48 @@
 mod glance;
 mod load;
 
+use protocol::report::{Snapshot, Split};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
+use serde_json::{Value, json};
 
-use super::theme::Theme;
-use super::{frame as panel_frame, split_bar, text};
+use super::no_subject;
+use super::{Content, PanelRow, Position};
+use crate::app::event::Key;
 use crate::app::model::Model;
-use crate::app::panel::Panel;
+use crate::app::rows::cell_us;
 use crate::app::verdict::{Culprit, Verdict};
+use crate::panels::Panel;
+use crate::show::table::Table;
+use crate::show::{Need, Show, Source};
+use crate::ui::theme::Theme;
+use crate::ui::{frame as panel_frame, split_bar, text};
+
+/// The panel.
+pub(super) const PANEL: PanelRow = PanelRow {
+    title: "Overview",
+    key: Key::Char('1'),
+    position: Position::Alone,
+    content: Content::Picture {
+        subject: no_subject,
+    },
+    keys: &[],
+    draw,
+    show: Show {
+        about: "The run at a glance, and the limits of its speed",
+        source: Source::Run {
+            needs: &[Need::History],
+            is_drawn: true,
+            table: |figures| show_table(&figures.model()),
+            json: |figures| {
+                serde_json::to_string_pretty(&show_json(&figures.model(), &figures.snapshot))
+            },
+        },
+    },
+};
 
 /// The most details and pieces of advice that are shown.
 const DETAILS_MAX: usize = 3;
@@ -39,7 +70,7 @@ const LEVELS_MAX: usize = 6;
 const HISTORY: u16 = 6;
 
 /// Draws the overview.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let remark = "what holds the simulation back";
     let inside = panel_frame::draw(model, frame, area, Panel::Overview, (remark, ""));
@@ -196,6 +227,67 @@ fn split(model: &Model, theme: Theme, width: u16) -> Vec<Line<'static>> {
         Line::from(spans)
     }));
     lines
+}
+
+/// Returns the verdict with all that it was made from.
+fn show_json(model: &Model, snapshot: &Snapshot) -> Value {
+    let verdict = Verdict::of(model);
+    let advice: Vec<Value> = verdict
+        .advice
+        .iter()
+        .map(|one| json!({ "text": one.text, "command": one.command }))
+        .collect();
+    let levels = snapshot.levels.iter().map(|level| {
+        json!({ "name": level.name, "owner": level.owner, "cost_us": cell_us(level),
+            "performers": level.performers.len() })
+    });
+    let mut levels: Vec<Value> = levels.collect();
+    levels.sort_by(|a, b| {
+        let cost = |level: &Value| level["cost_us"].as_f64().unwrap_or(0.0);
+        cost(b).total_cmp(&cost(a))
+    });
+    json!({
+        "verdict": {
+            "culprit": culprit_name(&verdict.culprit),
+            "headline": verdict.headline,
+            "details": verdict.details,
+            "advice": advice,
+        },
+        "period_us": snapshot.stats.split.period_us(),
+        "stats": snapshot.stats,
+        "peers": snapshot.peers,
+        "slowest_levels": levels,
+    })
+}
+
+/// Returns one word for what holds a run back, or the name of the peer that does.
+fn culprit_name(culprit: &Culprit) -> String {
+    match culprit {
+        Culprit::Nothing => "nothing".to_owned(),
+        Culprit::Pace => "pace".to_owned(),
+        Culprit::Peer(name) => format!("peer {name}"),
+        Culprit::Part(part) => Split::NAMES[*part].to_owned(),
+        Culprit::Spread => "spread".to_owned(),
+    }
+}
+
+/// Returns the verdict and the split in two columns.
+fn show_table(model: &Model) -> Table {
+    let verdict = Verdict::of(model);
+    let mut table = Table::new(&["FIGURE", "VALUE"]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("culprit", culprit_name(&verdict.culprit));
+    row("headline", verdict.headline);
+    let Some(stats) = &model.stats else {
+        return table;
+    };
+    row("real_time_factor", format!("{:.3}", stats.real_time_factor));
+    row("steps_per_s", format!("{:.1}", stats.steps_per_s));
+    row("period_us", format!("{:.1}", stats.split.period_us()));
+    for (name, part) in Split::NAMES.iter().zip(stats.split.parts()) {
+        row(&format!("{name}_us"), format!("{part:.1}"));
+    }
+    table
 }
 
 #[cfg(test)]

@@ -1,16 +1,56 @@
 //! The levels: which are active, who hosts them and what is in them.
 
+use std::cmp::Ordering;
+
 use protocol::report::LevelReport;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::table::{self, Cell, Column, Side};
-use super::theme::Theme;
-use super::{frame as panel_frame, sparkline, text};
+use super::{Content, PanelRow, Position};
+use crate::app::detail::Detail;
+use crate::app::detail::{add_events, vector};
+use crate::app::event::Key;
+use crate::app::filter::Filter;
+use crate::app::keymap::{Action, Context, bind};
 use crate::app::model::Model;
-use crate::app::panel::Panel;
 use crate::app::recent;
+use crate::app::rows::{OrderBy, Row, by};
 use crate::app::rows::{cell_us, state_of};
+use crate::panels::Panel;
+use crate::show::table::Table;
+use crate::show::table::{names as all_names, owner as show_owner};
+use crate::show::{Show, Source};
+use crate::ui::table::{self, Cell, Column, Side};
+use crate::ui::theme::Theme;
+use crate::ui::{frame as panel_frame, sparkline, text};
+
+/// The panel.
+pub(super) const PANEL: PanelRow = PanelRow {
+    title: "Levels",
+    key: Key::Char('3'),
+    position: Position::Left,
+    content: Content::Table {
+        data: |model| &model.levels,
+        describe,
+    },
+    keys: &[bind(
+        Context::Panel(Panel::Levels),
+        &[Key::Char('m')],
+        Action::MoveCell,
+        "move",
+        "move the level's cell to another peer",
+    )],
+    draw,
+    show: Show {
+        about: "The levels and their cells",
+        source: Source::Run {
+            needs: &[],
+            is_drawn: false,
+            table: |figures| show_table(&figures.snapshot.levels),
+            json: |figures| serde_json::to_string_pretty(&figures.snapshot.levels),
+        },
+    },
+};
 
 const fn column(
     title: &'static str,
@@ -44,8 +84,8 @@ const COLUMNS: &[Column<LevelReport>] = &[
 ];
 
 /// Draws the table of levels.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let rows = &model.level_rows;
+fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let rows = &model.tables[Panel::Levels];
     let active = model.levels.iter().filter(|level| level.active).count();
     let all = model.levels.len();
     let suspended = model.levels.iter().filter(|level| level.suspended).count();
@@ -153,4 +193,114 @@ fn names(model: &Model, names: &[String], width: u16) -> Cell {
         theme.text()
     };
     Cell::new(text::count_and_names(theme, names, width), style)
+}
+
+impl Row for LevelReport {
+    const ORDERS: &'static [OrderBy<Self>] = &[
+        by("level", |_, _| Ordering::Equal),
+        by("state", |a, b| state_of(a).cmp(state_of(b))),
+        by("owner", |a, b| a.owner.cmp(&b.owner)),
+        by("performers|perf", |a, b| {
+            a.performers.len().cmp(&b.performers.len())
+        }),
+        by("us/step", |a, b| cell_us(a).total_cmp(&cell_us(b))),
+        by("ghosts", |a, b| a.ghosts.len().cmp(&b.ghosts.len())),
+        by("hand-offs", |a, b| a.hand_offs.cmp(&b.hand_offs)),
+        by("models", |a, b| {
+            a.models_loaded.len().cmp(&b.models_loaded.len())
+        }),
+    ];
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn passes(&self, filter: &Filter) -> bool {
+        let owner = self.owner.as_ref().map_or("", |owner| owner.as_str());
+        let state = state_of(self);
+        let inside = self.performers.iter().chain(&self.ghosts);
+        filter.passes(
+            [self.name.as_str(), &self.world, owner, state]
+                .into_iter()
+                .chain(inside.map(String::as_str)),
+        )
+    }
+}
+
+/// Makes the details of a level.
+fn describe(model: &Model, name: &str) -> Detail {
+    let found = model.levels.iter().find(|one| one.name == name);
+    Detail::of(found, "level", name, |detail, one| {
+        add_level(model, detail, one)
+    })
+}
+
+fn add_level(model: &Model, detail: &mut Detail, level: &LevelReport) {
+    detail.add("world", level.world.as_str());
+    detail.add("state", state_of(level));
+    let owner = level
+        .owner
+        .as_ref()
+        .map_or("nobody", |owner| owner.as_str());
+    detail.add("cell hosted by", owner);
+    detail.add(
+        "hand-offs",
+        format!("{} performers came into its cell", level.hand_offs),
+    );
+    if let Some(digest) = &level.digest {
+        detail.add("digest", digest.to_string());
+    }
+    for (name, time_us) in [
+        ("physics", level.physics_us),
+        ("systems", level.systems_us),
+        ("sensors", level.sensors_us),
+    ] {
+        detail.add(name, format!("{time_us:.0} us per step"));
+    }
+    let is_its = |outline: &&protocol::report::LevelOutline| {
+        outline.name == level.name && outline.world == level.world
+    };
+    if let Some(outline) = model.layout.levels.iter().find(is_its) {
+        detail.add("from", vector(outline.min, "m"));
+        detail.add("to", vector(outline.max, "m"));
+        detail.add("buffer", format!("{} m", outline.buffer));
+    }
+    detail.add_blank();
+    detail.add_names("performers", &level.performers);
+    detail.add_names("ghosts", &level.ghosts);
+    detail.add_names("models loaded", &level.models_loaded);
+    add_events(model, detail, &level.name);
+}
+
+/// The levels and their cells.
+fn show_table(levels: &[LevelReport]) -> Table {
+    let mut table = Table::new(&[
+        "LEVEL",
+        "WORLD",
+        "STATE",
+        "OWNER",
+        "PERFORMERS",
+        "GHOSTS",
+        "HAND-OFFS",
+        "MODELS",
+        "PHYSICS US",
+        "SYSTEMS US",
+        "SENSORS US",
+    ]);
+    for level in levels {
+        table.row([
+            level.name.clone(),
+            level.world.clone(),
+            state_of(level).to_owned(),
+            show_owner(level.owner.as_ref()),
+            all_names(&level.performers),
+            all_names(&level.ghosts),
+            level.hand_offs.to_string(),
+            all_names(&level.models_loaded),
+            format!("{:.0}", level.physics_us),
+            format!("{:.0}", level.systems_us),
+            format!("{:.0}", level.sensors_us),
+        ]);
+    }
+    table
 }
