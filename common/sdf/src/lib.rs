@@ -41,7 +41,7 @@ pub use runnable::{
     NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run, check_names,
 };
 pub use search_paths::{ConfinedPaths, SearchPaths, read_bounded};
-pub use vocabulary::{SENSORS, SYSTEMS};
+pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition,
     Geometry, HeightmapShape, Inertial, Joint, JointEnd, JointKind, JointParent, Level, Light,

@@ -72,21 +72,51 @@ pub const SYSTEMS: &[&str] = &[
     "WindEffects",
 ];
 
+/// A kind of sensor that measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SensorKind {
+    /// Its name in `<sensor type="...">`.
+    pub name: &'static str,
+    /// True if it sees other models, also those that other cells own.
+    pub sees_others: bool,
+}
+
 /// The kinds of sensors that measure, in order.
-pub const SENSORS: &[&str] = &[
-    "air_pressure",
-    "altimeter",
-    "contact",
-    "depth_camera",
-    "force_torque",
-    "gpu_lidar",
-    "imu",
-    "lidar",
-    "logical_camera",
-    "magnetometer",
-    "navsat",
-    "rgbd_camera",
+pub const SENSORS: &[SensorKind] = &[
+    blind("air_pressure"),
+    blind("altimeter"),
+    blind("contact"),
+    seeing("depth_camera"),
+    blind("force_torque"),
+    seeing("gpu_lidar"),
+    blind("imu"),
+    seeing("lidar"),
+    seeing("logical_camera"),
+    blind("magnetometer"),
+    blind("navsat"),
+    seeing("rgbd_camera"),
 ];
+
+/// Makes a kind that measures its own model alone.
+const fn blind(name: &'static str) -> SensorKind {
+    SensorKind {
+        name,
+        sees_others: false,
+    }
+}
+
+/// Makes a kind that sees other models.
+const fn seeing(name: &'static str) -> SensorKind {
+    SensorKind {
+        name,
+        sees_others: true,
+    }
+}
+
+/// Finds a kind of sensor by its name.
+pub fn find_sensor(name: &str) -> Option<SensorKind> {
+    SENSORS.iter().find(|kind| kind.name == name).copied()
+}
 
 /// The namespaces that names of systems are in.
 const NAMESPACES: [&str; 2] = ["gz::sim::systems::", "ignition::gazebo::systems::"];
@@ -146,7 +176,7 @@ fn plugin(element: &Element, report: &mut Report) {
 fn sensor(element: &Element, report: &mut Report) {
     let written = element.attribute("type").unwrap_or("without a type");
     let kind = sensor_kind(written);
-    if SENSORS.contains(&kind) {
+    if find_sensor(kind).is_some() {
         return;
     }
     let name = format!("sensor/{kind}");

@@ -2,7 +2,7 @@
 //!
 //! A system of a model ([`System`]) runs where the model is owned and travels with it; a system of
 //! a world ([`WorldSystem`]) runs on every host alike, and acts in each of the host's cells. One
-//! file per system; [`registry`] is the table of their names. Sensors are systems too, made from
+//! file per system, and below the table of their names. Sensors are systems too, made from
 //! `<sensor>` ([`crate::sensors`]). `docs/systems.md` says how to write one.
 //!
 //! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
@@ -64,6 +64,99 @@ pub use context::{Audience, Context, GoneModel, Outbox, StepTime, WorldContext};
 pub use registry::{Configured, Survey, TopicSpec, survey};
 
 use physics::Cell;
+use registry::Make;
+
+/// The systems by the last part of their names in Gazebo (`gz::sim::systems::NAME`, and the older
+/// `ignition::gazebo::systems::NAME`), in order.
+const SYSTEMS: &[(&str, Make)] = &[
+    (
+        "AckermannSteering",
+        Make::Model(ackermann_steering::configure),
+    ),
+    ("AirPressure", Make::BuiltIn),
+    ("AirSpeed", Make::BuiltIn),
+    ("Altimeter", Make::BuiltIn),
+    ("ApplyJointForce", Make::Model(apply_joint_force::configure)),
+    ("ApplyLinkWrench", Make::World(apply_link_wrench::configure)),
+    ("Breadcrumbs", Make::Model(breadcrumbs::configure)),
+    ("Buoyancy", Make::World(buoyancy::configure)),
+    ("Contact", Make::BuiltIn),
+    ("DetachableJoint", Make::Model(detachable_joint::configure)),
+    ("DiffDrive", Make::Model(diff_drive::configure)),
+    (
+        "DriveToPoseController",
+        Make::Model(drive_to_pose_controller::configure),
+    ),
+    ("ForceTorque", Make::BuiltIn),
+    ("Hydrodynamics", Make::Model(hydrodynamics::configure)),
+    ("Imu", Make::BuiltIn),
+    ("JointController", Make::Model(joint_controller::configure)),
+    (
+        "JointPositionController",
+        Make::Model(joint_position_controller::configure),
+    ),
+    (
+        "JointStatePublisher",
+        Make::Model(joint_state_publisher::configure),
+    ),
+    (
+        "JointTrajectoryController",
+        Make::Model(joint_trajectory_controller::configure),
+    ),
+    (
+        "KineticEnergyMonitor",
+        Make::Model(kinetic_energy_monitor::configure),
+    ),
+    ("LiftDrag", Make::Model(lift_drag::configure)),
+    (
+        "LinearBatteryPlugin",
+        Make::Model(linear_battery::configure),
+    ),
+    ("LogicalCamera", Make::BuiltIn),
+    ("Magnetometer", Make::BuiltIn),
+    ("MecanumDrive", Make::Model(mecanum_drive::configure)),
+    (
+        "MulticopterMotorModel",
+        Make::Model(multicopter_motor_model::configure),
+    ),
+    (
+        "MulticopterVelocityControl",
+        Make::Model(multicopter_velocity_control::configure),
+    ),
+    ("NavSat", Make::BuiltIn),
+    (
+        "OdometryPublisher",
+        Make::Model(odometry_publisher::configure),
+    ),
+    (
+        "PerformerDetector",
+        Make::Model(performer_detector::configure),
+    ),
+    ("Physics", Make::BuiltIn),
+    ("PosePublisher", Make::Model(pose_publisher::configure)),
+    ("SceneBroadcaster", Make::BuiltIn),
+    ("Sensors", Make::BuiltIn),
+    ("Thruster", Make::Model(thruster::configure)),
+    ("TouchPlugin", Make::Model(touch_plugin::configure)),
+    ("TrackController", Make::Model(track_controller::configure)),
+    (
+        "TrajectoryFollower",
+        Make::Model(trajectory_follower::configure),
+    ),
+    (
+        "TriggeredPublisher",
+        Make::Either(
+            triggered_publisher::configure,
+            triggered_publisher::configure_for_world,
+        ),
+    ),
+    ("UserCommands", Make::BuiltIn),
+    ("VelocityControl", Make::Model(velocity_control::configure)),
+    ("WindEffects", Make::World(wind_effects::configure)),
+    // What holds levels and performers.
+    ("gz::sim", Make::BuiltIn),
+    ("ignition::gazebo", Make::BuiltIn),
+];
 
 /// Behaviour of a model: `configure` of its file makes it, then it takes part in each step of its
 /// cell that advances time.

@@ -1,18 +1,10 @@
-//! The table of all systems, and what worlds attach of them.
+//! Makes the systems and sensors that worlds attach, by the table [`crate::SYSTEMS`].
 
 use protocol::report::TopicReport;
 use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
-use super::{
-    System, WorldSystem, ackermann_steering, apply_joint_force, apply_link_wrench, breadcrumbs,
-    buoyancy, detachable_joint, diff_drive, drive_to_pose_controller, hydrodynamics,
-    joint_controller, joint_position_controller, joint_state_publisher,
-    joint_trajectory_controller, kinetic_energy_monitor, lift_drag, linear_battery, mecanum_drive,
-    multicopter_motor_model, multicopter_velocity_control, odometry_publisher, performer_detector,
-    pose_publisher, thruster, touch_plugin, track_controller, trajectory_follower,
-    triggered_publisher, velocity_control, wind_effects,
-};
+use super::{SYSTEMS, System, WorldSystem};
 use crate::sensors;
 
 /// A system that is made, with the topics that it listens to and publishes on.
@@ -45,7 +37,7 @@ impl TopicSpec {
 }
 
 /// Constructors of a system.
-enum Make {
+pub(crate) enum Make {
     /// For a world.
     World(MakeForWorld),
     /// For a model.
@@ -56,100 +48,10 @@ enum Make {
     BuiltIn,
 }
 
-type MakeForModel = fn(&Configuration<'_>) -> Result<Configured<dyn System>, ConfigureError>;
-type MakeForWorld = fn(&Configuration<'_>) -> Result<Configured<dyn WorldSystem>, ConfigureError>;
-
-/// The systems by the last part of their names in Gazebo (`gz::sim::systems::NAME`, and the older
-/// `ignition::gazebo::systems::NAME`), in order.
-const SYSTEMS: &[(&str, Make)] = &[
-    (
-        "AckermannSteering",
-        Make::Model(ackermann_steering::configure),
-    ),
-    ("AirPressure", Make::BuiltIn),
-    ("AirSpeed", Make::BuiltIn),
-    ("Altimeter", Make::BuiltIn),
-    ("ApplyJointForce", Make::Model(apply_joint_force::configure)),
-    ("ApplyLinkWrench", Make::World(apply_link_wrench::configure)),
-    ("Breadcrumbs", Make::Model(breadcrumbs::configure)),
-    ("Buoyancy", Make::World(buoyancy::configure)),
-    ("Contact", Make::BuiltIn),
-    ("DetachableJoint", Make::Model(detachable_joint::configure)),
-    ("DiffDrive", Make::Model(diff_drive::configure)),
-    (
-        "DriveToPoseController",
-        Make::Model(drive_to_pose_controller::configure),
-    ),
-    ("ForceTorque", Make::BuiltIn),
-    ("Hydrodynamics", Make::Model(hydrodynamics::configure)),
-    ("Imu", Make::BuiltIn),
-    ("JointController", Make::Model(joint_controller::configure)),
-    (
-        "JointPositionController",
-        Make::Model(joint_position_controller::configure),
-    ),
-    (
-        "JointStatePublisher",
-        Make::Model(joint_state_publisher::configure),
-    ),
-    (
-        "JointTrajectoryController",
-        Make::Model(joint_trajectory_controller::configure),
-    ),
-    (
-        "KineticEnergyMonitor",
-        Make::Model(kinetic_energy_monitor::configure),
-    ),
-    ("LiftDrag", Make::Model(lift_drag::configure)),
-    (
-        "LinearBatteryPlugin",
-        Make::Model(linear_battery::configure),
-    ),
-    ("LogicalCamera", Make::BuiltIn),
-    ("Magnetometer", Make::BuiltIn),
-    ("MecanumDrive", Make::Model(mecanum_drive::configure)),
-    (
-        "MulticopterMotorModel",
-        Make::Model(multicopter_motor_model::configure),
-    ),
-    (
-        "MulticopterVelocityControl",
-        Make::Model(multicopter_velocity_control::configure),
-    ),
-    ("NavSat", Make::BuiltIn),
-    (
-        "OdometryPublisher",
-        Make::Model(odometry_publisher::configure),
-    ),
-    (
-        "PerformerDetector",
-        Make::Model(performer_detector::configure),
-    ),
-    ("Physics", Make::BuiltIn),
-    ("PosePublisher", Make::Model(pose_publisher::configure)),
-    ("SceneBroadcaster", Make::BuiltIn),
-    ("Sensors", Make::BuiltIn),
-    ("Thruster", Make::Model(thruster::configure)),
-    ("TouchPlugin", Make::Model(touch_plugin::configure)),
-    ("TrackController", Make::Model(track_controller::configure)),
-    (
-        "TrajectoryFollower",
-        Make::Model(trajectory_follower::configure),
-    ),
-    (
-        "TriggeredPublisher",
-        Make::Either(
-            triggered_publisher::configure,
-            triggered_publisher::configure_for_world,
-        ),
-    ),
-    ("UserCommands", Make::BuiltIn),
-    ("VelocityControl", Make::Model(velocity_control::configure)),
-    ("WindEffects", Make::World(wind_effects::configure)),
-    // What holds levels and performers.
-    ("gz::sim", Make::BuiltIn),
-    ("ignition::gazebo", Make::BuiltIn),
-];
+pub(crate) type MakeForModel =
+    fn(&Configuration<'_>) -> Result<Configured<dyn System>, ConfigureError>;
+pub(crate) type MakeForWorld =
+    fn(&Configuration<'_>) -> Result<Configured<dyn WorldSystem>, ConfigureError>;
 
 /// The namespaces that names of systems are in.
 const NAMESPACES: [&str; 2] = ["gz::sim::systems::", "ignition::gazebo::systems::"];

@@ -33,8 +33,8 @@ use self::sensor_system::{Made, SensorSystem};
 use crate::ConfigureError;
 use crate::registry::{Configured, Member};
 
-/// A sensor with what it is made from.
-struct Topology<'a> {
+/// A sensor with all that it is made from.
+struct SensorPlan<'a> {
     world: &'a World,
     model: &'a Model,
     has_siblings: bool,
@@ -42,8 +42,8 @@ struct Topology<'a> {
     mount: &'a Mount,
 }
 
-/// Constructor of the gauge of a kind of sensor.
-type Make = fn(&Topology<'_>) -> Result<Made, ConfigureError>;
+/// Constructor of the measuring part of a kind of sensor.
+type Make = fn(&SensorPlan<'_>) -> Result<Made, ConfigureError>;
 
 /// The kinds, in order.
 const KINDS: &[(&str, Make)] = &[
@@ -71,7 +71,7 @@ pub(crate) fn add_members(
 ) {
     let description = &world.models[model];
     let mut add = |sensor: &Sensor, mount: Mount| {
-        let plan = Topology {
+        let plan = SensorPlan {
             world,
             model: description,
             has_siblings,
@@ -82,9 +82,9 @@ pub(crate) fn add_members(
             return;
         };
         match make(&plan) {
-            Ok(gauge) => members.push(Member {
+            Ok(made) => members.push(Member {
                 is_sensor: true,
-                configured: assemble(gauge, sensor, mount),
+                configured: assemble(made, sensor, mount),
                 name: sensor.kind.clone(),
             }),
             Err(error) => problems.push(format!(
@@ -123,7 +123,7 @@ fn make_of(kind: &str, problems: &mut Vec<String>) -> Option<Make> {
     found.map(|(_, make)| *make)
 }
 
-impl Topology<'_> {
+impl SensorPlan<'_> {
     /// Returns the topic that the file says, or that follows from the sensor's name.
     fn topic(&self, suffix: &str) -> String {
         self.topic_or(&self.sensor.topic, suffix)
@@ -143,5 +143,17 @@ impl Topology<'_> {
     /// Returns the full name of a topic.
     fn full(&self, topic: &str) -> String {
         crate::configuration::full_topic(self.world, self.has_siblings, topic)
+    }
+}
+
+#[cfg(test)]
+mod table_tests {
+    use super::KINDS;
+
+    #[test]
+    fn the_reader_of_worlds_knows_these_kinds_and_no_others() {
+        let made: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = sdf::SENSORS.iter().map(|kind| kind.name).collect();
+        assert_eq!(made, known);
     }
 }

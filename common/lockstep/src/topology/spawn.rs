@@ -169,16 +169,6 @@ impl PerformerSpec {
     }
 }
 
-/// The kinds of sensors that measure nothing of other models.
-const BLIND_SENSORS: [&str; 7] = [
-    "air_pressure",
-    "altimeter",
-    "contact",
-    "force_torque",
-    "imu",
-    "magnetometer",
-    "navsat",
-];
 /// Ending of the names of systems that look for other models.
 const WATCHING_SYSTEM: &str = "PerformerDetector";
 
@@ -188,7 +178,8 @@ pub(super) fn sees_others(model: &Model) -> bool {
     let nested = model.nested.iter().flat_map(|nested| &nested.plugins);
     let mut plugins = model.plugins.iter().chain(nested);
     let mut kinds = sensors.map(|sensor| sensor.kind.as_str());
-    kinds.any(|kind| !BLIND_SENSORS.contains(&kind))
+    // A kind that is not known is given what it may want to see.
+    kinds.any(|kind| sdf::find_sensor(kind).is_none_or(|kind| kind.sees_others))
         || plugins.any(|plugin| plugin.name.ends_with(WATCHING_SYSTEM))
 }
 

@@ -7,7 +7,7 @@ use messages::Header;
 use messages::sensor::FluidPressure;
 use sdf::Atmosphere;
 
-use super::Topology;
+use super::SensorPlan;
 use super::mount::Mount;
 use super::noise::{Noise, NoiseBank};
 use super::parameters;
@@ -36,7 +36,7 @@ struct AirPressure {
     noise: NoiseBank,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/air_pressure");
     let content = &plan.sensor.content;
     let noise = Noise::read(content, "air_pressure/pressure")?;

@@ -3,7 +3,7 @@
 use messages::Header;
 use messages::sensor::Altimeter as Message;
 
-use super::Topology;
+use super::SensorPlan;
 use super::mount::Mount;
 use super::noise::NoiseBank;
 use super::sensor_system::{Made, SensorModel};
@@ -15,7 +15,7 @@ struct Altimeter {
     noise: NoiseBank,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/altimeter");
     let paths = ["altimeter/vertical_position", "altimeter/vertical_velocity"];
     Ok(Made {

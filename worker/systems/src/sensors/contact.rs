@@ -9,7 +9,7 @@ use sdf::World;
 
 use super::mount::Mount;
 use super::sensor_system::{Made, SensorModel};
-use super::{Topology, parameters};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
@@ -22,7 +22,7 @@ struct ContactSensor {
     collisions: Vec<usize>,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     if plan.mount.joint.is_some() {
         return Err(ConfigureError("it belongs on a <link>".to_owned()));
     }
@@ -42,7 +42,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
 
 /// Finds the collisions that are named, perhaps with the names of link and model before theirs;
 /// names of others are passed over, as in Gazebo.
-fn collisions(plan: &Topology<'_>, content: &sdf::Content) -> Result<Vec<usize>, ConfigureError> {
+fn collisions(plan: &SensorPlan<'_>, content: &sdf::Content) -> Result<Vec<usize>, ConfigureError> {
     let link = &plan.model.links[plan.mount.link];
     let elements = content.children().filter(|child| child.name == "collision");
     let names: Vec<String> = elements.map(sdf::Content::text).collect();

@@ -15,7 +15,7 @@ use super::noise::{Noise, NoiseBank};
 use super::point_cloud::Cloud;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::scale;
-use super::{Topology, parameters};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
@@ -46,7 +46,7 @@ struct Lens {
 }
 
 /// Makes the gauge of a depth camera.
-pub(super) fn make_depth_camera(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make_depth_camera(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let image = plan.topic("/depth_image");
     let info = match image.rsplit_once('/') {
         Some((outer, _)) => format!("{outer}/camera_info"),
@@ -56,13 +56,13 @@ pub(super) fn make_depth_camera(plan: &Topology<'_>) -> Result<Made, ConfigureEr
 }
 
 /// Makes the gauge of a camera with colours and depth, for the latter.
-pub(super) fn make_rgbd_camera(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make_rgbd_camera(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let outer = plan.topic("");
     let parts = ["depth_image", "camera_info", "points"];
     make(plan, parts.map(|part| format!("{outer}/{part}")))
 }
 
-fn make(plan: &Topology<'_>, [image, info, points]: [String; 3]) -> Result<Made, ConfigureError> {
+fn make(plan: &SensorPlan<'_>, [image, info, points]: [String; 3]) -> Result<Made, ConfigureError> {
     let camera = plan.sensor.content.child("camera");
     let camera = camera.ok_or_else(|| ConfigureError("it has no <camera>".to_owned()))?;
     let written = parameters::text(camera, "camera_info_topic").unwrap_or_default();

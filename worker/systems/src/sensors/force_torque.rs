@@ -10,7 +10,7 @@ use super::mount::Mount;
 use super::noise::NoiseBank;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::into_frame;
-use super::{Topology, parameters};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
@@ -33,7 +33,7 @@ enum Frame {
     Link(Option<usize>),
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let Some(joint) = plan.mount.joint else {
         return Err(ConfigureError("it belongs on a <joint>".to_owned()));
     };

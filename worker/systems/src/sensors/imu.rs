@@ -14,7 +14,7 @@ use super::mount::Mount;
 use super::noise::NoiseBank;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::{halfway, into_frame, scale, sub, turn, turn_by};
-use super::{Topology, parameters};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context, load, save};
 
@@ -35,7 +35,7 @@ struct Motion {
     orientation_xyzw: [f64; 4],
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/imu");
     let content = &plan.sensor.content;
     let paths = [
@@ -65,7 +65,7 @@ pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
 
 /// Returns the frame that orientations are against: the sensor's own at the start, unless
 /// `<orientation_reference_frame>` names one.
-fn reference(plan: &Topology<'_>) -> Result<Pose, ConfigureError> {
+fn reference(plan: &SensorPlan<'_>) -> Result<Pose, ConfigureError> {
     let start = turn(plan.mount.start.orientation_xyzw);
     let content = &plan.sensor.content;
     let outer = "imu/orientation_reference_frame";

@@ -14,7 +14,7 @@ use super::noise::{Noise, NoiseBank};
 use super::point_cloud::Cloud;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::{pose_message, scale};
-use super::{Topology, parameters};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
@@ -39,7 +39,7 @@ struct Fan {
     turns: Vec<(f64, f64)>,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/scan");
     let points_topic = plan.full(&format!("{topic}/points"));
     let content = &plan.sensor.content;

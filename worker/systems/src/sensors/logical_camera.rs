@@ -7,7 +7,7 @@ use messages::sensor::{LogicalCameraImage, LogicalCameraModel};
 use super::mount::Mount;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::pose_message;
-use super::{Topology, parameters};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
@@ -29,7 +29,7 @@ struct Frustum {
     aspect_ratio: f64,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/logical_camera");
     let content = &plan.sensor.content;
     let frustum = Frustum {

@@ -4,7 +4,7 @@
 use messages::Header;
 use messages::sensor::Magnetometer as Message;
 
-use super::Topology;
+use super::SensorPlan;
 use super::mount::Mount;
 use super::noise::NoiseBank;
 use super::sensor_system::{Made, SensorModel};
@@ -17,7 +17,7 @@ struct Magnetometer {
     noise: NoiseBank,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/magnetometer");
     let paths = ["magnetometer/x", "magnetometer/y", "magnetometer/z"];
     Ok(Made {

@@ -4,7 +4,7 @@
 use messages::Header;
 use messages::sensor::NavSat as Message;
 
-use super::Topology;
+use super::SensorPlan;
 use super::earth::Earth;
 use super::mount::Mount;
 use super::noise::NoiseBank;
@@ -19,7 +19,7 @@ struct NavSat {
     noise: NoiseBank,
 }
 
-pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let Some(coordinates) = &plan.world.spherical_coordinates else {
         let reason = "the world has no <spherical_coordinates> to say where it is";
         return Err(ConfigureError(reason.to_owned()));
