@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use journal::{Beside, Commit, Keeper, KeeperNews, Mark, Record, Saved};
 use lockstep::{Checkpoint, PrimaryInput, RunTarget, StepReport};
-use protocol::action::Spawn;
+use protocol::action::{ModelChange, Spawn};
 use protocol::exit::Outcome;
 use protocol::primary_to_secondary::Step;
-use protocol::{Action, ModelId, ScheduledCommand, Sequence};
+use protocol::{ModelId, ScheduledCommand, Sequence};
 
 use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 use crate::secondary::InputSender;
@@ -183,17 +183,10 @@ impl RunSink for Journaling {
             self.memory = DriverState::default();
         }
         for stamped in &step.actions {
-            match &stamped.action {
-                Action::Spawn(spawn) => self.memory.spawned.push(Arc::new((**spawn).clone())),
-                Action::Remove { model } => self.memory.remove(*model),
-                Action::SetPose { .. }
-                | Action::Wrench { .. }
-                | Action::SetJoint { .. }
-                | Action::SetCollisions { .. }
-                | Action::Attach { .. }
-                | Action::Detach { .. }
-                | Action::SetStepSize(_)
-                | Action::SetSeed(_) => {}
+            match stamped.action.model_change() {
+                ModelChange::Comes(spawn) => self.memory.spawned.push(Arc::new(spawn.clone())),
+                ModelChange::Leaves(model) => self.memory.remove(model),
+                ModelChange::None => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Limits of a key that may command only some topics and models.
 
-use protocol::Command;
+use protocol::{Command, Concerns};
 use transport::authorized::fits;
 
 /// Reason why a key may not give a command.
@@ -55,43 +55,11 @@ fn limits(allow: &[String]) -> String {
 
 /// Returns the topics, services and models that a command is about; `None` if it is about the run.
 fn names(command: &Command) -> Option<Vec<String>> {
-    Some(match command {
-        Command::Publish { topic, .. } => vec![absolute(topic)],
-        Command::CallService { service, .. } => vec![absolute(service)],
-        Command::SetPerformer { model, .. }
-        | Command::Remove { model }
-        | Command::SetJoints { model, .. } => vec![model_of(model)],
-        // Without a name it is the text that says which model comes.
-        Command::Spawn(request) => vec![model_of(request.name.as_deref().unwrap_or_default())],
-        Command::SetPoses { poses } => poses.iter().map(|pose| model_of(&pose.model)).collect(),
-        Command::ApplyWrench { link: entity, .. }
-        | Command::SetJoint { joint: entity, .. }
-        | Command::SetCollisions { entity, .. } => vec![model_of(entity)],
-        Command::Attach { parent, child } | Command::Detach { parent, child } => {
-            vec![model_of(parent), model_of(child)]
-        }
-        Command::Play
-        | Command::Pause
-        | Command::Step { .. }
-        | Command::MoveCell { .. }
-        | Command::Drain { .. }
-        | Command::Checkpoint
-        | Command::ProcessEnded { .. }
-        | Command::RunTo { .. }
-        | Command::Reset { .. }
-        | Command::SetSeed { .. }
-        | Command::SetRealTimeFactor { .. }
-        | Command::SetStepSize { .. }
-        | Command::Topics
-        | Command::Stop
-        | Command::Interrupt
-        | Command::Ping
-        | Command::Snapshot
-        | Command::History
-        | Command::Layout
-        | Command::Clients
-        | Command::Disconnect { .. } => return None,
-    })
+    match command.row().concerns {
+        Concerns::Run => None,
+        Concerns::Topic(topic) => Some(vec![absolute(topic)]),
+        Concerns::Models(models) => Some(models.into_iter().map(model_of).collect()),
+    }
 }
 
 /// Returns a topic as it is written in full.

@@ -9,11 +9,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use lockstep::{Primary, StepReport, Topology};
+use protocol::action::ModelChange;
 use protocol::primary_to_secondary::Step;
 use protocol::states_file::{
     self, RecordedState, StatesFrame, StatesHeader, StatesReader, StatesRecord,
 };
-use protocol::{Action, CellId, Digest, Iteration, PerformerId, PerformerState};
+use protocol::{CellId, Digest, Iteration, PerformerId, PerformerState};
 
 use crate::output_file::{Output, OutputFile, OutputWriter};
 
@@ -256,7 +257,7 @@ impl<W: Write> StatesFile<W> {
             self.cells[hand_off.performer.0 as usize] = hand_off.to;
         }
         for stamped in &step.actions {
-            if let Action::Spawn(spawn) = &stamped.action
+            if let ModelChange::Comes(spawn) = stamped.action.model_change()
                 && let (Some(performer), Some(cell)) = (spawn.performer, spawn.cell)
             {
                 let index = performer.0 as usize;
@@ -318,8 +319,11 @@ impl<W: Write> StatesFile<W> {
 
 /// Tells whether models come or go with a step, or all begins anew.
 pub fn changes_models(step: &Step) -> bool {
-    let changes = |action: &Action| matches!(action, Action::Spawn(_) | Action::Remove { .. });
-    step.anew || step.actions.iter().any(|stamped| changes(&stamped.action))
+    let mut changes = step
+        .actions
+        .iter()
+        .map(|stamped| stamped.action.model_change());
+    step.anew || changes.any(|change| change != ModelChange::None)
 }
 
 /// Counts the bytes that are read.

@@ -174,7 +174,7 @@ fn read_line(text: &str) -> Result<ScheduledCommand, LineError> {
         }
         _ => return Err(LineError::Fields),
     };
-    if !can_be_scheduled(&command) {
+    if !command.is_of_worlds() {
         let name = command.text().unwrap_or_else(|| "this command".to_owned());
         return Err(LineError::NotScheduled(name));
     }
@@ -198,46 +198,6 @@ fn read_command(value: Value) -> Result<Command, LineError> {
             LineError::Command { name, error }
         }
     })
-}
-
-/// Tells whether a command is about what the worlds are, rather than when and where they are
-/// computed.
-pub(crate) fn can_be_scheduled(command: &Command) -> bool {
-    match command {
-        Command::Reset { .. }
-        | Command::SetSeed { .. }
-        | Command::SetStepSize { .. }
-        | Command::Spawn(_)
-        | Command::Remove { .. }
-        | Command::SetPoses { .. }
-        | Command::SetPerformer { .. }
-        | Command::ApplyWrench { .. }
-        | Command::SetJoint { .. }
-        | Command::SetJoints { .. }
-        | Command::SetCollisions { .. }
-        | Command::Attach { .. }
-        | Command::Detach { .. }
-        | Command::Publish { .. } => true,
-        Command::Play
-        | Command::Pause
-        | Command::Step { .. }
-        | Command::RunTo { .. }
-        | Command::SetRealTimeFactor { .. }
-        | Command::MoveCell { .. }
-        | Command::Drain { .. }
-        | Command::Checkpoint
-        | Command::ProcessEnded { .. }
-        | Command::CallService { .. }
-        | Command::Stop
-        | Command::Interrupt
-        | Command::Ping
-        | Command::Snapshot
-        | Command::History
-        | Command::Layout
-        | Command::Topics
-        | Command::Clients
-        | Command::Disconnect { .. } => false,
-    }
 }
 
 fn read_message(

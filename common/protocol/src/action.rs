@@ -86,6 +86,35 @@ pub enum Action {
     SetStepSize(u64),
 }
 
+/// Change that an action makes to which models there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ModelChange<'a> {
+    /// None: it acts on models that stay.
+    None,
+    /// A model comes.
+    Comes(&'a Spawn),
+    /// A model leaves.
+    Leaves(ModelId),
+}
+
+impl Action {
+    /// Returns the change to which models there are.
+    pub fn model_change(&self) -> ModelChange<'_> {
+        match self {
+            Self::Spawn(spawn) => ModelChange::Comes(spawn),
+            Self::Remove { model } => ModelChange::Leaves(*model),
+            Self::SetPose { .. }
+            | Self::Wrench { .. }
+            | Self::SetJoint { .. }
+            | Self::SetCollisions { .. }
+            | Self::Attach { .. }
+            | Self::Detach { .. }
+            | Self::SetSeed(_)
+            | Self::SetStepSize(_) => ModelChange::None,
+        }
+    }
+}
+
 /// A model that comes into a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spawn {

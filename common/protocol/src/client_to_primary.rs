@@ -1,5 +1,7 @@
 //! Requests of clients (the view, scripts) to the primary, on `control`.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Iteration, PeerName, RequestId};
@@ -254,103 +256,250 @@ pub struct NamedPose {
     pub pose: LinkPose,
 }
 
+/// Effect of a command on a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandClass {
+    /// Asks and changes nothing; for whoever may connect, since it says of others no more than
+    /// anybody may know.
+    Question,
+    /// Asks and changes nothing; for those who may command.
+    QuestionOfCommanders,
+    /// Changes when and where worlds are computed, or who takes part; acts at once.
+    OfRun,
+    /// Changes the worlds; acts with the next step, and has a place in files of commands.
+    OfWorlds,
+}
+
+/// Subject of a command, for keys that may command only some topics and models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Concerns<'a> {
+    /// The whole run.
+    Run,
+    /// A topic or service.
+    Topic(&'a str),
+    /// Models, or parts of them such as `MODEL::LINK`.
+    Models(Vec<&'a str>),
+}
+
+/// A command's row in the table of commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRow<'a> {
+    /// The command as a user would type it, without long parameters; `None` for those that no user
+    /// types.
+    pub text: Option<Cow<'static, str>>,
+    /// The run once it is done, to be read after its name: `is paused`.
+    pub done: &'static str,
+    /// Its effect.
+    pub class: CommandClass,
+    /// Its subject.
+    pub concerns: Concerns<'a>,
+}
+
+impl<'a> CommandRow<'a> {
+    fn of_run(text: Cow<'static, str>, done: &'static str) -> Self {
+        Self {
+            text: Some(text),
+            done,
+            class: CommandClass::OfRun,
+            concerns: Concerns::Run,
+        }
+    }
+
+    fn of_worlds(text: String, done: &'static str, concerns: Concerns<'a>) -> Self {
+        Self {
+            text: Some(text.into()),
+            done,
+            class: CommandClass::OfWorlds,
+            concerns,
+        }
+    }
+}
+
 impl Command {
-    /// Returns it as a user would type it, without long parameters; `None` for what no user asks.
-    pub fn text(&self) -> Option<String> {
-        Some(match self {
-            Self::Play => "play".to_owned(),
-            Self::Pause => "pause".to_owned(),
-            Self::Step { count } => format!("step {count}"),
-            Self::MoveCell { level, peer } => format!("move-cell {level} {peer}"),
-            Self::Drain { peer } => format!("drain {peer}"),
-            Self::Checkpoint => "checkpoint".to_owned(),
-            Self::SetPerformer { model, .. } => format!("set-performer {model}"),
-            Self::RunTo { sim_time_s } => format!("run-to {sim_time_s}"),
-            Self::Reset { what } => match what {
-                ResetKind::All => "reset all".to_owned(),
-                ResetKind::Time => "reset time".to_owned(),
-                ResetKind::Models => "reset models".to_owned(),
-            },
-            Self::SetSeed { seed } => format!("set-seed {seed}"),
-            Self::SetRealTimeFactor { factor } => format!("set-real-time-factor {factor}"),
-            Self::SetStepSize { step_size_s } => format!("set-step-size {step_size_s}"),
-            Self::Spawn(request) => match &request.name {
-                Some(name) => format!("spawn {name}"),
-                None => "spawn".to_owned(),
-            },
-            Self::Remove { model } => format!("remove {model}"),
-            Self::SetPoses { poses } => match poses.as_slice() {
-                [one] => format!("set-pose {}", one.model),
-                several => format!("set-pose of {} models", several.len()),
-            },
-            Self::ApplyWrench { link, .. } => format!("apply-wrench {link}"),
-            Self::SetJoint { joint, .. } => format!("set-joint {joint}"),
-            Self::SetJoints { model, positions } => match positions.as_slice() {
-                [one] => format!("set-joint {model}::{}", one.joint),
-                several => format!("set-joint of {} joints of {model}", several.len()),
-            },
-            Self::SetCollisions { entity, enabled } => {
-                let verb = if *enabled { "enable" } else { "disable" };
-                format!("{verb}-collisions {entity}")
+    /// Returns the command's row in the table of commands.
+    #[expect(clippy::too_many_lines, reason = "a row for each command")]
+    pub fn row(&self) -> CommandRow<'_> {
+        match self {
+            Self::Play => CommandRow::of_run("play".into(), "runs"),
+            Self::Pause => CommandRow::of_run("pause".into(), "is paused"),
+            Self::Step { count } => {
+                CommandRow::of_run(format!("step {count}").into(), "has stepped and is paused")
             }
-            Self::Attach { parent, child } => format!("attach {parent} {child}"),
-            Self::Detach { parent, child } => format!("detach {parent} {child}"),
-            Self::Publish { topic, .. } => format!("publish {topic}"),
-            Self::CallService { service, .. } => format!("call {service}"),
-            Self::Stop | Self::Interrupt => "stop".to_owned(),
-            Self::Clients => "clients".to_owned(),
-            Self::Disconnect { key } => format!("disconnect {key}"),
-            Self::ProcessEnded { .. }
-            | Self::Ping
-            | Self::Snapshot
-            | Self::History
-            | Self::Layout
-            | Self::Topics => return None,
-        })
+            Self::RunTo { sim_time_s } => CommandRow::of_run(
+                format!("run-to {sim_time_s}").into(),
+                "has reached that time and is paused",
+            ),
+            Self::SetRealTimeFactor { factor } => {
+                CommandRow::of_run(format!("set-real-time-factor {factor}").into(), "is set")
+            }
+            Self::MoveCell { level, peer } => CommandRow::of_run(
+                format!("move-cell {level} {peer}").into(),
+                "has the cell where it was wanted",
+            ),
+            Self::Drain { peer } => {
+                CommandRow::of_run(format!("drain {peer}").into(), "let the secondary leave")
+            }
+            Self::Checkpoint => CommandRow::of_run("checkpoint".into(), "is saved"),
+            Self::ProcessEnded { .. } => CommandRow {
+                text: None,
+                done: "knows",
+                class: CommandClass::OfRun,
+                concerns: Concerns::Run,
+            },
+            Self::CallService { service, .. } => CommandRow {
+                text: Some(format!("call {service}").into()),
+                done: "has done it",
+                class: CommandClass::OfRun,
+                concerns: Concerns::Topic(service),
+            },
+            Self::Disconnect { key } => CommandRow::of_run(
+                format!("disconnect {key}").into(),
+                "has cut off the key and keeps it out",
+            ),
+            Self::Stop | Self::Interrupt => CommandRow::of_run("stop".into(), "ends"),
+            Self::Reset { what } => {
+                CommandRow::of_worlds(format!("reset {}", what.name()), "is reset", Concerns::Run)
+            }
+            Self::SetSeed { seed } => {
+                CommandRow::of_worlds(format!("set-seed {seed}"), "is set", Concerns::Run)
+            }
+            Self::SetStepSize { step_size_s } => CommandRow::of_worlds(
+                format!("set-step-size {step_size_s}"),
+                "has steps of that size",
+                Concerns::Run,
+            ),
+            // Without a name it is the text that says which model comes.
+            Self::Spawn(request) => CommandRow::of_worlds(
+                spawn_text(request),
+                "has the model",
+                Concerns::Models(vec![request.name.as_deref().unwrap_or_default()]),
+            ),
+            Self::Remove { model } => CommandRow::of_worlds(
+                format!("remove {model}"),
+                "has the model no more",
+                Concerns::Models(vec![model]),
+            ),
+            Self::SetPoses { poses } => CommandRow::of_worlds(
+                poses_text(poses),
+                "has the models where they were wanted",
+                Concerns::Models(poses.iter().map(|pose| &*pose.model).collect()),
+            ),
+            Self::SetPerformer { model, .. } => CommandRow::of_worlds(
+                format!("set-performer {model}"),
+                "has the performer",
+                Concerns::Models(vec![model]),
+            ),
+            Self::ApplyWrench { link, .. } => CommandRow::of_worlds(
+                format!("apply-wrench {link}"),
+                "pushes the link",
+                Concerns::Models(vec![link]),
+            ),
+            Self::SetJoint { joint, .. } => CommandRow::of_worlds(
+                format!("set-joint {joint}"),
+                "has set the joint",
+                Concerns::Models(vec![joint]),
+            ),
+            Self::SetJoints { model, positions } => CommandRow::of_worlds(
+                joints_text(model, positions),
+                "has set the joints",
+                Concerns::Models(vec![model]),
+            ),
+            Self::SetCollisions { entity, enabled } => CommandRow::of_worlds(
+                collisions_text(entity, *enabled),
+                "has switched the collisions",
+                Concerns::Models(vec![entity]),
+            ),
+            Self::Attach { parent, child } => CommandRow::of_worlds(
+                format!("attach {parent} {child}"),
+                "holds the links together",
+                Concerns::Models(vec![parent, child]),
+            ),
+            Self::Detach { parent, child } => CommandRow::of_worlds(
+                format!("detach {parent} {child}"),
+                "has let the links go",
+                Concerns::Models(vec![parent, child]),
+            ),
+            Self::Publish { topic, .. } => CommandRow::of_worlds(
+                format!("publish {topic}"),
+                "has heard it",
+                Concerns::Topic(topic),
+            ),
+            Self::Clients => CommandRow {
+                text: Some("clients".into()),
+                done: "answers",
+                class: CommandClass::QuestionOfCommanders,
+                concerns: Concerns::Run,
+            },
+            Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => {
+                CommandRow {
+                    text: None,
+                    done: "answers",
+                    class: CommandClass::Question,
+                    concerns: Concerns::Run,
+                }
+            }
+        }
+    }
+
+    /// Returns the command as a user would type it, without long parameters; `None` for those that
+    /// no user types.
+    pub fn text(&self) -> Option<String> {
+        self.row().text.map(Cow::into_owned)
     }
 
     /// Tells whether this only asks and changes nothing.
     pub fn only_asks(&self) -> bool {
-        match self {
-            Self::Ping
-            | Self::Snapshot
-            | Self::History
-            | Self::Layout
-            | Self::Topics
-            | Self::Clients => true,
-            Self::Play
-            | Self::Pause
-            | Self::Step { .. }
-            | Self::MoveCell { .. }
-            | Self::Drain { .. }
-            | Self::Checkpoint
-            | Self::ProcessEnded { .. }
-            | Self::SetPerformer { .. }
-            | Self::RunTo { .. }
-            | Self::Reset { .. }
-            | Self::SetSeed { .. }
-            | Self::SetRealTimeFactor { .. }
-            | Self::SetStepSize { .. }
-            | Self::Spawn(_)
-            | Self::Remove { .. }
-            | Self::SetPoses { .. }
-            | Self::ApplyWrench { .. }
-            | Self::SetJoint { .. }
-            | Self::SetJoints { .. }
-            | Self::SetCollisions { .. }
-            | Self::Attach { .. }
-            | Self::Detach { .. }
-            | Self::Publish { .. }
-            | Self::CallService { .. }
-            | Self::Stop
-            | Self::Interrupt
-            | Self::Disconnect { .. } => false,
+        match self.row().class {
+            CommandClass::Question | CommandClass::QuestionOfCommanders => true,
+            CommandClass::OfRun | CommandClass::OfWorlds => false,
         }
     }
 
-    /// Tells whether whoever may connect may ask it: it changes nothing, and says of others no more
-    /// than anybody may know.
+    /// Tells whether whoever may connect may ask it.
     pub fn is_for_all(&self) -> bool {
-        self.only_asks() && *self != Self::Clients
+        self.row().class == CommandClass::Question
     }
+
+    /// Tells whether it changes the worlds, with the next step: such commands alone have a place in
+    /// files of commands.
+    pub fn is_of_worlds(&self) -> bool {
+        self.row().class == CommandClass::OfWorlds
+    }
+}
+
+impl ResetKind {
+    /// Returns the name that a user types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Time => "time",
+            Self::Models => "models",
+        }
+    }
+}
+
+fn spawn_text(request: &SpawnRequest) -> String {
+    match &request.name {
+        Some(name) => format!("spawn {name}"),
+        None => "spawn".to_owned(),
+    }
+}
+
+fn poses_text(poses: &[NamedPose]) -> String {
+    match poses {
+        [one] => format!("set-pose {}", one.model),
+        several => format!("set-pose of {} models", several.len()),
+    }
+}
+
+fn joints_text(model: &str, positions: &[JointPosition]) -> String {
+    match positions {
+        [one] => format!("set-joint {model}::{}", one.joint),
+        several => format!("set-joint of {} joints of {model}", several.len()),
+    }
+}
+
+fn collisions_text(entity: &str, is_enabled: bool) -> String {
+    let verb = if is_enabled { "enable" } else { "disable" };
+    format!("{verb}-collisions {entity}")
 }

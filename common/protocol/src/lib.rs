@@ -34,7 +34,7 @@ pub mod version;
 pub use access::Access;
 pub use action::{Action, LinkId, StampedAction};
 pub use cell_runs::CellRuns;
-pub use client_to_primary::{ClientToPrimary, Command, ScheduledCommand};
+pub use client_to_primary::{ClientToPrimary, Command, CommandClass, Concerns, ScheduledCommand};
 pub use digest::{Digest, DigestBuilder};
 pub use envelope::{DecodeError, Envelope, decode, encode};
 pub use error_chain::Chain;

@@ -31,6 +31,8 @@ pub struct Verb {
     pub takes: &'static [Named],
     /// The options that go with it.
     options: &'static [&'static str],
+    /// Reads its words and options.
+    parse: Parse,
 }
 
 /// A kind of name that follows a command.
@@ -48,22 +50,69 @@ pub enum Named {
     Key,
 }
 
+/// Reads the words and options of a command.
+type Parse = fn(&mut Words<'_>, &ControlOptions) -> Result<Asked, ParseControlError>;
+
 /// All commands.
 pub const VERBS: &[Verb] = &[
-    verb("play", "", "let time run"),
-    verb("pause", "", "stop time"),
-    verb("step", "[N]", "advance N iterations while paused"),
-    verb("run-to", "SECONDS", "advance to a time while paused"),
+    verb("play", "", "let time run", |_, _| Ok(Command::Play.into())),
+    verb("pause", "", "stop time", |_, _| Ok(Command::Pause.into())),
+    verb(
+        "step",
+        "[N]",
+        "advance N iterations while paused",
+        |words, _| {
+            let count = words.count()?;
+            Ok(Command::Step { count }.into())
+        },
+    ),
+    verb(
+        "run-to",
+        "SECONDS",
+        "advance to a time while paused",
+        |words, _| {
+            let sim_time_s = words.number("a simulated time in seconds")?;
+            Ok(Command::RunTo { sim_time_s }.into())
+        },
+    ),
     Verb {
         takes: &[Named::ResetKind],
-        ..verb("reset", "[all|time|models]", "set back to the start")
+        ..verb(
+            "reset",
+            "[all|time|models]",
+            "set back to the start",
+            |words, _| {
+                let what = words.reset_kind()?;
+                Ok(Command::Reset { what }.into())
+            },
+        )
     },
-    verb("set-seed", "N", "give random numbers another seed"),
-    verb("set-real-time-factor", "X", "set the pace; 0 is unbounded"),
+    verb(
+        "set-seed",
+        "N",
+        "give random numbers another seed",
+        |words, _| {
+            let seed = words.whole("a seed")?;
+            Ok(Command::SetSeed { seed }.into())
+        },
+    ),
+    verb(
+        "set-real-time-factor",
+        "X",
+        "set the pace; 0 is unbounded",
+        |words, _| {
+            let factor = words.number("a factor")?;
+            Ok(Command::SetRealTimeFactor { factor }.into())
+        },
+    ),
     verb(
         "set-step-size",
         "SECONDS",
         "set simulated time per iteration",
+        |words, _| {
+            let step_size_s = words.number("a time in seconds")?;
+            Ok(Command::SetStepSize { step_size_s }.into())
+        },
     ),
     Verb {
         options: &[
@@ -74,56 +123,144 @@ pub const VERBS: &[Verb] = &[
             "world",
             "joint",
         ],
-        ..verb("spawn", "FILE", "bring a model into the world")
+        ..verb("spawn", "FILE", "bring a model into the world", spawn)
     },
-    about_model("remove", "MODEL", "take a model out of the world"),
+    about_model(
+        "remove",
+        "MODEL",
+        "take a model out of the world",
+        |words, _| {
+            let model = words.name("a model")?;
+            Ok(Command::Remove { model }.into())
+        },
+    ),
     about_model(
         "set-pose",
         "MODEL X Y Z [R P Y]",
         "move a model, or several",
+        |words, _| words.poses(),
     ),
     Verb {
         options: &["torque", "duration"],
-        ..about_model("apply-wrench", "LINK FX FY FZ", "push a link")
+        ..about_model("apply-wrench", "LINK FX FY FZ", "push a link", wrench)
     },
     Verb {
         options: &["position", "velocity", "axis"],
-        ..verb("set-joint", "MODEL JOINT=P ...", "set positions of joints")
+        ..verb(
+            "set-joint",
+            "MODEL JOINT=P ...",
+            "set positions of joints",
+            |words, options| {
+                let wanted = "a joint as MODEL::JOINT, or a model and JOINT=POSITION ...";
+                let name = words.name(wanted)?;
+                match words.joint_positions()? {
+                    positions if positions.is_empty() => joint(name, options),
+                    positions => joints(name, positions, options),
+                }
+            },
+        )
     },
-    verb("attach", "PARENT CHILD", "hold two links together"),
-    verb("detach", "PARENT CHILD", "let two attached links go"),
+    verb(
+        "attach",
+        "PARENT CHILD",
+        "hold two links together",
+        |words, _| {
+            let [parent, child] = words.two_links()?;
+            Ok(Command::Attach { parent, child }.into())
+        },
+    ),
+    verb(
+        "detach",
+        "PARENT CHILD",
+        "let two attached links go",
+        |words, _| {
+            let [parent, child] = words.two_links()?;
+            Ok(Command::Detach { parent, child }.into())
+        },
+    ),
     about_model(
         "enable-collisions",
         "ENTITY",
         "let a model or link touch again",
+        |words, _| collisions(words, true),
     ),
-    about_model("disable-collisions", "ENTITY", "let it touch nothing"),
+    about_model(
+        "disable-collisions",
+        "ENTITY",
+        "let it touch nothing",
+        |words, _| collisions(words, false),
+    ),
     Verb {
         takes: &[Named::Level, Named::Secondary],
-        ..verb("move-cell", "LEVEL PEER", "let a peer host a level's cell")
+        ..verb(
+            "move-cell",
+            "LEVEL PEER",
+            "let a peer host a level's cell",
+            |words, _| {
+                let wanted = "a level and the peer that is to host its cell";
+                let level = words.name(wanted)?;
+                let peer = words.next(wanted)?.parse::<PeerName>()?;
+                Ok(Command::MoveCell { level, peer }.into())
+            },
+        )
     },
     Verb {
         takes: &[Named::Secondary],
-        ..verb("drain", "PEER", "move a peer's cells and let it leave")
+        ..verb(
+            "drain",
+            "PEER",
+            "move a peer's cells and let it leave",
+            |words, _| {
+                let peer = words.next("the peer that is to leave")?.parse()?;
+                Ok(Command::Drain { peer }.into())
+            },
+        )
     },
-    verb("checkpoint", "", "save the whole run now"),
+    verb("checkpoint", "", "save the whole run now", |_, _| {
+        Ok(Command::Checkpoint.into())
+    }),
     Verb {
         options: &["size"],
-        ..about_model("set-performer", "MODEL", "let a model keep levels active")
+        ..about_model(
+            "set-performer",
+            "MODEL",
+            "let a model keep levels active",
+            |words, options| {
+                let (model, size) = (words.name("a model")?, size(options)?);
+                Ok(Command::SetPerformer { model, size }.into())
+            },
+        )
     },
     Verb {
         is_list: true,
-        ..verb("clients", "", "list who is connected")
+        ..verb("clients", "", "list who is connected", |_, _| {
+            Ok(Command::Clients.into())
+        })
     },
     Verb {
         takes: &[Named::Key],
-        ..verb("disconnect", "KEY", "cut a key off and keep it out")
+        ..verb(
+            "disconnect",
+            "KEY",
+            "cut a key off and keep it out",
+            |words, _| {
+                let key = words.name("the name of a key")?;
+                Ok(Command::Disconnect { key }.into())
+            },
+        )
     },
-    verb("stop", "", "end the run in order"),
+    verb("stop", "", "end the run in order", |_, _| {
+        Ok(Command::Stop.into())
+    }),
 ];
 
 /// Makes a command of the table.
-pub const fn verb(name: &'static str, argument: &'static str, text: &'static str) -> Verb {
+const fn verb(
+    name: &'static str,
+    argument: &'static str,
+    text: &'static str,
+    parse: Parse,
+) -> Verb {
     Verb {
         name,
         argument,
@@ -131,14 +268,28 @@ pub const fn verb(name: &'static str, argument: &'static str, text: &'static str
         is_list: false,
         takes: &[],
         options: &[],
+        parse,
     }
 }
 
-const fn about_model(name: &'static str, argument: &'static str, text: &'static str) -> Verb {
+/// Makes a command whose first word is the name of a performer.
+const fn about_model(
+    name: &'static str,
+    argument: &'static str,
+    text: &'static str,
+    parse: Parse,
+) -> Verb {
     Verb {
         takes: &[Named::Performer],
-        ..verb(name, argument, text)
+        ..verb(name, argument, text, parse)
     }
+}
+
+/// Makes a command that a program carries out itself, for its list of commands.
+pub const fn own_verb(name: &'static str, argument: &'static str, text: &'static str) -> Verb {
+    verb(name, argument, text, |words, _| {
+        Err(ParseControlError::no_command(words.verb()))
+    })
 }
 
 /// Options of commands, typed besides their words.
@@ -249,86 +400,10 @@ pub fn parse(
         return Err(ParseControlError::no_command(verb));
     };
     let mut words = Words::new(verb, rest);
-    let asked = match verb {
-        "spawn" => spawn(words.next("a file, or - for standard input")?, options)?,
-        "set-pose" => words.poses()?,
-        _ => Asked::from(command(verb, &mut words, options)?),
-    };
+    let asked = (known.parse)(&mut words, options)?;
     words.end()?;
     options.check(known)?;
     Ok(asked)
-}
-
-fn command(
-    verb: &str,
-    words: &mut Words<'_>,
-    options: &ControlOptions,
-) -> Result<Command, ParseControlError> {
-    Ok(match verb {
-        "play" => Command::Play,
-        "pause" => Command::Pause,
-        "stop" => Command::Stop,
-        "step" => Command::Step {
-            count: words.count()?,
-        },
-        "run-to" => Command::RunTo {
-            sim_time_s: words.number("a simulated time in seconds")?,
-        },
-        "reset" => Command::Reset {
-            what: words.reset_kind()?,
-        },
-        "set-seed" => Command::SetSeed {
-            seed: words.whole("a seed")?,
-        },
-        "set-real-time-factor" => Command::SetRealTimeFactor {
-            factor: words.number("a factor")?,
-        },
-        "set-step-size" => Command::SetStepSize {
-            step_size_s: words.number("a time in seconds")?,
-        },
-        "remove" => Command::Remove {
-            model: words.name("a model")?,
-        },
-        "apply-wrench" => wrench(words, options)?,
-        "set-joint" => {
-            let name = words.name("a joint as MODEL::JOINT, or a model and JOINT=POSITION ...")?;
-            match words.joint_positions()? {
-                positions if positions.is_empty() => joint(name, options)?,
-                positions => joints(name, positions, options)?,
-            }
-        }
-        "attach" => Command::Attach {
-            parent: words.name("two links as MODEL::LINK")?,
-            child: words.name("two links as MODEL::LINK")?,
-        },
-        "detach" => Command::Detach {
-            parent: words.name("two links as MODEL::LINK")?,
-            child: words.name("two links as MODEL::LINK")?,
-        },
-        "enable-collisions" | "disable-collisions" => Command::SetCollisions {
-            entity: words.name("a model or a link as MODEL::LINK")?,
-            enabled: verb == "enable-collisions",
-        },
-        "move-cell" => Command::MoveCell {
-            level: words.name("a level and the peer that is to host its cell")?,
-            peer: words
-                .next("a level and the peer that is to host its cell")?
-                .parse::<PeerName>()?,
-        },
-        "drain" => Command::Drain {
-            peer: words.next("the peer that is to leave")?.parse()?,
-        },
-        "checkpoint" => Command::Checkpoint,
-        "clients" => Command::Clients,
-        "disconnect" => Command::Disconnect {
-            key: words.name("the name of a key")?,
-        },
-        "set-performer" => Command::SetPerformer {
-            model: words.name("a model")?,
-            size: size(options)?,
-        },
-        _ => return Err(ParseControlError::no_command(verb)),
-    })
 }
 
 impl ControlOptions {
@@ -362,7 +437,8 @@ impl ControlOptions {
     }
 }
 
-fn spawn(file: &str, options: &ControlOptions) -> Result<Asked, ParseControlError> {
+fn spawn(words: &mut Words<'_>, options: &ControlOptions) -> Result<Asked, ParseControlError> {
+    let file = words.next("a file, or - for standard input")?;
     let numbers = "three or six finite numbers: \"X Y Z [ROLL PITCH YAW]\"";
     let pose = options.pose.as_deref().map(|text| {
         let read = text.split_whitespace().map(str::parse::<f64>);
@@ -387,7 +463,7 @@ fn spawn(file: &str, options: &ControlOptions) -> Result<Asked, ParseControlErro
     Ok(Asked::with_file(Command::Spawn(Box::new(request)), file))
 }
 
-fn wrench(words: &mut Words<'_>, options: &ControlOptions) -> Result<Command, ParseControlError> {
+fn wrench(words: &mut Words<'_>, options: &ControlOptions) -> Result<Asked, ParseControlError> {
     let wanted = "a link and a force in newtons: LINK FX FY FZ";
     let link = words.name(wanted)?;
     let force = [
@@ -404,15 +480,21 @@ fn wrench(words: &mut Words<'_>, options: &ControlOptions) -> Result<Command, Pa
         "torque",
         "three finite numbers",
     ))?;
-    Ok(Command::ApplyWrench {
+    let torque = torque.unwrap_or_default();
+    Ok(Asked::from(Command::ApplyWrench {
         link,
         force,
-        torque: torque.unwrap_or_default(),
+        torque,
         duration_s,
-    })
+    }))
 }
 
-fn joint(joint: String, options: &ControlOptions) -> Result<Command, ParseControlError> {
+fn collisions(words: &mut Words<'_>, enabled: bool) -> Result<Asked, ParseControlError> {
+    let entity = words.name("a model or a link as MODEL::LINK")?;
+    Ok(Command::SetCollisions { entity, enabled }.into())
+}
+
+fn joint(joint: String, options: &ControlOptions) -> Result<Asked, ParseControlError> {
     let is_finite = |value: Option<f64>| value.is_none_or(f64::is_finite);
     for (name, value) in [
         ("position", options.position),
@@ -430,19 +512,19 @@ fn joint(joint: String, options: &ControlOptions) -> Result<Command, ParseContro
     if axis > 1 {
         return Err(ParseControlError::BadOption("axis", "0 or 1"));
     }
-    Ok(Command::SetJoint {
+    Ok(Asked::from(Command::SetJoint {
         joint,
         axis,
         position: options.position,
         velocity: options.velocity,
-    })
+    }))
 }
 
 fn joints(
     model: String,
     positions: Vec<JointPosition>,
     options: &ControlOptions,
-) -> Result<Command, ParseControlError> {
+) -> Result<Asked, ParseControlError> {
     let of_one = options
         .given()
         .find(|name| ["position", "velocity", "axis"].contains(name));
@@ -451,7 +533,7 @@ fn joints(
             name,
             "one joint, named MODEL::JOINT",
         )),
-        None => Ok(Command::SetJoints { model, positions }),
+        None => Ok(Command::SetJoints { model, positions }.into()),
     }
 }
 
@@ -483,11 +565,51 @@ fn verb_names() -> String {
     names.join(", ")
 }
 
-/// Returns what may be reset, by name.
+/// Returns the parts of a run that may be reset, by name.
 pub fn reset_kinds() -> [(&'static str, ResetKind); 3] {
-    [
-        ("all", ResetKind::All),
-        ("time", ResetKind::Time),
-        ("models", ResetKind::Models),
-    ]
+    [ResetKind::All, ResetKind::Time, ResetKind::Models].map(|kind| (kind.name(), kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns words that a verb takes, made of the names of its arguments.
+    fn sample(verb: &Verb) -> Vec<&'static str> {
+        let wanted = verb
+            .argument
+            .split_once('[')
+            .map_or(verb.argument, |(wanted, _)| wanted);
+        let word = |argument| match argument {
+            "FILE" => "box.sdf",
+            "LEVEL" | "MODEL" | "ENTITY" | "KEY" => "box",
+            "LINK" | "PARENT" | "CHILD" => "box::link",
+            "PEER" => "s1",
+            "JOINT=P" => "hinge=1",
+            _ => "1",
+        };
+        let words = wanted
+            .split_whitespace()
+            .filter(|argument| *argument != "...");
+        words.map(word).collect()
+    }
+
+    #[test]
+    fn every_verb_is_read_and_has_a_command_of_its_name() {
+        for verb in VERBS {
+            let asked = parse(verb.name, &sample(verb), &ControlOptions::default()).unwrap();
+            let command = asked.command().unwrap_or_else(|asked| {
+                assert_eq!(asked.file(), Some("box.sdf".as_ref()));
+                Command::Spawn(Box::default())
+            });
+            let row = command.row();
+            let text = row.text.expect("users type it");
+            assert_eq!(text.split(' ').next(), Some(verb.name));
+            assert!(
+                !row.done.is_empty() && !verb.text.is_empty(),
+                "{}",
+                verb.name
+            );
+        }
+    }
 }

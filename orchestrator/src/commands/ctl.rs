@@ -48,7 +48,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
             }
             let done = match name {
                 Some(name) => format!("has {name}"),
-                None => done(&command).to_owned(),
+                None => command.row().done.to_owned(),
             };
             output::print(&format!("{run} {done} at iteration {iteration}\n"))
         }
@@ -76,40 +76,4 @@ pub(super) fn from_ask(error: AskError) -> Failed {
         AskError::Connect(_) | AskError::Ended | AskError::Failed(_) => ExitCode::Failure,
     };
     Failed::new(code, error)
-}
-
-fn done(command: &Command) -> &'static str {
-    match command {
-        Command::Play => "runs",
-        Command::Pause => "is paused",
-        Command::Step { .. } => "has stepped and is paused",
-        Command::RunTo { .. } => "has reached that time and is paused",
-        Command::Reset { .. } => "is reset",
-        Command::SetSeed { .. } | Command::SetRealTimeFactor { .. } => "is set",
-        Command::SetStepSize { .. } => "has steps of that size",
-        Command::Spawn(_) => "has the model",
-        Command::Remove { .. } => "has the model no more",
-        Command::SetPoses { .. } => "has the models where they were wanted",
-        Command::ApplyWrench { .. } => "pushes the link",
-        Command::SetJoint { .. } => "has set the joint",
-        Command::SetJoints { .. } => "has set the joints",
-        Command::SetCollisions { .. } => "has switched the collisions",
-        Command::Attach { .. } => "holds the links together",
-        Command::Detach { .. } => "has let the links go",
-        Command::Publish { .. } => "has heard it",
-        Command::CallService { .. } => "has done it",
-        Command::MoveCell { .. } => "has the cell where it was wanted",
-        Command::Drain { .. } => "let the secondary leave",
-        Command::Checkpoint => "is saved",
-        Command::ProcessEnded { .. } => "knows",
-        Command::SetPerformer { .. } => "has the performer",
-        Command::Disconnect { .. } => "has cut off the key and keeps it out",
-        Command::Stop | Command::Interrupt => "ends",
-        Command::Ping
-        | Command::Snapshot
-        | Command::History
-        | Command::Layout
-        | Command::Topics
-        | Command::Clients => "answers",
-    }
 }

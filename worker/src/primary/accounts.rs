@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lockstep::{Primary, Settings, StepReport};
+use protocol::action::ModelChange;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{
     Layout, LevelReport, PeerReport, SecondarySummary, Snapshot, Stats, Summary, TopicReport,
@@ -67,8 +68,8 @@ impl Accounts {
             changed = Some(self.topics_at_start.clone());
         }
         for stamped in &step.actions {
-            match &stamped.action {
-                Action::Spawn(spawn) => {
+            match stamped.action.model_change() {
+                ModelChange::Comes(spawn) => {
                     let topics = changed.unwrap_or_else(|| topics.to_vec());
                     let survey = self.reporter.add_model(spawn, topics);
                     for problem in survey.problems {
@@ -76,21 +77,15 @@ impl Accounts {
                     }
                     changed = Some(survey.topics);
                 }
-                Action::Remove { model } => {
+                ModelChange::Leaves(model) => {
                     let topics = changed.unwrap_or_else(|| topics.to_vec());
-                    changed = Some(self.reporter.remove_model(*model, topics));
+                    changed = Some(self.reporter.remove_model(model, topics));
                 }
-                Action::SetStepSize(step_size_ns) => {
-                    let step_size = Duration::from_nanos(*step_size_ns);
-                    self.meter.set_step_size(step_size);
-                }
-                Action::SetPose { .. }
-                | Action::Wrench { .. }
-                | Action::SetJoint { .. }
-                | Action::SetCollisions { .. }
-                | Action::Attach { .. }
-                | Action::Detach { .. }
-                | Action::SetSeed(_) => {}
+                ModelChange::None => {}
+            }
+            if let Action::SetStepSize(step_size_ns) = stamped.action {
+                let step_size = Duration::from_nanos(step_size_ns);
+                self.meter.set_step_size(step_size);
             }
         }
         changed

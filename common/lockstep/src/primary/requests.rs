@@ -66,22 +66,15 @@ impl Primary {
                 ),
             );
         }
-        if matches!(
-            command,
-            Command::Snapshot
-                | Command::History
-                | Command::Layout
-                | Command::Topics
-                | Command::Clients
-        ) {
+        if command == Command::Ping {
+            return cx.done(from, request);
+        }
+        if command.only_asks() {
             return cx.push(PrimaryOutput::Report {
                 to: from,
                 request,
                 command,
             });
-        }
-        if command == Command::Ping {
-            return cx.done(from, request);
         }
         if let Command::Disconnect { key } = command {
             // It is about connections, not about the simulation: it waits for nothing.
@@ -108,6 +101,11 @@ impl Primary {
     ) {
         if let Some(failure) = self.resume.reason_to_wait(&command) {
             return cx.fail(from, request, failure);
+        }
+        if command.is_of_worlds() {
+            let origin = Origin::Client { to: from, request };
+            let text = texts.into_iter().next();
+            return self.enqueue(origin, command, text, cx);
         }
         match command {
             Command::Play => self.on_play(from, request, cx),
@@ -145,31 +143,10 @@ impl Primary {
                     self.continue_call(call.with_texts(texts), cx);
                 }
             }
-            Command::SetPerformer { .. }
-            | Command::Reset { .. }
-            | Command::SetSeed { .. }
-            | Command::SetStepSize { .. }
-            | Command::Spawn(_)
-            | Command::Remove { .. }
-            | Command::SetPoses { .. }
-            | Command::ApplyWrench { .. }
-            | Command::SetJoint { .. }
-            | Command::SetJoints { .. }
-            | Command::SetCollisions { .. }
-            | Command::Attach { .. }
-            | Command::Detach { .. }
-            | Command::Publish { .. } => {
-                let origin = Origin::Client { to: from, request };
-                let text = texts.into_iter().next();
-                self.enqueue(origin, command, text, cx);
+            other => {
+                let reason = format!("a primary does nothing with {other:?}");
+                cx.fail(from, request, Failure::new(FailureCode::Invalid, reason));
             }
-            Command::Ping
-            | Command::Snapshot
-            | Command::History
-            | Command::Layout
-            | Command::Topics
-            | Command::Clients
-            | Command::Disconnect { .. } => {}
         }
     }
 

@@ -27,6 +27,17 @@ impl<'a> Words<'a> {
         Ok(word)
     }
 
+    /// Returns the command that they follow.
+    pub(super) fn verb(&self) -> &'a str {
+        self.verb
+    }
+
+    /// Takes two links.
+    pub(super) fn two_links(&mut self) -> Result<[String; 2], ParseControlError> {
+        let wanted = "two links as MODEL::LINK";
+        Ok([self.name(wanted)?, self.name(wanted)?])
+    }
+
     /// Takes a name.
     pub(super) fn name(&mut self, wanted: &'static str) -> Result<String, ParseControlError> {
         self.next(wanted).map(str::to_owned)

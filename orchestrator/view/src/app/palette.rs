@@ -9,7 +9,7 @@ mod replay;
 use std::error::Error;
 
 use clap::Parser;
-use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, verb};
+use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, own_verb};
 use client::message_text::ReadMessageError;
 use client::recorded::ReplayWish;
 use protocol::{Command, PeerName};
@@ -126,19 +126,19 @@ fn with_cause(error: &dyn Error) -> String {
 
 /// Commands for the run that the view carries out itself.
 const RUN_WORDS: &[Word] = &[
-    verb("pub", "TOPIC [KIND] MESSAGE", "say something on a topic"),
-    verb("drive", "MODEL", "drive a robot with the arrows"),
+    own_verb("pub", "TOPIC [KIND] MESSAGE", "say something on a topic"),
+    own_verb("drive", "MODEL", "drive a robot with the arrows"),
 ];
 
 /// Commands for the view itself, offered after those for the primary.
 const VIEW_WORDS: &[Word] = &[
-    verb(
+    own_verb(
         "quit",
         "",
         "leave the view; the one that started the run asks what becomes of it",
     ),
-    verb("detach", "", "leave the view; the run goes on"),
-    verb(
+    own_verb("detach", "", "leave the view; the run goes on"),
+    own_verb(
         "help",
         "[WORDS]",
         "show all keys, or those with these words",

@@ -69,27 +69,8 @@ pub(crate) fn resolve(
             let nanoseconds = step_size.as_nanos() as u64;
             Ok(ResolvedCommand::of(Action::SetStepSize(nanoseconds)))
         }
-        Command::Play
-        | Command::Pause
-        | Command::Step { .. }
-        | Command::RunTo { .. }
-        | Command::MoveCell { .. }
-        | Command::Drain { .. }
-        | Command::Checkpoint
-        | Command::ProcessEnded { .. }
-        | Command::Reset { .. }
-        | Command::SetRealTimeFactor { .. }
-        | Command::Publish { .. }
-        | Command::CallService { .. }
-        | Command::Stop
-        | Command::Interrupt
-        | Command::Ping
-        | Command::Snapshot
-        | Command::History
-        | Command::Layout
-        | Command::Topics
-        | Command::Clients
-        | Command::Disconnect { .. } => Err(CommandError::NotForSystems),
+        // Commands of the run, and those of worlds that change no model of a cell.
+        _ => Err(CommandError::NotForSystems),
     }
 }
 

@@ -5,7 +5,6 @@
 use protocol::primary_to_observers::Severity;
 use protocol::{Command, FailureCode, Iteration};
 
-use crate::commands_file::can_be_scheduled;
 use crate::primary::context::{Context, Failure};
 use crate::primary::resume::Resume;
 use crate::primary::run_clock::ClockMode;
@@ -28,7 +27,7 @@ impl Resume {
             Command::Play | Command::Step { .. } | Command::RunTo { .. }
         );
         let is_kept =
-            can_be_scheduled(command) || matches!(command, Command::SetRealTimeFactor { .. });
+            command.is_of_worlds() || matches!(command, Command::SetRealTimeFactor { .. });
         let what = if lets_time_pass {
             "time stands still"
         } else if is_kept {

@@ -1,19 +1,19 @@
 //! The palette of a recording.
 
-use client::control::verb;
+use client::control::own_verb;
 use client::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
 
 use super::{PaletteError, Word};
 
 /// Commands for a recording.
 pub(super) const WORDS: &[Word] = &[
-    verb("play", "", "play the recording"),
-    verb("pause", "", "stand still"),
-    verb("step", "[N]", "go one frame on, or N"),
-    verb("back", "[N]", "go one frame back, or N"),
-    verb("seek", "T", "go to a simulated time [s]"),
-    verb("run-to", "T", "play until a simulated time [s]"),
-    verb(
+    own_verb("play", "", "play the recording"),
+    own_verb("pause", "", "stand still"),
+    own_verb("step", "[N]", "go one frame on, or N"),
+    own_verb("back", "[N]", "go one frame back, or N"),
+    own_verb("seek", "T", "go to a simulated time [s]"),
+    own_verb("run-to", "T", "play until a simulated time [s]"),
+    own_verb(
         "speed",
         "X",
         "play so many times as fast as it was simulated, 0.1 to 100",
