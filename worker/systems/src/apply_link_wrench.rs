@@ -173,8 +173,8 @@ fn find(world: &World, name: &str) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
     const WORLD: &str = "<gravity>0 0 0</gravity>
         <plugin name='gz::sim::systems::ApplyLinkWrench' filename='w'>
@@ -194,40 +194,40 @@ mod tests {
 
     #[test]
     fn a_persistent_force_accelerates_until_it_is_cleared() {
-        let mut bench = Bench::new(WORLD);
-        bench.run(0.5);
-        bench.renew_systems();
-        bench.run(0.5);
-        let model = bench.model("box");
-        let [linear, _] = bench.cell.link_velocity(model, 0);
+        let mut rig = SystemTestRig::new(WORLD);
+        rig.run(0.5);
+        rig.renew_systems();
+        rig.run(0.5);
+        let model = rig.model("box");
+        let [linear, _] = rig.cell.link_velocity(model, 0);
         assert!((linear[0] - 2.0).abs() < 1e-9, "{linear:?}");
         let entity = Entity {
             name: "box::l".to_owned(),
             ..Entity::default()
         };
-        bench.publish("/world/w/wrench/clear", &entity);
-        bench.run(1.0);
-        let [linear, _] = bench.cell.link_velocity(model, 0);
+        rig.publish("/world/w/wrench/clear", &entity);
+        rig.run(1.0);
+        let [linear, _] = rig.cell.link_velocity(model, 0);
         assert!((linear[0] - 2.0).abs() < 1e-9, "{linear:?}");
     }
 
     #[test]
     fn a_wrench_acts_in_one_step_alone_and_off_the_centre_turns() {
-        let mut bench = Bench::new(WORLD);
-        let model = bench.model("box");
-        bench.publish(
+        let mut rig = SystemTestRig::new(WORLD);
+        let model = rig.model("box");
+        rig.publish(
             "/world/w/wrench",
             &asked([0.0, 1000.0, 0.0], [0.1, 0.0, 0.0], [0.0; 3]),
         );
-        bench.publish(
+        rig.publish(
             "/world/w/wrench",
             &asked([0.0; 3], [0.0; 3], [0.0, 0.0, 50.0]),
         );
-        bench.run(0.001);
-        let turning = bench.cell.link_velocity(model, 0)[1][2];
+        rig.run(0.001);
+        let turning = rig.cell.link_velocity(model, 0)[1][2];
         // (100 N m + 50 N m) * 1 ms / 0.5 kg m².
         assert!((turning - 0.3).abs() < 1e-9, "{turning} rad/s");
-        bench.run(0.1);
-        assert!((bench.cell.link_velocity(model, 0)[1][2] - 0.3).abs() < 1e-9);
+        rig.run(0.1);
+        assert!((rig.cell.link_velocity(model, 0)[1][2] - 0.3).abs() < 1e-9);
     }
 }

@@ -162,8 +162,7 @@ impl WorldSystem for Buoyancy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
-    use super::super::rehearsal::Rehearsal;
+    use crate::test_rig::SystemTestRig;
 
     const GRADED: &str = "<graded_buoyancy><default_density>1000</default_density>
         <density_change><above_depth>0</above_depth><density>1</density></density_change>
@@ -190,12 +189,12 @@ mod tests {
     fn a_uniform_fluid_carries_by_volume_and_density() {
         let models = cube("light", "0 0 0 0 0 0", 250.0) + &cube("even", "5 0 0 1 1 0", 500.0);
         let fluid = "<uniform_fluid_density>500</uniform_fluid_density>";
-        let mut bench = Bench::new(&world(fluid, &models));
-        bench.run(0.5);
-        let light = bench.cell.link_velocity(bench.model("light"), 0)[0];
+        let mut rig = SystemTestRig::new(&world(fluid, &models));
+        rig.run(0.5);
+        let light = rig.cell.link_velocity(rig.model("light"), 0)[0];
         // (500 - 250) * 10 N / 250 kg.
         assert!((light[2] - 5.0).abs() < 1e-9, "{light:?}");
-        let even = bench.cell.link_velocity(bench.model("even"), 0);
+        let even = rig.cell.link_velocity(rig.model("even"), 0);
         assert!(
             even.as_flattened().iter().all(|speed| speed.abs() < 1e-12),
             "{even:?}"
@@ -206,15 +205,15 @@ mod tests {
     fn what_has_the_number_of_another_floats_by_its_own_volume() {
         let fluid = "<uniform_fluid_density>500</uniform_fluid_density>";
         let models = cube("small", "0 0 0 0 0 0", 250.0) + &cube("last", "9 0 0 0 0 0", 500.0);
-        let mut rehearsal = Rehearsal::new(&world(fluid, &models));
-        rehearsal.run(0.01);
+        let mut rig = SystemTestRig::new(&world(fluid, &models));
+        rig.run(0.01);
         let large = cube("large", "0 0 0 0 0 0", 1000.0).replace("<size>1 1 1<", "<size>2 1 1<");
-        rehearsal.replace("small", &large);
-        rehearsal.replace("last", &cube("other", "9 0 0 0 0 0", 500.0));
-        rehearsal.run(0.5);
+        rig.replace("small", &large);
+        rig.replace("last", &cube("other", "9 0 0 0 0 0", 500.0));
+        rig.run(0.5);
         // 500 kg/m³ of water and 2 m³ of it weigh as much as the new one.
         for name in ["large", "other"] {
-            let speeds = rehearsal.velocity(name);
+            let speeds = rig.velocity(name);
             let is_still = speeds.as_flattened().iter().all(|speed| speed.abs() < 1e-9);
             assert!(is_still, "{name}: {speeds:?}");
         }
@@ -224,16 +223,16 @@ mod tests {
     fn a_cube_half_under_water_rests_and_one_above_swings_with_the_frequency_of_its_area() {
         // Weight = water below + air above: m = 1000 d + 1 (1 - d).
         let models = cube("rest", "0 0 0 0 0 0", 500.5) + &cube("swing", "5 0 0.1 0 0 0", 500.5);
-        let mut bench = Bench::new(&world(GRADED, &models));
+        let mut rig = SystemTestRig::new(&world(GRADED, &models));
         // w² = (1000 - 1) * 1 m² * g / m.
         let period = std::f64::consts::TAU / (9990.0_f64 / 500.5).sqrt();
-        bench.run(period / 2.0);
-        let rest = bench.cell.link_pose(bench.model("rest"), 0).position[2];
+        rig.run(period / 2.0);
+        let rest = rig.cell.link_pose(rig.model("rest"), 0).position[2];
         assert!(rest.abs() < 1e-9, "{rest} m");
-        let swing = bench.cell.link_pose(bench.model("swing"), 0).position[2];
+        let swing = rig.cell.link_pose(rig.model("swing"), 0).position[2];
         assert!((swing + 0.1).abs() < 1e-3, "{swing} m");
-        bench.run(period / 2.0);
-        let swing = bench.cell.link_pose(bench.model("swing"), 0).position[2];
+        rig.run(period / 2.0);
+        let swing = rig.cell.link_pose(rig.model("swing"), 0).position[2];
         assert!((swing - 0.1).abs() < 1e-3, "{swing} m");
     }
 
@@ -247,9 +246,9 @@ mod tests {
             )
         };
         let models = raft("flat", "2 2 0.25", 0.0) + &raft("tall", "0.5 0.5 4", 9.0);
-        let mut bench = Bench::new(&world(GRADED, &models));
-        bench.run(0.001);
-        let turning = |name: &str| bench.cell.link_velocity(bench.model(name), 0)[1][0];
+        let mut rig = SystemTestRig::new(&world(GRADED, &models));
+        rig.run(0.001);
+        let turning = |name: &str| rig.cell.link_velocity(rig.model(name), 0)[1][0];
         // Righting moment of a small angle a: rho g a (I - V h), with the second moment I of the
         // area at the water line and the centre of volume h below the centre of mass.
         let expected = -9990.0 * 0.05 * (2.0 * 8.0 / 12.0 - 0.5 * 0.0625) * 0.001;
@@ -268,10 +267,10 @@ mod tests {
         let models: String = models
             .map(|(index, name)| cube(name, &format!("{} 0 0 0 0 0", 5 * index), 1000.0))
             .collect();
-        let mut bench = Bench::new(&world(parameters, &models));
-        bench.run(0.1);
+        let mut rig = SystemTestRig::new(&world(parameters, &models));
+        rig.run(0.1);
         for (name, speed) in [("a", 0.0), ("ab", -1.0), ("b", 0.0), ("c", -1.0)] {
-            let found = bench.cell.link_velocity(bench.model(name), 0)[0][2];
+            let found = rig.cell.link_velocity(rig.model(name), 0)[0][2];
             assert!((found - speed).abs() < 1e-9, "{name}: {found} m/s");
         }
     }

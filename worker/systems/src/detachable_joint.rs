@@ -281,11 +281,11 @@ fn scopes(world: &World, wanted: &str) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rehearsal::Rehearsal;
+    use crate::test_rig::SystemTestRig;
 
-    fn world(child: &str, parameters: &str) -> Rehearsal {
+    fn world(child: &str, parameters: &str) -> SystemTestRig {
         let free = "<gravity>false</gravity>";
-        Rehearsal::new(&format!(
+        SystemTestRig::new(&format!(
             "<model name='tractor'><link name='hook'>{free}</link>\
              <plugin name='gz::sim::systems::DetachableJoint' filename='none'>\
              <parent_link>hook</parent_link><child_model>{child}</child_model>\
@@ -294,8 +294,8 @@ mod tests {
         ))
     }
 
-    fn states(rehearsal: &Rehearsal, topic: &str) -> Vec<String> {
-        let said = rehearsal.said::<StringMsg>(topic);
+    fn states(rig: &SystemTestRig, topic: &str) -> Vec<String> {
+        let said = rig.published::<StringMsg>(topic);
         said.into_iter().map(|message| message.data).collect()
     }
 
@@ -305,36 +305,36 @@ mod tests {
 
     #[test]
     fn a_child_that_is_gone_is_let_go_whoever_gets_its_number() {
-        let mut rehearsal = world("trailer", "");
+        let mut rig = world("trailer", "");
         let state = "/model/trailer/detachable_joint/state";
-        rehearsal.run(0.01);
-        assert_eq!(states(&rehearsal, state), ["attached"]);
+        rig.run(0.01);
+        assert_eq!(states(&rig, state), ["attached"]);
         let other = "<model name='trailer'><pose>2 0 0 0 0 0</pose><link name='bar'/></model>";
-        rehearsal.replace("trailer", other);
-        rehearsal.attach("tractor::hook", "trailer::bar");
-        rehearsal.travel();
-        rehearsal.run(0.01);
-        assert_eq!(states(&rehearsal, state), ["attached", "detached"]);
+        rig.replace("trailer", other);
+        rig.attach("tractor::hook", "trailer::bar");
+        rig.renew_systems();
+        rig.run(0.01);
+        assert_eq!(states(&rig, state), ["attached", "detached"]);
     }
 
     #[test]
     fn it_holds_from_the_start_and_lets_go_and_takes_again_when_told() {
-        let mut rehearsal = world("trailer", "");
+        let mut rig = world("trailer", "");
         let state = "/model/trailer/detachable_joint/state";
         let attach = "/model/tractor/detachable_joint/attach";
         let detach = "/model/tractor/detachable_joint/detach";
-        rehearsal.run(0.003);
-        rehearsal.say(attach, &Empty::default());
-        rehearsal.run(0.003);
-        assert_eq!(states(&rehearsal, state), ["attached"]);
-        rehearsal.travel();
-        rehearsal.say(detach, &Empty::default());
-        rehearsal.run(0.003);
-        rehearsal.say(detach, &Empty::default());
-        rehearsal.run(0.003);
-        assert_eq!(states(&rehearsal, state), ["attached", "detached"]);
-        rehearsal.say(attach, &Empty::default());
-        rehearsal.run(0.003);
+        rig.run(0.003);
+        rig.publish(attach, &Empty::default());
+        rig.run(0.003);
+        assert_eq!(states(&rig, state), ["attached"]);
+        rig.renew_systems();
+        rig.publish(detach, &Empty::default());
+        rig.run(0.003);
+        rig.publish(detach, &Empty::default());
+        rig.run(0.003);
+        assert_eq!(states(&rig, state), ["attached", "detached"]);
+        rig.publish(attach, &Empty::default());
+        rig.run(0.003);
         let (parent, child) = (link("tractor::hook"), link("trailer::bar"));
         let attached = Command::Attach {
             parent: parent.clone(),
@@ -342,42 +342,42 @@ mod tests {
         };
         let detached = Command::Detach { parent, child };
         let expected = [attached.clone(), detached, attached];
-        assert_eq!(rehearsal.requests, expected);
+        assert_eq!(rig.requests, expected);
     }
 
     #[test]
     fn topics_may_be_given_and_it_may_begin_without_holding() {
         let topics = "<attach_topic>/t/attach</attach_topic><topic>/t/detach</topic>\
                       <output_topic>/t/state</output_topic><initial_attach>false</initial_attach>";
-        let mut rehearsal = world("trailer", topics);
-        rehearsal.say("/t/detach", &Empty::default());
-        rehearsal.run(0.003);
-        assert!(rehearsal.requests.is_empty());
-        rehearsal.say("/t/attach", &Empty::default());
-        rehearsal.run(0.003);
-        rehearsal.say("/t/detach", &Empty::default());
-        rehearsal.run(0.003);
-        assert_eq!(states(&rehearsal, "/t/state"), ["attached", "detached"]);
+        let mut rig = world("trailer", topics);
+        rig.publish("/t/detach", &Empty::default());
+        rig.run(0.003);
+        assert!(rig.requests.is_empty());
+        rig.publish("/t/attach", &Empty::default());
+        rig.run(0.003);
+        rig.publish("/t/detach", &Empty::default());
+        rig.run(0.003);
+        assert_eq!(states(&rig, "/t/state"), ["attached", "detached"]);
     }
 
     #[test]
     fn it_waits_for_a_child_that_is_not_there() {
-        let mut rehearsal = world(
+        let mut rig = world(
             "nobody",
             "<suppress_child_warning>true</suppress_child_warning>",
         );
-        rehearsal.run(0.01);
-        assert!(rehearsal.requests.is_empty());
+        rig.run(0.01);
+        assert!(rig.requests.is_empty());
     }
 
     #[test]
     fn a_child_that_goes_or_is_let_go_by_others_is_told() {
-        let mut rehearsal = world("trailer", "");
-        rehearsal.run(0.003);
-        rehearsal.detach("tractor::hook", "trailer::bar");
-        rehearsal.run(0.002);
+        let mut rig = world("trailer", "");
+        rig.run(0.003);
+        rig.detach("tractor::hook", "trailer::bar");
+        rig.run(0.002);
         let state = "/model/trailer/detachable_joint/state";
-        assert_eq!(states(&rehearsal, state), ["attached", "detached"]);
+        assert_eq!(states(&rig, state), ["attached", "detached"]);
     }
 
     #[test]

@@ -143,10 +143,10 @@ fn read(pose: &Pose) -> Option<sdf::Pose> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rehearsal::Rehearsal;
+    use crate::test_rig::SystemTestRig;
 
-    fn robot() -> Rehearsal {
-        Rehearsal::new(
+    fn robot() -> SystemTestRig {
+        SystemTestRig::new(
             "<model name='robot'><pose>1 1 0 0 0 0</pose><link name='base'>\
              <gravity>false</gravity></link>\
              <plugin name='gz::sim::systems::VelocityControl' filename='none'/>\
@@ -168,51 +168,51 @@ mod tests {
 
     #[test]
     fn it_drives_to_the_pose_and_tells_that_it_is_there() {
-        let mut rehearsal = robot();
-        rehearsal.say("/model/robot/cmd_pose", &poses([-1.0, 3.0, 0.0], 1.0));
+        let mut rig = robot();
+        rig.publish("/model/robot/cmd_pose", &poses([-1.0, 3.0, 0.0], 1.0));
         for step in 0..20_000 {
-            let at = rehearsal.pose("robot");
+            let at = rig.pose("robot");
             let odometry = poses(at.position, yaw(at.orientation_xyzw));
-            rehearsal.say("/model/robot/pose", &odometry);
-            rehearsal.run(0.001);
+            rig.publish("/model/robot/pose", &odometry);
+            rig.run(0.001);
             if step == 2_000 {
-                rehearsal.travel();
+                rig.renew_systems();
             }
-            if !rehearsal
-                .said::<Pose>("/model/robot/reached_pose")
+            if !rig
+                .published::<Pose>("/model/robot/reached_pose")
                 .is_empty()
             {
-                let at = rehearsal.pose("robot");
+                let at = rig.pose("robot");
                 let distance = (at.position[0] + 1.0).hypot(at.position[1] - 3.0);
                 assert!(distance < 0.1 + 1e-6, "{distance}");
                 assert!((yaw(at.orientation_xyzw) - 1.0).abs() < 0.05 + 1e-3);
                 return;
             }
         }
-        panic!("it is at {:?}", rehearsal.pose("robot"));
+        panic!("it is at {:?}", rig.pose("robot"));
     }
 
     #[test]
     fn it_turns_before_it_drives_with_the_gains_given() {
-        let mut rehearsal = robot();
-        rehearsal.say("/model/robot/cmd_pose", &poses([1.0, 3.0, 0.0], 0.0));
-        rehearsal.say("/model/robot/pose", &poses([1.0, 1.0, 0.0], 0.0));
-        rehearsal.run(0.001);
-        let said = rehearsal.said::<Twist>("/model/robot/cmd_vel");
+        let mut rig = robot();
+        rig.publish("/model/robot/cmd_pose", &poses([1.0, 3.0, 0.0], 0.0));
+        rig.publish("/model/robot/pose", &poses([1.0, 1.0, 0.0], 0.0));
+        rig.run(0.001);
+        let said = rig.published::<Twist>("/model/robot/cmd_vel");
         assert_eq!(said[0].linear.x, 0.0);
         assert!((said[0].angular.z - std::f64::consts::PI).abs() < 1e-12);
-        rehearsal.say("/model/robot/pose", &poses([1.0, 1.0, 0.0], 1.57));
-        rehearsal.run(0.001);
-        let said = rehearsal.said::<Twist>("/model/robot/cmd_vel");
+        rig.publish("/model/robot/pose", &poses([1.0, 1.0, 0.0], 1.57));
+        rig.run(0.001);
+        let said = rig.published::<Twist>("/model/robot/cmd_vel");
         assert_eq!([said[1].linear.x, said[1].angular.z], [2.0, 0.0]);
     }
 
     #[test]
     fn without_a_goal_or_a_place_it_says_nothing() {
-        let mut rehearsal = robot();
-        rehearsal.say("/model/robot/cmd_pose", &poses([1.0, 3.0, 0.0], 0.0));
-        rehearsal.say("/model/robot/pose", &PoseV::default());
-        rehearsal.run(0.01);
-        assert!(rehearsal.said::<Twist>("/model/robot/cmd_vel").is_empty());
+        let mut rig = robot();
+        rig.publish("/model/robot/cmd_pose", &poses([1.0, 3.0, 0.0], 0.0));
+        rig.publish("/model/robot/pose", &PoseV::default());
+        rig.run(0.01);
+        assert!(rig.published::<Twist>("/model/robot/cmd_vel").is_empty());
     }
 }

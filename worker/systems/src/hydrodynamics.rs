@@ -195,8 +195,8 @@ impl System for Hydrodynamics {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
     /// A body of 4 kg that a force of 8 N draws along x.
     fn world(parameters: &str, force: &str) -> String {
@@ -212,12 +212,12 @@ mod tests {
         )
     }
 
-    fn bench(parameters: &str) -> Bench {
-        Bench::new(&world(parameters, "<force>8 0 0</force>"))
+    fn bench(parameters: &str) -> SystemTestRig {
+        SystemTestRig::new(&world(parameters, "<force>8 0 0</force>"))
     }
 
-    fn speed(bench: &Bench) -> f64 {
-        bench.cell.link_velocity(bench.model("body"), 0)[0][0]
+    fn speed(rig: &SystemTestRig) -> f64 {
+        rig.cell.link_velocity(rig.model("body"), 0)[0][0]
     }
 
     #[test]
@@ -251,17 +251,17 @@ mod tests {
 
     #[test]
     fn a_current_takes_a_body_along() {
-        let mut bench = bench("<xU>-160</xU><yV>-160</yV><default_current>0 3 0</default_current>");
-        bench.run(1.0);
-        let [linear, _] = bench.cell.link_velocity(bench.model("body"), 0);
+        let mut rig = bench("<xU>-160</xU><yV>-160</yV><default_current>0 3 0</default_current>");
+        rig.run(1.0);
+        let [linear, _] = rig.cell.link_velocity(rig.model("body"), 0);
         assert!(
             (linear[0] - 0.05).abs() < 1e-9 && (linear[1] - 3.0).abs() < 1e-9,
             "{linear:?}"
         );
         let current: Vector3d = [1.0, 0.0, 0.0].into();
-        bench.publish("/ocean_current", &current);
-        bench.run(1.0);
-        let [linear, _] = bench.cell.link_velocity(bench.model("body"), 0);
+        rig.publish("/ocean_current", &current);
+        rig.run(1.0);
+        let [linear, _] = rig.cell.link_velocity(rig.model("body"), 0);
         assert!(
             (linear[0] - 1.05).abs() < 1e-9 && linear[1].abs() < 1e-9,
             "{linear:?}"
@@ -272,12 +272,12 @@ mod tests {
     fn added_mass_slows_what_is_pushed_also_where_it_is_greater_than_the_mass() {
         for added in [1.0, 4.0, 36.0] {
             let parameters = format!("<xDotU>-{added}</xDotU><yDotV>-9</yDotV><nDotR>-20</nDotR>");
-            let mut bench = bench(&parameters);
-            bench.run(0.5);
-            bench.renew_systems();
-            bench.run(0.5);
+            let mut rig = bench(&parameters);
+            rig.run(0.5);
+            rig.renew_systems();
+            rig.run(0.5);
             let expected = 8.0 / (4.0 + added);
-            let found = speed(&bench);
+            let found = speed(&rig);
             assert!(
                 (found / expected - 1.0).abs() < 0.02,
                 "{added}: {found} but {expected}"
@@ -288,21 +288,21 @@ mod tests {
     #[test]
     fn added_inertia_slows_what_is_turned() {
         let world = world("<nDotR>-5</nDotR>", "<torque>0 0 4</torque>");
-        let mut bench = Bench::new(&world);
-        bench.run(1.0);
-        let [_, angular] = bench.cell.link_velocity(bench.model("body"), 0);
+        let mut rig = SystemTestRig::new(&world);
+        rig.run(1.0);
+        let [_, angular] = rig.cell.link_velocity(rig.model("body"), 0);
         assert!((angular[2] - 0.5).abs() < 0.01, "{angular:?}");
     }
 
     #[test]
     fn coriolis_forces_do_no_work_and_turn_a_slanting_body_broadside() {
         let parameters = "<xDotU>-1</xDotU><yDotV>-3</yDotV><zDotW>-3</zDotW>";
-        let mut bench = Bench::new(&world(parameters, ""));
-        let model = bench.model("body");
+        let mut rig = SystemTestRig::new(&world(parameters, ""));
+        let model = rig.model("body");
         let velocity = [[2.0, 0.5, 0.0], [0.0, 0.0, 0.1]];
-        bench.cell.set_link_velocity(model, 0, velocity);
-        bench.run(0.001);
-        let [after, turning] = bench.cell.link_velocity(model, 0);
+        rig.cell.set_link_velocity(model, 0, velocity);
+        rig.run(0.001);
+        let [after, turning] = rig.cell.link_velocity(model, 0);
         // Munk's moment: -(Y - X) u v with positive added masses X and Y.
         let moment = (turning[2] - 0.1) * 3.0 / 0.001;
         assert!(
@@ -318,13 +318,12 @@ mod tests {
 
     #[test]
     fn cross_terms_push_where_their_names_say() {
-        let mut bench = bench("<yU>-2</yU><nUabsU>3</nUabsU>");
-        let model = bench.model("body");
-        bench
-            .cell
+        let mut rig = bench("<yU>-2</yU><nUabsU>3</nUabsU>");
+        let model = rig.model("body");
+        rig.cell
             .set_link_velocity(model, 0, [[-2.0, 0.0, 0.0], [0.0; 3]]);
-        bench.run(0.001);
-        let [linear, angular] = bench.cell.link_velocity(model, 0);
+        rig.run(0.001);
+        let [linear, angular] = rig.cell.link_velocity(model, 0);
         assert!((linear[1] - 4.0 / 4.0 * 0.001).abs() < 1e-9, "{linear:?}");
         assert!(
             (angular[2] + 12.0 / 3.0 * 0.001).abs() < 1e-9,

@@ -69,12 +69,12 @@ impl System for KineticEnergyMonitor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
     #[test]
     fn a_fall_onto_the_ground_is_told_with_the_energy_that_it_had() {
-        let mut bench = Bench::new(
+        let mut rig = SystemTestRig::new(
             "<gravity>0 0 -10</gravity>
             <model name='ground'><static>true</static><link name='l'><collision name='c'>
               <geometry><plane/></geometry></collision></link></model>
@@ -85,16 +85,19 @@ mod tests {
               <plugin name='gz::sim::systems::KineticEnergyMonitor' filename='k'>
                 <link_name>l</link_name></plugin></model>",
         );
-        bench.run(0.9);
-        bench.renew_systems();
-        assert_eq!(bench.last::<Double>("/model/stone/kinetic_energy"), None);
-        let link = bench.model("stone");
+        rig.run(0.9);
+        rig.renew_systems();
+        assert_eq!(rig.last::<Double>("/model/stone/kinetic_energy"), None);
+        let link = rig.model("stone");
         // m (g t)² / 2 with t = 0.9 s.
-        let energy = bench.cell.kinetic_energy(link, 0);
+        let energy = rig.cell.kinetic_energy(link, 0);
         assert!((energy - 81.0).abs() < 1e-6, "{energy} J");
-        bench.run(0.5);
+        rig.run(0.5);
         let topic = "/model/stone/kinetic_energy";
-        let said = bench.said.iter().filter(|message| message.topic == topic);
+        let said = rig
+            .published
+            .iter()
+            .filter(|message| message.topic == topic);
         let lost: f64 = said
             .map(|message| messages::decode::<Double>(&message.body).unwrap().data)
             .sum();

@@ -12,8 +12,6 @@ mod ackermann_steering;
 mod angle;
 mod apply_joint_force;
 mod apply_link_wrench;
-#[cfg(test)]
-pub(crate) mod bench;
 mod breadcrumbs;
 mod buoyancy;
 pub mod configuration;
@@ -40,13 +38,11 @@ mod pid;
 mod pose_publisher;
 mod random;
 pub mod registry;
-#[cfg(test)]
-pub(crate) mod rehearsal;
 mod schedule;
 pub mod sensors;
 mod speed_limiter;
 #[cfg(test)]
-mod stage;
+pub(crate) mod test_rig;
 #[cfg(test)]
 mod tests;
 mod thruster;

@@ -180,7 +180,7 @@ fn folded(angle: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::test_rig::SystemTestRig;
 
     fn world(parameters: &str, wind: &str) -> String {
         format!(
@@ -195,11 +195,11 @@ mod tests {
 
     /// Returns the force after one step with a velocity in the wing's x-z plane.
     fn force(parameters: &str, velocity: [f64; 3]) -> [f64; 3] {
-        let mut bench = Bench::new(&world(parameters, "0 0 0"));
-        let model = bench.model("wing");
-        bench.cell.set_link_velocity(model, 0, [velocity, [0.0; 3]]);
-        bench.run(0.001);
-        let after = bench.cell.link_velocity(model, 0)[0];
+        let mut rig = SystemTestRig::new(&world(parameters, "0 0 0"));
+        let model = rig.model("wing");
+        rig.cell.set_link_velocity(model, 0, [velocity, [0.0; 3]]);
+        rig.run(0.001);
+        let after = rig.cell.link_velocity(model, 0)[0];
         std::array::from_fn(|axis| (after[axis] - velocity[axis]) * 10.0 / 0.001)
     }
 
@@ -240,10 +240,10 @@ mod tests {
 
     #[test]
     fn wind_counts_as_flow_and_lift_off_the_centre_turns() {
-        let mut bench = Bench::new(&world("<cp>0 3 0</cp><a0>0.1</a0>", "-10 0 0"));
-        let model = bench.model("wing");
-        bench.run(0.001);
-        let [linear, angular] = bench.cell.link_velocity(model, 0);
+        let mut rig = SystemTestRig::new(&world("<cp>0 3 0</cp><a0>0.1</a0>", "-10 0 0"));
+        let model = rig.model("wing");
+        rig.run(0.001);
+        let [linear, angular] = rig.cell.link_velocity(model, 0);
         let lift = 0.5 * 1.2 * 100.0 * 2.0 * 3.0 * 0.1;
         assert!((linear[2] - lift * 0.001 / 10.0).abs() < 1e-9, "{linear:?}");
         assert!(
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_control_surface_adds_lift() {
-        let mut bench = Bench::new(
+        let mut rig = SystemTestRig::new(
             "<gravity>0 0 0</gravity><wind><linear_velocity>-10 0 0</linear_velocity></wind>
             <model name='wing'><link name='l'><inertial><mass>1000</mass>
               <inertia><ixx>1e6</ixx><iyy>1e6</iyy><izz>1e6</izz></inertia></inertial></link>
@@ -264,15 +264,14 @@ mod tests {
             <air_density>1</air_density><control_joint_name>hinge</control_joint_name>
             <control_joint_rad_to_cl>2</control_joint_rad_to_cl></plugin></model>",
         );
-        let model = bench.model("wing");
-        bench
-            .cell
+        let model = rig.model("wing");
+        rig.cell
             .set_link_velocity(model, 1, [[0.0; 3], [0.0, 0.2, 0.0]]);
-        bench.run(1.0);
-        let angle = bench.cell.joint_position(model, 0, 0);
-        let before = bench.cell.link_velocity(model, 0)[0][2];
-        bench.run(0.001);
-        let gained = (bench.cell.link_velocity(model, 0)[0][2] - before) * 1001.0 / 0.001;
+        rig.run(1.0);
+        let angle = rig.cell.joint_position(model, 0, 0);
+        let before = rig.cell.link_velocity(model, 0)[0][2];
+        rig.run(0.001);
+        let gained = (rig.cell.link_velocity(model, 0)[0][2] - before) * 1001.0 / 0.001;
         let expected = 2.0 * angle * 50.0;
         assert!(
             angle > 0.1 && (gained / expected - 1.0).abs() < 0.02,

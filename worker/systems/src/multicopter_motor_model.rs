@@ -226,13 +226,13 @@ impl System for MulticopterMotorModel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
     const TOPIC: &str = "/copter/command/motor_speed";
 
-    fn bench(parameters: &str, wind: &str) -> Bench {
-        Bench::new(&format!(
+    fn bench(parameters: &str, wind: &str) -> SystemTestRig {
+        SystemTestRig::new(&format!(
             "<gravity>0 0 0</gravity><wind><linear_velocity>{wind}</linear_velocity></wind>
             <model name='copter'><link name='body'><inertial><mass>10</mass>
               <inertia><ixx>2</ixx><iyy>2</iyy><izz>2</izz></inertia></inertial></link>
@@ -248,36 +248,36 @@ mod tests {
         ))
     }
 
-    fn spin(bench: &mut Bench, turning: f64) {
+    fn spin(rig: &mut SystemTestRig, turning: f64) {
         let command = Actuators {
             velocity: vec![9999.0, turning],
             ..Actuators::default()
         };
-        bench.publish(TOPIC, &command);
+        rig.publish(TOPIC, &command);
     }
 
     #[test]
     fn a_motor_comes_to_its_speed_with_its_time_constants() {
-        let mut bench = bench(
+        let mut rig = bench(
             "<timeConstantUp>0.1</timeConstantUp><timeConstantDown>0.2</timeConstantDown>
             <maxRotVelocity>500</maxRotVelocity>",
             "0 0 0",
         );
-        let model = bench.model("copter");
-        spin(&mut bench, 700.0);
-        bench.run(0.1);
-        bench.renew_systems();
+        let model = rig.model("copter");
+        spin(&mut rig, 700.0);
+        rig.run(0.1);
+        rig.renew_systems();
         let up = 50.0 * (1.0 - (-1.0_f64).exp());
-        let turning = bench.cell.joint_velocity(model, 0, 0);
+        let turning = rig.cell.joint_velocity(model, 0, 0);
         assert!(
             (turning / -up - 1.0).abs() < 0.01,
             "{turning} but {up} rad/s"
         );
-        bench.run(2.0);
-        spin(&mut bench, 0.0);
-        bench.run(0.2);
+        rig.run(2.0);
+        spin(&mut rig, 0.0);
+        rig.run(0.2);
         let down = 50.0 * (-1.0_f64).exp();
-        let turning = bench.cell.joint_velocity(model, 0, 0);
+        let turning = rig.cell.joint_velocity(model, 0, 0);
         assert!(
             (turning / -down - 1.0).abs() < 0.01,
             "{turning} but {down} rad/s"
@@ -286,13 +286,13 @@ mod tests {
 
     #[test]
     fn thrust_and_reaction_follow_the_square_of_the_turning() {
-        let mut bench = bench("<rotorDragCoefficient>0</rotorDragCoefficient>", "0 0 0");
-        let model = bench.model("copter");
-        spin(&mut bench, 400.0);
-        bench.run(1.0);
-        let [before, turned] = bench.cell.link_velocity(model, 0);
-        bench.run(1.0);
-        let [after, turning] = bench.cell.link_velocity(model, 0);
+        let mut rig = bench("<rotorDragCoefficient>0</rotorDragCoefficient>", "0 0 0");
+        let model = rig.model("copter");
+        spin(&mut rig, 400.0);
+        rig.run(1.0);
+        let [before, turned] = rig.cell.link_velocity(model, 0);
+        rig.run(1.0);
+        let [after, turning] = rig.cell.link_velocity(model, 0);
         let thrust = 1e-5 * 400.0 * 400.0;
         let gained = after[2] - before[2];
         assert!(
@@ -309,18 +309,18 @@ mod tests {
 
     #[test]
     fn wind_across_the_rotor_drags_and_rolls() {
-        let mut bench = bench(
+        let mut rig = bench(
             "<rotorDragCoefficient>1e-3</rotorDragCoefficient>
             <rollingMomentCoefficient>1e-4</rollingMomentCoefficient>",
             "5 0 3",
         );
-        let model = bench.model("copter");
-        spin(&mut bench, 400.0);
-        bench.run(0.5);
-        let before = bench.cell.link_velocity(model, 0);
-        let pose = bench.cell.link_pose(model, 0);
-        bench.run(0.01);
-        let after = bench.cell.link_velocity(model, 0);
+        let model = rig.model("copter");
+        spin(&mut rig, 400.0);
+        rig.run(0.5);
+        let before = rig.cell.link_velocity(model, 0);
+        let pose = rig.cell.link_pose(model, 0);
+        rig.run(0.01);
+        let after = rig.cell.link_velocity(model, 0);
         let up = pose.rotate([0.0, 0.0, 1.0]);
         let thrust = 1e-5 * 400.0 * 400.0;
         let drag = 400.0 * 1e-3 * (5.0 - before[0][0]) + thrust * up[0];

@@ -219,7 +219,7 @@ fn name_of(context: &Context<'_>, model: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::rehearsal::Rehearsal;
+    use crate::test_rig::SystemTestRig;
 
     const TOPIC: &str = "/model/gate/performer_detector/status";
 
@@ -251,20 +251,20 @@ mod tests {
     #[test]
     fn who_enters_and_who_leaves_is_told_once() {
         let world = format!("{}{}", gate(""), ball("ball", -2.0));
-        let mut rehearsal = Rehearsal::new(&world);
+        let mut rig = SystemTestRig::new(&world);
         // The edges of region and ball meet after 0.5 s, and part after 3.5 s.
-        rehearsal.run(0.4);
-        assert!(rehearsal.said::<messages::Pose>(TOPIC).is_empty());
-        rehearsal.run(0.6);
-        let said = rehearsal.said::<messages::Pose>(TOPIC);
+        rig.run(0.4);
+        assert!(rig.published::<messages::Pose>(TOPIC).is_empty());
+        rig.run(0.6);
+        let said = rig.published::<messages::Pose>(TOPIC);
         assert_eq!(said.len(), 1);
         assert_eq!(said[0].name, "ball");
         let told = ["frame_id", "state", "count", "color", "none"].map(|key| value(&said[0], key));
         assert_eq!(told, ["gate", "1", "1", "red", ""]);
         assert!((said[0].position.x + 1.5).abs() < 0.01, "{said:?}");
-        rehearsal.travel();
-        rehearsal.run(3.0);
-        let said = rehearsal.said::<messages::Pose>(TOPIC);
+        rig.renew_systems();
+        rig.run(3.0);
+        let said = rig.published::<messages::Pose>(TOPIC);
         assert_eq!(said.len(), 2);
         assert_eq!(
             [value(&said[1], "state"), value(&said[1], "count")],
@@ -282,14 +282,14 @@ mod tests {
                  <radius>{radius}</radius></sphere></geometry></collision></link></model>"
             )
         };
-        let mut rehearsal = Rehearsal::new(&format!("{}{}", gate(""), still("first", 0.0, 5.0)));
-        rehearsal.run(0.01);
+        let mut rig = SystemTestRig::new(&format!("{}{}", gate(""), still("first", 0.0, 5.0)));
+        rig.run(0.01);
         // It touches the region only with the size of the first.
-        rehearsal.replace("first", &still("second", 4.0, 0.5));
-        rehearsal.travel();
-        rehearsal.run(0.01);
-        let told = |rehearsal: &Rehearsal| -> Vec<[String; 3]> {
-            let said = rehearsal.said::<messages::Pose>(TOPIC);
+        rig.replace("first", &still("second", 4.0, 0.5));
+        rig.renew_systems();
+        rig.run(0.01);
+        let told = |rig: &SystemTestRig| -> Vec<[String; 3]> {
+            let said = rig.published::<messages::Pose>(TOPIC);
             let told = said.iter().map(|one| {
                 let [state, count] = ["state", "count"].map(|key| value(one, key));
                 [one.name.clone(), state, count]
@@ -297,10 +297,10 @@ mod tests {
             told.collect()
         };
         let first = [["first", "1", "1"], ["first", "0", "0"]];
-        assert_eq!(told(&rehearsal), first);
-        rehearsal.replace("second", &still("third", 0.0, 0.5));
-        rehearsal.run(0.01);
-        assert_eq!(told(&rehearsal)[2..], [["third", "1", "1"]]);
+        assert_eq!(told(&rig), first);
+        rig.replace("second", &still("third", 0.0, 0.5));
+        rig.run(0.01);
+        assert_eq!(told(&rig)[2..], [["third", "1", "1"]]);
     }
 
     #[test]
@@ -310,9 +310,9 @@ mod tests {
                         </performer></plugin>";
         let balls = format!("{}{}", ball("first", -1.0), ball("second", -1.0));
         let topic = "<topic>/custom</topic>";
-        let mut rehearsal = Rehearsal::new(&format!("{}{balls}{declared}", gate(topic)));
-        rehearsal.run(0.1);
-        let said = rehearsal.said::<messages::Pose>("/custom");
+        let mut rig = SystemTestRig::new(&format!("{}{balls}{declared}", gate(topic)));
+        rig.run(0.1);
+        let said = rig.published::<messages::Pose>("/custom");
         let names: Vec<&str> = said.iter().map(|message| message.name.as_str()).collect();
         assert_eq!(names, ["second"]);
     }

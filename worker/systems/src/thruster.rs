@@ -295,11 +295,11 @@ impl System for Thruster {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
-    fn bench(parameters: &str, more: &str) -> Bench {
-        Bench::new(&format!(
+    fn bench(parameters: &str, more: &str) -> SystemTestRig {
+        SystemTestRig::new(&format!(
             "<gravity>0 0 0</gravity><model name='boat'><pose>0 0 0 0 0 1.5707963267948966</pose>
             <link name='hull'><inertial><mass>100</mass>
               <inertia><ixx>30</ixx><iyy>30</iyy><izz>30</izz></inertia></inertial></link>
@@ -314,51 +314,51 @@ mod tests {
     }
 
     /// Returns the speed along y, where the boat looks, and the turning of its propeller.
-    fn motion(bench: &Bench) -> [f64; 2] {
-        let model = bench.model("boat");
-        let speed = bench.cell.link_velocity(model, 0)[0][1];
-        [speed, bench.cell.joint_velocity(model, 0, 0)]
+    fn motion(rig: &SystemTestRig) -> [f64; 2] {
+        let model = rig.model("boat");
+        let speed = rig.cell.link_velocity(model, 0)[0][1];
+        [speed, rig.cell.joint_velocity(model, 0, 0)]
     }
 
-    fn command(bench: &mut Bench, word: &str, data: f64) {
+    fn command(rig: &mut SystemTestRig, word: &str, data: f64) {
         let command = Double {
             data,
             ..Double::default()
         };
-        bench.publish(&format!("/model/boat/joint/j/cmd_{word}"), &command);
+        rig.publish(&format!("/model/boat/joint/j/cmd_{word}"), &command);
     }
 
     #[test]
     fn thrust_pushes_the_boat_and_turns_the_propeller_as_fast_as_it_needs() {
-        let mut bench = bench("<velocity_control>true</velocity_control>", "");
-        command(&mut bench, "thrust", 20.2);
-        bench.run(0.5);
-        bench.renew_systems();
-        bench.run(0.5);
+        let mut rig = bench("<velocity_control>true</velocity_control>", "");
+        command(&mut rig, "thrust", 20.2);
+        rig.run(0.5);
+        rig.renew_systems();
+        rig.run(0.5);
         let turning = (20.2_f64 / (1000.0 * 0.005 * 0.0016)).sqrt();
-        let [speed, turns] = motion(&bench);
+        let [speed, turns] = motion(&rig);
         assert!((speed - 0.2).abs() < 1e-3, "{speed} m/s");
         assert!(
             (turns / turning - 1.0).abs() < 1e-3,
             "{turns} but {turning} rad/s"
         );
-        let told: Double = bench.last("/model/boat/joint/j/ang_vel").unwrap();
+        let told: Double = rig.last("/model/boat/joint/j/ang_vel").unwrap();
         assert!((told.data / turning - 1.0).abs() < 1e-3, "{told:?}");
     }
 
     #[test]
     fn turning_commands_thrust_within_the_limits_and_without_the_deadband() {
-        let mut bench = bench(
+        let mut rig = bench(
             "<velocity_control>true</velocity_control><use_angvel_cmd>true</use_angvel_cmd>
             <max_thrust_cmd>50</max_thrust_cmd><min_thrust_cmd>-20</min_thrust_cmd>
             <deadband>1</deadband>",
             "",
         );
         for (asked, turning) in [(-90.0, -20.0), (70.0, 50.0), (10.0, 0.0)] {
-            command(&mut bench, "vel", asked);
-            bench.run(0.1);
-            let [_, turns] = motion(&bench);
-            let force: Double = bench.last("/model/boat/joint/j/force").unwrap();
+            command(&mut rig, "vel", asked);
+            rig.run(0.1);
+            let [_, turns] = motion(&rig);
+            let force: Double = rig.last("/model/boat/joint/j/force").unwrap();
             let expected = 0.008 * turning * f64::abs(turning);
             assert!(
                 (force.data - expected).abs() < 1e-9,
@@ -373,11 +373,11 @@ mod tests {
 
     #[test]
     fn a_controller_turns_the_propeller_by_torque() {
-        let mut bench = bench("<p_gain>5</p_gain>", "");
-        command(&mut bench, "thrust", -8.0);
-        bench.run(1.0);
+        let mut rig = bench("<p_gain>5</p_gain>", "");
+        command(&mut rig, "thrust", -8.0);
+        rig.run(1.0);
         let turning = -(8.0_f64 / 0.008).sqrt();
-        let [speed, turns] = motion(&bench);
+        let [speed, turns] = motion(&rig);
         assert!(
             (turns - turning).abs() < 0.15,
             "{turns} but {turning} rad/s"
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn an_empty_battery_stops_the_thrust() {
-        let mut bench = bench(
+        let mut rig = bench(
             "<velocity_control>true</velocity_control><power_load>3600</power_load>
             <battery_name>b</battery_name>",
             "<plugin name='gz::sim::systems::LinearBatteryPlugin' filename='b'>
@@ -395,18 +395,18 @@ mod tests {
             <open_circuit_voltage_constant_coef>12</open_circuit_voltage_constant_coef>
             <smooth_current_tau>0.001</smooth_current_tau></plugin>",
         );
-        command(&mut bench, "thrust", 101.0);
-        bench.run(0.2);
-        let [speed, _] = motion(&bench);
+        command(&mut rig, "thrust", 101.0);
+        rig.run(0.2);
+        let [speed, _] = motion(&rig);
         // 18 A s at 300 A last for 0.06 s.
         assert!((0.055..0.07).contains(&speed), "{speed} m/s");
-        bench.run(0.1);
-        assert!((motion(&bench)[0] - speed).abs() < 1e-9);
+        rig.run(0.1);
+        assert!((motion(&rig)[0] - speed).abs() < 1e-9);
     }
 
     #[test]
     fn without_a_coefficient_it_follows_from_the_advance() {
-        let mut bench = Bench::new(
+        let mut rig = SystemTestRig::new(
             "<gravity>0 0 0</gravity><model name='boat'><link name='hull'/>
             <link name='propeller'/><joint name='j' type='revolute'><parent>hull</parent>
             <child>propeller</child><axis><xyz>1 0 0</xyz></axis></joint>
@@ -415,10 +415,10 @@ mod tests {
             <alpha_1>0.01</alpha_1><alpha_2>-0.002</alpha_2><wake_fraction>0.25</wake_fraction>
             <velocity_control>true</velocity_control></plugin></model>",
         );
-        command(&mut bench, "thrust", 10.0);
-        bench.run(1.0);
-        let [_, turns] = motion(&bench);
-        let speed = bench.cell.link_velocity(bench.model("boat"), 0)[0][0];
+        command(&mut rig, "thrust", 10.0);
+        rig.run(1.0);
+        let [_, turns] = motion(&rig);
+        let speed = rig.cell.link_velocity(rig.model("boat"), 0)[0][0];
         let coefficient = 0.01 - 0.002 * 0.75 * speed / (turns * 0.2);
         let expected = (10.0 / (1.6 * coefficient)).sqrt();
         assert!(

@@ -168,14 +168,14 @@ fn sensitive(model: &Model, scope: &str) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rehearsal::Rehearsal;
+    use crate::test_rig::SystemTestRig;
 
     const TOUCHED: &str = "/box_touches/touched";
 
-    fn world(enabled: bool) -> Rehearsal {
+    fn world(enabled: bool) -> SystemTestRig {
         let shape = "<geometry><box><size>0.2 0.2 0.2</size></box></geometry>";
         let floor = "<geometry><plane><normal>0 0 1</normal></plane></geometry>";
-        Rehearsal::new(&format!(
+        SystemTestRig::new(&format!(
             "<model name='green_floor'><static>true</static><link name='link'>\
              <collision name='collision'>{floor}</collision></link></model>\
              <model name='box'><pose>0 0 0.15 0 0 0</pose><link name='link'>\
@@ -190,30 +190,30 @@ mod tests {
 
     #[test]
     fn a_touch_is_told_once_after_its_time() {
-        let mut rehearsal = world(true);
+        let mut rig = world(true);
         // The box falls by 5 cm, which takes 0.1 s.
-        rehearsal.run(0.29);
-        assert!(rehearsal.said::<Boolean>(TOUCHED).is_empty());
-        rehearsal.travel();
-        rehearsal.run(0.5);
-        let said = rehearsal.said::<Boolean>(TOUCHED);
+        rig.run(0.29);
+        assert!(rig.published::<Boolean>(TOUCHED).is_empty());
+        rig.renew_systems();
+        rig.run(0.5);
+        let said = rig.published::<Boolean>(TOUCHED);
         assert_eq!(said.len(), 1);
         assert!(said[0].data);
     }
 
     #[test]
     fn it_waits_until_it_is_enabled_and_may_be_enabled_again() {
-        let mut rehearsal = world(false);
-        rehearsal.run(0.5);
-        assert!(rehearsal.said::<Boolean>(TOUCHED).is_empty());
+        let mut rig = world(false);
+        rig.run(0.5);
+        assert!(rig.published::<Boolean>(TOUCHED).is_empty());
         for count in 1..3 {
             let enable = Boolean {
                 data: true,
                 ..Boolean::default()
             };
-            rehearsal.say("/box_touches/enable", &enable);
-            rehearsal.run(0.5);
-            assert_eq!(rehearsal.said::<Boolean>(TOUCHED).len(), count);
+            rig.publish("/box_touches/enable", &enable);
+            rig.run(0.5);
+            assert_eq!(rig.published::<Boolean>(TOUCHED).len(), count);
         }
     }
 }

@@ -236,10 +236,10 @@ fn stop_turning(context: &mut Context<'_>, link: usize, pose: &Pose) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rehearsal::Rehearsal;
+    use crate::test_rig::SystemTestRig;
 
-    fn boat(yaw: f64, parameters: &str) -> Rehearsal {
-        Rehearsal::new(&format!(
+    fn boat(yaw: f64, parameters: &str) -> SystemTestRig {
+        SystemTestRig::new(&format!(
             "<model name='boat'><pose>0 0 0 0 0 {yaw}</pose><link name='hull'>\
              <gravity>false</gravity>\
              <velocity_decay><linear>1</linear><angular>6</angular></velocity_decay></link>\
@@ -249,70 +249,70 @@ mod tests {
         ))
     }
 
-    fn place(rehearsal: &Rehearsal) -> [f64; 3] {
-        rehearsal.pose("boat").position
+    fn place(rig: &SystemTestRig) -> [f64; 3] {
+        rig.pose("boat").position
     }
 
     /// Runs until the boat is at a place, and fails when it does not get there.
-    fn reaches(rehearsal: &mut Rehearsal, [x, y]: [f64; 2]) {
+    fn reaches(rig: &mut SystemTestRig, [x, y]: [f64; 2]) {
         for _ in 0..600 {
-            rehearsal.run(0.05);
-            let at = place(rehearsal);
+            rig.run(0.05);
+            let at = place(rig);
             if (at[0] - x).hypot(at[1] - y) < 0.6 {
                 return;
             }
         }
-        panic!("the boat is at {:?} and not at {x}, {y}", place(rehearsal));
+        panic!("the boat is at {:?} and not at {x}, {y}", place(rig));
     }
 
     #[test]
     fn it_visits_its_waypoints_in_order_and_stays_at_the_last() {
         let waypoints = "<waypoints><waypoint>3 0</waypoint><waypoint>3 3</waypoint></waypoints>";
-        let mut rehearsal = boat(0.0, waypoints);
-        reaches(&mut rehearsal, [3.0, 0.0]);
-        rehearsal.travel();
-        reaches(&mut rehearsal, [3.0, 3.0]);
-        rehearsal.run(20.0);
-        let at = place(&rehearsal);
+        let mut rig = boat(0.0, waypoints);
+        reaches(&mut rig, [3.0, 0.0]);
+        rig.renew_systems();
+        reaches(&mut rig, [3.0, 3.0]);
+        rig.run(20.0);
+        let at = place(&rig);
         assert!((at[0] - 3.0).hypot(at[1] - 3.0) < 2.0, "{at:?}");
     }
 
     #[test]
     fn a_line_is_as_long_as_it_says_and_loops_lead_back() {
         let line = "<line><direction>0</direction><length>4</length></line><loop>true</loop>";
-        let mut rehearsal = boat(PI / 2.0, line);
-        reaches(&mut rehearsal, [0.0, 4.0]);
-        rehearsal.run(1.0);
-        reaches(&mut rehearsal, [0.0, 0.0]);
+        let mut rig = boat(PI / 2.0, line);
+        reaches(&mut rig, [0.0, 4.0]);
+        rig.run(1.0);
+        reaches(&mut rig, [0.0, 0.0]);
     }
 
     #[test]
     fn it_is_pushed_with_its_force_once_it_looks_at_the_waypoint() {
         let far = "<waypoints><waypoint>100 0</waypoint></waypoints>";
-        let mut rehearsal = boat(0.0, far);
-        rehearsal.run(0.01);
+        let mut rig = boat(0.0, far);
+        rig.run(0.01);
         // 2 N on 1 kg for 0.01 s: half a million of a step's square are lost to the decay.
-        let speed = rehearsal.velocity("boat")[0][0];
+        let speed = rig.velocity("boat")[0][0];
         assert!((speed - 0.02).abs() < 2e-4, "{speed}");
-        let mut rehearsal = boat(1.0, far);
-        rehearsal.run(0.01);
-        let [linear, angular] = rehearsal.velocity("boat");
+        let mut rig = boat(1.0, far);
+        rig.run(0.01);
+        let [linear, angular] = rig.velocity("boat");
         assert_eq!(linear[0], 0.0);
         assert!(angular[2] < 0.0, "{angular:?}");
     }
 
     #[test]
     fn while_it_is_paused_nothing_pushes() {
-        let mut rehearsal = boat(0.0, "<circle><radius>2</radius></circle>");
+        let mut rig = boat(0.0, "<circle><radius>2</radius></circle>");
         let pause = Boolean {
             data: true,
             ..Boolean::default()
         };
-        rehearsal.say("/model/boat/trajectory_follower/pause", &pause);
-        rehearsal.run(0.5);
-        assert_eq!(place(&rehearsal), [0.0; 3]);
-        rehearsal.say("/model/boat/trajectory_follower/pause", &Boolean::default());
-        reaches(&mut rehearsal, [2.0, 0.0]);
-        reaches(&mut rehearsal, [0.0, 2.0]);
+        rig.publish("/model/boat/trajectory_follower/pause", &pause);
+        rig.run(0.5);
+        assert_eq!(place(&rig), [0.0; 3]);
+        rig.publish("/model/boat/trajectory_follower/pause", &Boolean::default());
+        reaches(&mut rig, [2.0, 0.0]);
+        reaches(&mut rig, [0.0, 2.0]);
     }
 }

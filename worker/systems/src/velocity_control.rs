@@ -124,22 +124,22 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
     #[test]
     fn a_velocity_that_is_not_finite_is_not_heeded() {
-        let mut bench = Bench::new(
+        let mut rig = SystemTestRig::new(
             "<gravity>0 0 0</gravity><model name='m'><link name='l'/>
             <plugin name='gz::sim::systems::VelocityControl' filename='v'/></model>",
         );
         for speed in [2.0, f64::NAN, f64::INFINITY] {
             let mut twist = Twist::default();
             twist.linear.x = speed;
-            bench.publish("/model/m/cmd_vel", &twist);
-            bench.run(0.1);
+            rig.publish("/model/m/cmd_vel", &twist);
+            rig.run(0.1);
         }
-        let at = bench.cell.link_pose(bench.model("m"), 0).position;
+        let at = rig.cell.link_pose(rig.model("m"), 0).position;
         assert!((at[0] - 0.6).abs() < 1e-2, "{at:?}");
     }
 }

@@ -179,8 +179,8 @@ impl WorldSystem for WindEffects {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::test_rig::SystemTestRig;
 
     fn world(parameters: &str) -> String {
         format!(
@@ -193,21 +193,21 @@ mod tests {
 
     #[test]
     fn wind_rises_with_its_time_constant_and_takes_links_along() {
-        let mut bench = Bench::new(&world(
+        let mut rig = SystemTestRig::new(&world(
             "<force_approximation_scaling_factor>3</force_approximation_scaling_factor>
             <horizontal><magnitude><time_for_rise>2</time_for_rise></magnitude></horizontal>
             <vertical><time_for_rise>4</time_for_rise></vertical>",
         ));
-        bench.run(0.5);
-        bench.renew_systems();
-        bench.run(0.5);
+        rig.run(0.5);
+        rig.renew_systems();
+        rig.run(0.5);
         let rise = |time: f64, constant: f64| 1.0 - (-time / constant).exp();
         let expected = [
             6.0 * rise(1.0, 2.0),
             8.0 * rise(1.0, 2.0),
             5.0 * rise(1.0, 4.0),
         ];
-        for (found, expected) in bench.cell.wind().iter().zip(expected) {
+        for (found, expected) in rig.cell.wind().iter().zip(expected) {
             assert!(
                 (found - expected).abs() < 2e-3,
                 "{found} but {expected} m/s"
@@ -218,24 +218,24 @@ mod tests {
             let (k, rate): (f64, f64) = (3.0, 1.0 / constant);
             wind * (1.0 - (k * (-rate).exp() - rate * (-k).exp()) / (k - rate))
         };
-        let leaf = bench.cell.link_velocity(bench.model("leaf"), 0)[0];
+        let leaf = rig.cell.link_velocity(rig.model("leaf"), 0)[0];
         assert!((leaf[2] - speed(5.0, 4.0)).abs() < 5e-3, "{leaf:?}");
         assert!((leaf[0] - speed(6.0, 2.0)).abs() < 5e-3, "{leaf:?}");
-        let stone = bench.cell.link_velocity(bench.model("stone"), 0)[0];
+        let stone = rig.cell.link_velocity(rig.model("stone"), 0)[0];
         assert_eq!(stone, [0.0; 3]);
     }
 
     #[test]
     fn wind_swings_about_its_mean_in_speed_and_direction() {
-        let mut bench = Bench::new(&world(
+        let mut rig = SystemTestRig::new(&world(
             "<horizontal>
               <magnitude><time_for_rise>0.001</time_for_rise>
                 <sin><amplitude_percent>0.2</amplitude_percent><period>4</period></sin></magnitude>
               <direction><sin><amplitude>30</amplitude><period>4</period></sin></direction>
             </horizontal>",
         ));
-        bench.run(1.0);
-        let [x, y, _] = bench.cell.wind();
+        rig.run(1.0);
+        let [x, y, _] = rig.cell.wind();
         assert!((x.hypot(y) - 12.0).abs() < 1e-9, "{x} {y}");
         let turned = y.atan2(x).to_degrees() - 8.0_f64.atan2(6.0).to_degrees();
         assert!((turned - 30.0).abs() < 1e-9, "{turned} degrees");
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_message_sets_the_wind_and_stops_it() {
-        let mut bench = Bench::new(&world(
+        let mut rig = SystemTestRig::new(&world(
             "<horizontal><magnitude><time_for_rise>0.001</time_for_rise></magnitude>
             <direction><time_for_rise>0.001</time_for_rise></direction></horizontal>
             <vertical><time_for_rise>0.001</time_for_rise></vertical>",
@@ -253,28 +253,28 @@ mod tests {
             enable_wind: true,
             ..Wind::default()
         };
-        bench.publish("/world/w/wind", &wind);
-        bench.run(0.2);
-        let told: Wind = bench.last("/world/w/wind_info").unwrap();
+        rig.publish("/world/w/wind", &wind);
+        rig.run(0.2);
+        let told: Wind = rig.last("/world/w/wind_info").unwrap();
         assert!((told.linear_velocity.y + 2.0).abs() < 1e-9, "{told:?}");
         wind.enable_wind = false;
-        bench.publish("/world/w/wind", &wind);
-        bench.run(0.001);
-        let before = bench.cell.link_velocity(bench.model("leaf"), 0);
-        bench.run(0.1);
-        assert_eq!(bench.cell.link_velocity(bench.model("leaf"), 0), before);
+        rig.publish("/world/w/wind", &wind);
+        rig.run(0.001);
+        let before = rig.cell.link_velocity(rig.model("leaf"), 0);
+        rig.run(0.1);
+        assert_eq!(rig.cell.link_velocity(rig.model("leaf"), 0), before);
     }
 
     #[test]
     fn noise_has_the_deviation_that_the_file_gives() {
-        let mut bench = Bench::new(&world(
+        let mut rig = SystemTestRig::new(&world(
             "<vertical><time_for_rise>0.001</time_for_rise>
             <noise type='gaussian'><mean>1</mean><stddev>0.5</stddev></noise></vertical>",
         ));
         let samples: Vec<f64> = (0..2000)
             .map(|_| {
-                bench.run(0.001);
-                bench.cell.wind()[2] - 6.0
+                rig.run(0.001);
+                rig.cell.wind()[2] - 6.0
             })
             .collect();
         let mean = samples.iter().sum::<f64>() / 2000.0;

@@ -5,12 +5,12 @@ use messages::basic::Int32;
 use protocol::Command;
 use protocol::client_to_primary::SpawnRequest;
 
-use super::super::rehearsal::Rehearsal;
+use crate::test_rig::SystemTestRig;
 
 const DEPLOY: &str = "/model/robot/breadcrumbs/crumb/deploy";
 
-fn robot(parameters: &str, others: &str) -> Rehearsal {
-    Rehearsal::new(&format!(
+fn robot(parameters: &str, others: &str) -> SystemTestRig {
+    SystemTestRig::new(&format!(
         "<model name='robot'><pose>1 2 0 0 0 1.5707963267948966</pose>\
          <link name='base'><gravity>false</gravity></link>\
          <plugin name='gz::sim::systems::Breadcrumbs' filename='gz-sim-breadcrumbs-system'>\
@@ -21,13 +21,13 @@ fn robot(parameters: &str, others: &str) -> Rehearsal {
     ))
 }
 
-fn deploy(rehearsal: &mut Rehearsal) {
-    rehearsal.say(DEPLOY, &Empty::default());
-    rehearsal.run(0.001);
+fn deploy(rig: &mut SystemTestRig) {
+    rig.publish(DEPLOY, &Empty::default());
+    rig.run(0.001);
 }
 
-fn spawns(rehearsal: &Rehearsal) -> Vec<&SpawnRequest> {
-    let requests = rehearsal.requests.iter();
+fn spawns(rig: &SystemTestRig) -> Vec<&SpawnRequest> {
+    let requests = rig.requests.iter();
     let spawns = requests.filter_map(|command| match command {
         Command::Spawn(request) => Some(request.as_ref()),
         _ => None,
@@ -35,32 +35,32 @@ fn spawns(rehearsal: &Rehearsal) -> Vec<&SpawnRequest> {
     spawns.collect()
 }
 
-fn names(rehearsal: &Rehearsal) -> Vec<&str> {
-    let names = spawns(rehearsal).into_iter().map(|one| one.name.as_deref());
+fn names(rig: &SystemTestRig) -> Vec<&str> {
+    let names = spawns(rig).into_iter().map(|one| one.name.as_deref());
     names.map(Option::unwrap_or_default).collect()
 }
 
 #[test]
 fn copies_are_put_behind_the_model_until_there_are_enough() {
-    let mut rehearsal = robot("<max_deployments>2</max_deployments>", "");
-    deploy(&mut rehearsal);
-    rehearsal.travel();
-    deploy(&mut rehearsal);
-    deploy(&mut rehearsal);
-    assert_eq!(names(&rehearsal), ["crumb_0", "crumb_1"]);
-    let pose = spawns(&rehearsal)[0].pose.unwrap();
+    let mut rig = robot("<max_deployments>2</max_deployments>", "");
+    deploy(&mut rig);
+    rig.renew_systems();
+    deploy(&mut rig);
+    deploy(&mut rig);
+    assert_eq!(names(&rig), ["crumb_0", "crumb_1"]);
+    let pose = spawns(&rig)[0].pose.unwrap();
     let expected = [1.0, 1.0, 0.5];
     assert!((0..3).all(|axis| (pose[axis] - expected[axis]).abs() < 1e-12));
-    let remaining = rehearsal.said::<Int32>(&format!("{DEPLOY}/remaining"));
+    let remaining = rig.published::<Int32>(&format!("{DEPLOY}/remaining"));
     let remaining: Vec<i32> = remaining.iter().map(|message| message.data).collect();
     assert_eq!(remaining, [1, 0, 0]);
 }
 
 #[test]
 fn what_is_spawned_is_a_world_that_can_be_read() {
-    let mut rehearsal = robot("", "");
-    deploy(&mut rehearsal);
-    let text = &spawns(&rehearsal)[0].sdf;
+    let mut rig = robot("", "");
+    deploy(&mut rig);
+    let text = &spawns(&rig)[0].sdf;
     let read = sdf::read_worlds(text, "crumb.sdf", &sdf::NoFiles).unwrap();
     let model = &read.worlds[0].models[0];
     assert_eq!(model.name, "crumb");
@@ -71,19 +71,19 @@ fn what_is_spawned_is_a_world_that_can_be_read() {
 #[test]
 fn a_name_that_is_taken_is_avoided_only_if_it_may_be() {
     let other = "<model name='crumb_0'><static>true</static><link name='l'/></model>";
-    let mut rehearsal = robot("", other);
-    deploy(&mut rehearsal);
-    assert!(names(&rehearsal).is_empty());
-    let mut rehearsal = robot("<allow_renaming>true</allow_renaming>", other);
-    deploy(&mut rehearsal);
-    assert_eq!(names(&rehearsal), ["crumb_0_1"]);
+    let mut rig = robot("", other);
+    deploy(&mut rig);
+    assert!(names(&rig).is_empty());
+    let mut rig = robot("<allow_renaming>true</allow_renaming>", other);
+    deploy(&mut rig);
+    assert_eq!(names(&rig), ["crumb_0_1"]);
 }
 
 #[test]
 fn none_are_left_when_there_may_be_none() {
-    let mut rehearsal = robot("<max_deployments>0</max_deployments>", "");
-    deploy(&mut rehearsal);
-    assert!(rehearsal.requests.is_empty());
+    let mut rig = robot("<max_deployments>0</max_deployments>", "");
+    deploy(&mut rig);
+    assert!(rig.requests.is_empty());
 }
 
 /// A rehearsal brings in no copies: a model of the copy's name stands in for it.
@@ -92,25 +92,25 @@ fn copies_become_performers_and_stay_where_they_are_after_their_time() {
     let parameters = "<allow_renaming>true</allow_renaming>\
                       <performer_volume><geometry><box><size>4 4 2</size></box></geometry>\
                       </performer_volume><disable_physics_time>0.1</disable_physics_time>";
-    let mut rehearsal = robot(parameters, "");
-    deploy(&mut rehearsal);
-    rehearsal.appear("crumb_0");
-    rehearsal.run(0.05);
-    rehearsal.travel();
+    let mut rig = robot(parameters, "");
+    deploy(&mut rig);
+    rig.appear("crumb_0");
+    rig.run(0.05);
+    rig.renew_systems();
     let performer = Command::SetPerformer {
         model: "crumb_0".to_owned(),
         size: Some([4.0, 4.0, 2.0]),
     };
-    assert_eq!(rehearsal.requests[1..], [performer]);
-    rehearsal.run(0.06);
-    assert_eq!(names(&rehearsal), ["crumb_0", "crumb_0__static__"]);
-    let stopped = spawns(&rehearsal)[1];
+    assert_eq!(rig.requests[1..], [performer]);
+    rig.run(0.06);
+    assert_eq!(names(&rig), ["crumb_0", "crumb_0__static__"]);
+    let stopped = spawns(&rig)[1];
     assert_eq!(stopped.relative_to.as_deref(), Some("crumb_0"));
     let read = sdf::read_worlds(&stopped.sdf, "crumb.sdf", &sdf::NoFiles).unwrap();
     assert!(read.worlds[0].models[0].is_static);
-    rehearsal.run(2.0);
+    rig.run(2.0);
     let removed = Command::Remove {
         model: "crumb_0".to_owned(),
     };
-    assert_eq!(rehearsal.requests[3..], [removed]);
+    assert_eq!(rig.requests[3..], [removed]);
 }

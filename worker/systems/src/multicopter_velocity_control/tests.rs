@@ -1,7 +1,7 @@
 //! A quadcopter with motors flies as it is told.
 
-use super::super::bench::Bench;
 use super::*;
+use crate::test_rig::SystemTestRig;
 
 fn copter() -> String {
     use std::fmt::Write as _;
@@ -54,33 +54,33 @@ fn copter() -> String {
     )
 }
 
-fn fly(bench: &mut Bench, linear: [f64; 3], yaw: f64) {
+fn fly(rig: &mut SystemTestRig, linear: [f64; 3], yaw: f64) {
     let twist = Twist {
         linear: linear.into(),
         angular: [0.0, 0.0, yaw].into(),
         ..Twist::default()
     };
-    bench.publish("/X3/gazebo/command/twist", &twist);
+    rig.publish("/X3/gazebo/command/twist", &twist);
 }
 
-fn velocity(bench: &Bench) -> [[f64; 3]; 2] {
-    bench.cell.link_velocity(bench.model("copter"), 0)
+fn velocity(rig: &SystemTestRig) -> [[f64; 3]; 2] {
+    rig.cell.link_velocity(rig.model("copter"), 0)
 }
 
 #[test]
 fn it_hovers_with_the_turning_that_carries_its_weight() {
-    let mut bench = Bench::new(&copter());
-    fly(&mut bench, [0.0; 3], 0.0);
-    bench.run(4.0);
-    bench.renew_systems();
-    bench.run(4.0);
-    let height = bench.cell.link_pose(bench.model("copter"), 0).position[2];
-    bench.run(1.0);
-    let [linear, _] = velocity(&bench);
+    let mut rig = SystemTestRig::new(&copter());
+    fly(&mut rig, [0.0; 3], 0.0);
+    rig.run(4.0);
+    rig.renew_systems();
+    rig.run(4.0);
+    let height = rig.cell.link_pose(rig.model("copter"), 0).position[2];
+    rig.run(1.0);
+    let [linear, _] = velocity(&rig);
     assert!(linear.iter().all(|speed| speed.abs() < 0.02), "{linear:?}");
-    let now = bench.cell.link_pose(bench.model("copter"), 0).position[2];
+    let now = rig.cell.link_pose(rig.model("copter"), 0).position[2];
     assert!((now - height).abs() < 0.02, "{height} m, then {now} m");
-    let told: Actuators = bench.last("/model/copter/actuators").unwrap();
+    let told: Actuators = rig.last("/model/copter/actuators").unwrap();
     let expected = (1.52 * 9.8 / 4.0 / 8.54858e-6_f64).sqrt();
     for turning in told.velocity {
         assert!(
@@ -92,14 +92,14 @@ fn it_hovers_with_the_turning_that_carries_its_weight() {
 
 #[test]
 fn it_climbs_flies_ahead_and_turns_as_fast_as_it_is_told() {
-    let mut bench = Bench::new(&copter());
-    fly(&mut bench, [0.0, 0.0, 1.0], 0.0);
-    bench.run(6.0);
-    let [linear, _] = velocity(&bench);
+    let mut rig = SystemTestRig::new(&copter());
+    fly(&mut rig, [0.0, 0.0, 1.0], 0.0);
+    rig.run(6.0);
+    let [linear, _] = velocity(&rig);
     assert!((linear[2] - 1.0).abs() < 0.05, "{linear:?}");
-    fly(&mut bench, [0.5, 0.0, 0.0], 0.0);
-    bench.run(8.0);
-    let [linear, _] = velocity(&bench);
+    fly(&mut rig, [0.5, 0.0, 0.0], 0.0);
+    rig.run(8.0);
+    let [linear, _] = velocity(&rig);
     // The gain on what is missing carries the drag of four rotors: k (v0 - v) = 4 w c v.
     let drag = 4.0 * (1.52 * 9.8 / 4.0 / 8.54858e-6_f64).sqrt() * 1e-4;
     let expected = 0.5 * 2.7 / (2.7 + drag);
@@ -108,30 +108,30 @@ fn it_climbs_flies_ahead_and_turns_as_fast_as_it_is_told() {
         error < 0.02 && linear[2].abs() < 0.05,
         "{linear:?} but {expected} m/s"
     );
-    fly(&mut bench, [0.0; 3], 0.3);
-    bench.run(6.0);
-    let [_, turning] = velocity(&bench);
+    fly(&mut rig, [0.0; 3], 0.3);
+    rig.run(6.0);
+    let [_, turning] = velocity(&rig);
     assert!((turning[2] - 0.3).abs() < 0.03, "{turning:?}");
 }
 
 #[test]
 fn disabled_it_stops_its_rotors_and_waits_for_a_new_command() {
-    let mut bench = Bench::new(&copter());
-    fly(&mut bench, [0.0; 3], 0.0);
-    bench.run(1.0);
-    bench.publish("/X3/enable", &Boolean::default());
-    bench.run(1.0);
-    let told: Actuators = bench.last("/model/copter/actuators").unwrap();
+    let mut rig = SystemTestRig::new(&copter());
+    fly(&mut rig, [0.0; 3], 0.0);
+    rig.run(1.0);
+    rig.publish("/X3/enable", &Boolean::default());
+    rig.run(1.0);
+    let told: Actuators = rig.last("/model/copter/actuators").unwrap();
     assert_eq!(told.velocity, [0.0; 4]);
-    let [linear, _] = velocity(&bench);
+    let [linear, _] = velocity(&rig);
     assert!(linear[2] < -7.0, "{linear:?}");
     let enable = Boolean {
         data: true,
         ..Boolean::default()
     };
-    bench.publish("/X3/enable", &enable);
-    bench.run(0.1);
-    assert!(velocity(&bench)[0][2] < linear[2] - 0.9);
+    rig.publish("/X3/enable", &enable);
+    rig.run(0.1);
+    assert!(velocity(&rig)[0][2] < linear[2] - 0.9);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) struct Earth {
 
 /// A place on an ellipsoid.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct GeoPosition {
     /// \[rad\]
     pub(super) latitude: f64,
     /// \[rad\]
@@ -71,7 +71,7 @@ impl Earth {
     }
 
     /// Returns where a position of the world frame is \[m\].
-    pub(super) fn place(&self, position: [f64; 3]) -> Place {
+    pub(super) fn place(&self, position: [f64; 3]) -> GeoPosition {
         let along = self.east_north_up(position);
         let [x, y, z]: [f64; 3] = std::array::from_fn(|axis| {
             let part = |which: usize| self.east_north_up[which][axis] * along[which];
@@ -97,7 +97,7 @@ impl Earth {
         let (sin_reduced, cos_reduced) = libm::sincos(reduced);
         // From the foot point along the normal, which holds at the poles too.
         let altitude = (flat - wide * cos_reduced) * cosine + (z - high * sin_reduced) * sine;
-        Place {
+        GeoPosition {
             latitude,
             longitude: libm::atan2(y, x),
             altitude,

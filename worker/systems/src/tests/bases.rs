@@ -6,7 +6,7 @@ use messages::basic::{Boolean, Double};
 use messages::geometry::PoseV;
 use messages::motion::{Odometry, Twist};
 
-use super::super::stage::{STEP_S, Stage};
+use crate::test_rig::{STEP_S, SystemTestRig};
 
 /// An acceleration that wheels hold, and the way that it costs until 0.5 m/s \[m\].
 const GENTLE: &str = "<max_linear_acceleration>2</max_linear_acceleration>";
@@ -73,50 +73,50 @@ fn twist(ahead: f64, turning: f64) -> Twist {
     }
 }
 
-fn place(stage: &Stage) -> [f64; 3] {
-    let pose = stage.cell.model_pose(stage.model(1));
+fn place(rig: &SystemTestRig) -> [f64; 3] {
+    let pose = rig.cell.model_pose(rig.model_at(1));
     let [x, y, _] = pose.position;
     [x, y, pose.roll_pitch_yaw()[2]]
 }
 
 #[test]
 fn a_robot_goes_straight_and_its_odometry_agrees() {
-    let mut stage = Stage::new(&(ground().to_owned() + &robot(GENTLE)));
-    stage.run(0.5);
-    let start = place(&stage);
-    stage.said::<Odometry>("/model/robot/odometry");
-    stage.say("/model/robot/cmd_vel", &twist(0.5, 0.0));
-    stage.run(4.0);
-    let end = place(&stage);
+    let mut rig = SystemTestRig::new(&(ground().to_owned() + &robot(GENTLE)));
+    rig.run(0.5);
+    let start = place(&rig);
+    rig.take::<Odometry>("/model/robot/odometry");
+    rig.publish("/model/robot/cmd_vel", &twist(0.5, 0.0));
+    rig.run(4.0);
+    let end = place(&rig);
     let way = end[0] - start[0];
     assert!((way / (2.0 - RAMP) - 1.0).abs() < 0.01, "{way} m");
     assert!((end[1] - start[1]).abs() < 0.01, "{end:?}");
-    let told = stage.said::<Odometry>("/model/robot/odometry");
+    let told = rig.take::<Odometry>("/model/robot/odometry");
     assert_eq!(told.len(), 200, "50 Hz for 4 s");
     let last = &told[199];
     assert!((last.pose.position.x - way).abs() < 0.01, "{last:?}");
     assert!((last.twist.linear.x - 0.5).abs() < 1e-3, "{last:?}");
     assert_eq!(last.header.data[0].value, ["robot/odom"]);
     assert_eq!(last.header.data[1].value, ["robot/body"]);
-    let tf = stage.said::<PoseV>("/model/robot/tf");
+    let tf = rig.take::<PoseV>("/model/robot/tf");
     assert_eq!(tf.last().unwrap().pose[0].position, last.pose.position);
 }
 
 #[test]
 fn a_robot_goes_round_a_circle_of_its_speed_over_its_turning() {
-    let mut stage = Stage::new(&(ground().to_owned() + &robot("")));
-    stage.run(0.2);
-    let start = place(&stage);
+    let mut rig = SystemTestRig::new(&(ground().to_owned() + &robot("")));
+    rig.run(0.2);
+    let start = place(&rig);
     let (speed, turning) = (0.4, 0.8);
-    stage.say("/model/robot/cmd_vel", &twist(speed, turning));
+    rig.publish("/model/robot/cmd_vel", &twist(speed, turning));
     let mut farthest = 0.0_f64;
     let period = TAU / turning;
     for _ in 0..(period / STEP_S) as usize {
-        stage.step();
-        let [x, y, _] = place(&stage);
+        rig.run_steps(1);
+        let [x, y, _] = place(&rig);
         farthest = farthest.max((x - start[0]).hypot(y - start[1]));
     }
-    let end = place(&stage);
+    let end = place(&rig);
     let gap = (end[0] - start[0]).hypot(end[1] - start[1]);
     let diameter = 2.0 * speed / turning;
     println!("gap {gap} m, diameter {farthest} m of {diameter} m");
@@ -129,22 +129,23 @@ fn a_robot_goes_round_a_circle_of_its_speed_over_its_turning() {
 
 #[test]
 fn a_robot_that_is_not_enabled_stands_until_it_is() {
-    let mut stage =
-        Stage::new(&(ground().to_owned() + &robot(&format!("<topic>drive</topic>{GENTLE}"))));
-    stage.run(0.2);
-    let start = place(&stage);
+    let mut rig = SystemTestRig::new(
+        &(ground().to_owned() + &robot(&format!("<topic>drive</topic>{GENTLE}"))),
+    );
+    rig.run(0.2);
+    let start = place(&rig);
     let enable = |data| Boolean {
         data,
         ..Boolean::default()
     };
-    stage.say("/drive/enable", &enable(false));
-    stage.say("/drive", &twist(0.5, 0.0));
-    stage.run(0.5);
-    assert!((place(&stage)[0] - start[0]).abs() < 1e-3);
-    stage.say("/drive/enable", &enable(true));
-    stage.say("/drive", &twist(0.5, 0.0));
-    stage.run(0.5);
-    let way = place(&stage)[0] - start[0];
+    rig.publish("/drive/enable", &enable(false));
+    rig.publish("/drive", &twist(0.5, 0.0));
+    rig.run(0.5);
+    assert!((place(&rig)[0] - start[0]).abs() < 1e-3);
+    rig.publish("/drive/enable", &enable(true));
+    rig.publish("/drive", &twist(0.5, 0.0));
+    rig.run(0.5);
+    let way = place(&rig)[0] - start[0];
     assert!((way / (0.25 - RAMP) - 1.0).abs() < 0.02, "{way} m");
 }
 
@@ -152,15 +153,15 @@ fn a_robot_that_is_not_enabled_stands_until_it_is() {
 fn limits_of_acceleration_make_a_ramp() {
     let limits = "<max_linear_acceleration>0.5</max_linear_acceleration>\
                   <max_linear_velocity>0.6</max_linear_velocity>";
-    let mut stage = Stage::new(&(ground().to_owned() + &robot(limits)));
-    stage.run(0.2);
-    let start = place(&stage);
-    stage.say("/model/robot/cmd_vel", &twist(2.0, 0.0));
-    stage.run(1.0);
-    let way = place(&stage)[0] - start[0];
+    let mut rig = SystemTestRig::new(&(ground().to_owned() + &robot(limits)));
+    rig.run(0.2);
+    let start = place(&rig);
+    rig.publish("/model/robot/cmd_vel", &twist(2.0, 0.0));
+    rig.run(1.0);
+    let way = place(&rig)[0] - start[0];
     assert!((way / 0.25 - 1.0).abs() < 0.02, "{way} m after 1 s");
-    stage.run(1.0);
-    let way = place(&stage)[0] - start[0];
+    rig.run(1.0);
+    let way = place(&rig)[0] - start[0];
     let expected = 0.36 + 0.6 * 0.8;
     assert!(
         (way / expected - 1.0).abs() < 0.02,
@@ -170,16 +171,16 @@ fn limits_of_acceleration_make_a_ramp() {
 
 #[test]
 fn a_robot_that_moves_to_another_cell_goes_on() {
-    let mut stage = Stage::new(&(ground().to_owned() + &robot(GENTLE)));
-    stage.run(0.2);
-    let start = place(&stage);
-    stage.say("/model/robot/cmd_vel", &twist(0.5, 0.0));
-    stage.run(1.0);
-    stage.move_on();
-    stage.run(1.0);
-    let way = place(&stage)[0] - start[0];
+    let mut rig = SystemTestRig::new(&(ground().to_owned() + &robot(GENTLE)));
+    rig.run(0.2);
+    let start = place(&rig);
+    rig.publish("/model/robot/cmd_vel", &twist(0.5, 0.0));
+    rig.run(1.0);
+    rig.hand_off();
+    rig.run(1.0);
+    let way = place(&rig)[0] - start[0];
     assert!((way / (1.0 - RAMP) - 1.0).abs() < 0.01, "{way} m");
-    let told = stage.said::<Odometry>("/model/robot/odometry");
+    let told = rig.take::<Odometry>("/model/robot/odometry");
     let x = told.last().unwrap().pose.position.x;
     assert!((x - way).abs() < 0.01, "odometry has {x} m of {way} m");
 }
@@ -187,11 +188,11 @@ fn a_robot_that_moves_to_another_cell_goes_on() {
 #[test]
 fn what_a_robot_needs_is_asked_for() {
     let lame = robot("").replace("<left_joint>l</left_joint>", "");
-    let problem = Stage::problem(&lame);
+    let problem = SystemTestRig::problem(&lame);
     assert!(problem.contains("<left_joint> is missing"), "{problem}");
     let flat = robot("<wheel_radius>0</wheel_radius>");
     let flat = flat.replacen("<wheel_radius>0.1</wheel_radius>", "", 1);
-    let problem = Stage::problem(&flat);
+    let problem = SystemTestRig::problem(&flat);
     assert!(
         problem.contains("<wheel_radius> must be above 0"),
         "{problem}"
@@ -219,15 +220,15 @@ fn mecanum_wheels_turn_as_the_way_asks() {
         <back_left_joint>bl</back_left_joint><back_right_joint>br</back_right_joint>\
         <wheel_separation>0.6</wheel_separation><wheelbase>0.8</wheelbase>\
         <wheel_radius>0.1</wheel_radius></plugin>";
-    let mut stage = Stage::new(&frame("", plugin));
+    let mut rig = SystemTestRig::new(&frame("", plugin));
     let (ahead, left, turning) = (0.3, -0.2, 0.5);
     let asked = Twist {
         linear: [ahead, left, 0.0].into(),
         angular: [0.0, 0.0, turning].into(),
         ..Twist::default()
     };
-    stage.say("/model/car/cmd_vel", &asked);
-    stage.run(0.5);
+    rig.publish("/model/car/cmd_vel", &asked);
+    rig.run(0.5);
     let swing = turning * 0.7;
     let expected = [
         ahead - left - swing,
@@ -236,13 +237,13 @@ fn mecanum_wheels_turn_as_the_way_asks() {
         ahead - left + swing,
     ];
     for (wheel, expected) in expected.into_iter().enumerate() {
-        let rate = stage.cell.joint_velocity(stage.model(0), 1 + wheel, 0);
+        let rate = rig.cell.joint_velocity(rig.model_at(0), 1 + wheel, 0);
         assert!(
             (rate - expected / 0.1).abs() < 1e-3,
             "wheel {wheel}: {rate} rad/s"
         );
     }
-    let told = stage.said::<Odometry>("/model/car/odometry");
+    let told = rig.take::<Odometry>("/model/car/odometry");
     let [vx, vy, wz] = told
         .last()
         .map(|last| {
@@ -287,16 +288,16 @@ fn mecanum() -> String {
 #[test]
 fn mecanum_wheels_carry_their_chassis_any_way() {
     for (ahead, left) in [(0.3, 0.0), (0.0, 0.3), (0.0, -0.3), (0.2, 0.2)] {
-        let mut stage = Stage::new(&(ground().to_owned() + &mecanum()));
-        stage.run(0.2);
-        let start = place(&stage);
+        let mut rig = SystemTestRig::new(&(ground().to_owned() + &mecanum()));
+        rig.run(0.2);
+        let start = place(&rig);
         let asked = Twist {
             linear: [ahead, left, 0.0].into(),
             ..Twist::default()
         };
-        stage.say("/model/car/cmd_vel", &asked);
-        stage.run(3.0);
-        let end = place(&stage);
+        rig.publish("/model/car/cmd_vel", &asked);
+        rig.run(3.0);
+        let end = place(&rig);
         // It takes 0.3 s up to 0.3 m/s, at half of that in the mean.
         let seconds = |speed: f64| speed * (3.0 - 0.5 * speed.abs());
         for (axis, speed) in [ahead, left].into_iter().enumerate() {
@@ -328,12 +329,12 @@ fn ackermann(parameters: &str) -> String {
 
 #[test]
 fn a_cars_wheels_meet_the_circle_that_it_drives() {
-    let mut stage = Stage::new(&ackermann(""));
+    let mut rig = SystemTestRig::new(&ackermann(""));
     let (speed, turning) = (1.0, 0.2);
-    stage.say("/model/car/cmd_vel", &twist(speed, turning));
-    stage.run(3.0);
+    rig.publish("/model/car/cmd_vel", &twist(speed, turning));
+    rig.run(3.0);
     let radius = speed / turning;
-    let (cell, car) = (&stage.cell, stage.model(0));
+    let (cell, car) = (&rig.cell, rig.model_at(0));
     for (joint, side) in [(5, -0.5), (6, 0.5)] {
         let angle = cell.joint_position(car, joint, 0);
         let expected = (1.9 / (radius + side * 1.0_f64)).atan();
@@ -350,7 +351,7 @@ fn a_cars_wheels_meet_the_circle_that_it_drives() {
             "{rate} rad/s, not {expected}"
         );
     }
-    let told = stage.said::<Odometry>("/model/car/odometry");
+    let told = rig.take::<Odometry>("/model/car/odometry");
     let last = &told.last().unwrap().twist;
     assert!((last.linear.x - speed).abs() < 0.01, "{last:?}");
     assert!((last.angular.z - turning).abs() < 0.01, "{last:?}");
@@ -359,11 +360,11 @@ fn a_cars_wheels_meet_the_circle_that_it_drives() {
 #[test]
 fn a_car_turns_no_tighter_than_its_steering_limit() {
     let limit = 0.4_f64;
-    let mut stage = Stage::new(&ackermann("<steering_limit>0.4</steering_limit>"));
-    stage.say("/model/car/cmd_vel", &twist(0.5, -9.0));
-    stage.run(3.0);
+    let mut rig = SystemTestRig::new(&ackermann("<steering_limit>0.4</steering_limit>"));
+    rig.publish("/model/car/cmd_vel", &twist(0.5, -9.0));
+    rig.run(3.0);
     let radius = 1.9 / limit.sin();
-    let angle = stage.cell.joint_position(stage.model(0), 6, 0);
+    let angle = rig.cell.joint_position(rig.model_at(0), 6, 0);
     let expected = -(1.9 / (radius - 0.5)).atan();
     assert!(
         (angle - expected).abs() < 1e-3,
@@ -373,17 +374,17 @@ fn a_car_turns_no_tighter_than_its_steering_limit() {
 
 #[test]
 fn a_car_that_only_steers_goes_by_an_angle() {
-    let mut stage = Stage::new(&ackermann("<steering_only>true</steering_only>"));
+    let mut rig = SystemTestRig::new(&ackermann("<steering_only>true</steering_only>"));
     let angle = 0.3_f64;
     let asked = Double {
         data: angle,
         ..Double::default()
     };
-    stage.say("/model/car/steer_angle", &asked);
-    stage.run(3.0);
+    rig.publish("/model/car/steer_angle", &asked);
+    rig.run(3.0);
     let radius = 1.9 / angle.tan();
     for (joint, side) in [(5, -0.6), (6, 0.6)] {
-        let angle = stage.cell.joint_position(stage.model(0), joint, 0);
+        let angle = rig.cell.joint_position(rig.model_at(0), joint, 0);
         let expected = (1.9 / (radius + side)).atan();
         assert!(
             (angle - expected).abs() < 1e-3,

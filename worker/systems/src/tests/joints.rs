@@ -3,7 +3,7 @@
 use messages::basic::{Double, Float, Time};
 use messages::motion::{Actuators, JointTrajectory, JointTrajectoryPoint};
 
-use super::super::stage::{STEP_S, Stage};
+use crate::test_rig::{STEP_S, SystemTestRig};
 
 /// A disc of 0.1 kg m^2 on a hinge along z, without gravity, with systems.
 fn disc(limits: &str, plugins: &str) -> String {
@@ -29,10 +29,10 @@ fn number(data: f64) -> Double {
     }
 }
 
-fn motion(stage: &Stage) -> [f64; 2] {
-    let model = stage.model(0);
-    let position = stage.cell.joint_position(model, 0, 0);
-    [position, stage.cell.joint_velocity(model, 0, 0)]
+fn motion(rig: &SystemTestRig) -> [f64; 2] {
+    let model = rig.model_at(0);
+    let position = rig.cell.joint_position(model, 0, 0);
+    [position, rig.cell.joint_velocity(model, 0, 0)]
 }
 
 /// Simulates a disc under a force that is a function of its motion, as a step does it.
@@ -48,12 +48,12 @@ fn simulate(duration_s: f64, mut force: impl FnMut([f64; 2]) -> f64) -> [f64; 2]
 
 #[test]
 fn a_joint_controller_keeps_the_velocity_that_it_is_told() {
-    let mut stage = Stage::new(&disc("", &plugin("JointController", "")));
-    stage.run(0.1);
-    assert_eq!(motion(&stage), [0.0; 2]);
-    stage.say("/model/rig/joint/j/cmd_vel", &number(2.5));
-    stage.run(0.4);
-    let [position, velocity] = motion(&stage);
+    let mut rig = SystemTestRig::new(&disc("", &plugin("JointController", "")));
+    rig.run(0.1);
+    assert_eq!(motion(&rig), [0.0; 2]);
+    rig.publish("/model/rig/joint/j/cmd_vel", &number(2.5));
+    rig.run(0.4);
+    let [position, velocity] = motion(&rig);
     assert!((velocity - 2.5).abs() < 1e-6, "{velocity} rad/s");
     assert!((position - 1.0).abs() < 2e-3, "{position} rad");
 }
@@ -62,9 +62,9 @@ fn a_joint_controller_keeps_the_velocity_that_it_is_told() {
 fn a_joint_controller_with_forces_approaches_as_an_exponential() {
     let parameters = "<use_force_commands>true</use_force_commands><p_gain>0.5</p_gain>\
                       <initial_velocity>3</initial_velocity>";
-    let mut stage = Stage::new(&disc("", &plugin("JointController", parameters)));
-    stage.run(0.3);
-    let velocity = motion(&stage)[1];
+    let mut rig = SystemTestRig::new(&disc("", &plugin("JointController", parameters)));
+    rig.run(0.3);
+    let velocity = motion(&rig)[1];
     let expected = 3.0 * (1.0 - (-0.5_f64 / 0.1 * 0.3).exp());
     assert!(
         (velocity / expected - 1.0).abs() < 5e-3,
@@ -76,18 +76,18 @@ fn a_joint_controller_with_forces_approaches_as_an_exponential() {
 fn a_controller_takes_its_number_from_actuators() {
     let parameters = "<use_actuator_msg>true</use_actuator_msg>\
                       <actuator_number>1</actuator_number>";
-    let mut stage = Stage::new(&disc("", &plugin("JointController", parameters)));
+    let mut rig = SystemTestRig::new(&disc("", &plugin("JointController", parameters)));
     let actuators = Actuators {
         velocity: vec![9.0, -1.5],
         ..Actuators::default()
     };
-    stage.say("/actuators", &actuators);
-    stage.run(0.1);
-    assert!((motion(&stage)[1] + 1.5).abs() < 1e-6);
-    stage.say("/actuators", &Actuators::default());
-    stage.run(0.1);
+    rig.publish("/actuators", &actuators);
+    rig.run(0.1);
+    assert!((motion(&rig)[1] + 1.5).abs() < 1e-6);
+    rig.publish("/actuators", &Actuators::default());
+    rig.run(0.1);
     assert!(
-        (motion(&stage)[1] + 1.5).abs() < 1e-6,
+        (motion(&rig)[1] + 1.5).abs() < 1e-6,
         "a message without it says nothing"
     );
 }
@@ -107,24 +107,20 @@ fn a_position_controller_steps_as_its_gains_say() {
         (-8.0 * error - integral - 0.9 * rate).clamp(-3.0, 3.0)
     };
     let expected = simulate(0.4, force);
-    let mut stage = Stage::new(&disc("", &system));
-    stage.say("/model/rig/joint/j/0/cmd_pos", &number(1.2));
-    stage.run(0.2);
-    stage.move_on();
-    stage.run(0.2);
-    let reached = motion(&stage);
+    let mut rig = SystemTestRig::new(&disc("", &system));
+    rig.publish("/model/rig/joint/j/0/cmd_pos", &number(1.2));
+    rig.run(0.2);
+    rig.hand_off();
+    rig.run(0.2);
+    let reached = motion(&rig);
     for (reached, expected) in reached.into_iter().zip(expected) {
         assert!(
             (reached - expected).abs() < 1e-3,
             "{reached}, not {expected}"
         );
     }
-    stage.run(6.0);
-    assert!(
-        (motion(&stage)[0] - 1.2).abs() < 0.02,
-        "{:?}",
-        motion(&stage)
-    );
+    rig.run(6.0);
+    assert!((motion(&rig)[0] - 1.2).abs() < 0.02, "{:?}", motion(&rig));
 }
 
 #[test]
@@ -132,41 +128,29 @@ fn a_position_controller_by_velocity_goes_straight_there_and_stays() {
     let parameters = "<use_velocity_commands>true</use_velocity_commands>\
                       <cmd_max>2</cmd_max><topic>pos</topic>";
     let system = plugin("JointPositionController", parameters);
-    let mut stage = Stage::new(&disc("", &system));
-    stage.say("/pos", &number(-1.0));
-    stage.run(0.25);
-    assert!(
-        (motion(&stage)[0] + 0.5).abs() < 5e-3,
-        "{:?}",
-        motion(&stage)
-    );
-    stage.run(0.5);
-    assert!(
-        (motion(&stage)[0] + 1.0).abs() < 1e-6,
-        "{:?}",
-        motion(&stage)
-    );
+    let mut rig = SystemTestRig::new(&disc("", &system));
+    rig.publish("/pos", &number(-1.0));
+    rig.run(0.25);
+    assert!((motion(&rig)[0] + 0.5).abs() < 5e-3, "{:?}", motion(&rig));
+    rig.run(0.5);
+    assert!((motion(&rig)[0] + 1.0).abs() < 1e-6, "{:?}", motion(&rig));
 }
 
 #[test]
 fn a_joint_force_acts_until_it_is_told_otherwise() {
-    let mut stage = Stage::new(&disc(
+    let mut rig = SystemTestRig::new(&disc(
         "<limit><effort>0.4</effort></limit>",
         &plugin("ApplyJointForce", ""),
     ));
-    stage.say("/model/rig/joint/j/cmd_force", &number(0.2));
-    stage.run(0.5);
+    rig.publish("/model/rig/joint/j/cmd_force", &number(0.2));
+    rig.run(0.5);
+    assert!((motion(&rig)[1] - 1.0).abs() < 1e-9, "{:?}", motion(&rig));
+    rig.publish("/model/rig/joint/j/cmd_force", &number(-7.0));
+    rig.run(0.25);
     assert!(
-        (motion(&stage)[1] - 1.0).abs() < 1e-9,
-        "{:?}",
-        motion(&stage)
-    );
-    stage.say("/model/rig/joint/j/cmd_force", &number(-7.0));
-    stage.run(0.25);
-    assert!(
-        motion(&stage)[1].abs() < 1e-9,
+        motion(&rig)[1].abs() < 1e-9,
         "the limit is kept: {:?}",
-        motion(&stage)
+        motion(&rig)
     );
 }
 
@@ -194,7 +178,7 @@ fn a_trajectory_is_followed_point_by_point() {
         step += 1.0;
         20.0 * (wanted - position) + 2.0 * (rate - velocity)
     });
-    let mut stage = Stage::new(&disc("", &system));
+    let mut rig = SystemTestRig::new(&disc("", &system));
     let trajectory = JointTrajectory {
         joint_names: vec!["other".to_owned(), "j".to_owned()],
         points: vec![
@@ -204,18 +188,18 @@ fn a_trajectory_is_followed_point_by_point() {
         ],
         ..JointTrajectory::default()
     };
-    stage.say("/model/rig/joint_trajectory", &trajectory);
-    stage.run(0.5);
-    stage.move_on();
-    stage.run(0.4);
-    let reached = motion(&stage);
+    rig.publish("/model/rig/joint_trajectory", &trajectory);
+    rig.run(0.5);
+    rig.hand_off();
+    rig.run(0.4);
+    let reached = motion(&rig);
     for (reached, expected) in reached.into_iter().zip(expected) {
         assert!(
             (reached - expected).abs() < 0.02 + 0.02 * expected.abs(),
             "{reached}, not {expected}"
         );
     }
-    let progress = stage.said::<Float>("/model/rig/joint_trajectory_progress");
+    let progress = rig.take::<Float>("/model/rig/joint_trajectory_progress");
     let progress: Vec<f32> = progress.iter().map(|float| float.data).collect();
     assert_eq!(progress, [1.0 / 3.0, 2.0 / 3.0, 1.0]);
 }
@@ -233,7 +217,7 @@ fn joints_that_are_not_there_are_named() {
         } else {
             system
         };
-        let problem = Stage::problem(&disc("", &system));
+        let problem = SystemTestRig::problem(&disc("", &system));
         assert!(problem.contains("no "), "{problem}");
     }
 }

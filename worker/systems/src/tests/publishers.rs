@@ -4,7 +4,7 @@ use messages::geometry::{Pose, PoseV};
 use messages::motion::{Odometry, OdometryWithCovariance, Twist};
 use messages::state::Model;
 
-use super::super::stage::Stage;
+use crate::test_rig::SystemTestRig;
 
 /// Two links on a hinge about z that turns by itself, as the model moves by velocity control.
 fn arm(plugins: &str) -> String {
@@ -49,9 +49,9 @@ fn moving(linear: [f64; 3], angular: [f64; 3]) -> String {
 
 #[test]
 fn joint_states_say_where_joints_are_and_how_fast() {
-    let mut stage = Stage::new(&arm(&(plugin("JointStatePublisher", "") + &turning())));
-    stage.run(1.0);
-    let told = stage.said::<Model>("/world/w/model/arm/joint_state");
+    let mut rig = SystemTestRig::new(&arm(&(plugin("JointStatePublisher", "") + &turning())));
+    rig.run(1.0);
+    let told = rig.take::<Model>("/world/w/model/arm/joint_state");
     assert_eq!(told.len(), 1000, "in each step");
     let last = told.last().unwrap();
     assert_eq!(last.name, "arm");
@@ -76,10 +76,10 @@ fn joint_states_are_of_the_joints_and_on_the_topic_asked_for() {
         "JointStatePublisher",
         "<topic>states</topic><joint_name>j</joint_name><joint_name>j</joint_name>",
     );
-    let mut stage = Stage::new(&arm(&some));
-    stage.run(0.01);
-    assert_eq!(stage.said::<Model>("/states")[0].joint.len(), 1);
-    let problem = Stage::problem(&arm(&plugin(
+    let mut rig = SystemTestRig::new(&arm(&some));
+    rig.run(0.01);
+    assert_eq!(rig.take::<Model>("/states")[0].joint.len(), 1);
+    let problem = SystemTestRig::problem(&arm(&plugin(
         "JointStatePublisher",
         "<joint_name>k</joint_name>",
     )));
@@ -94,9 +94,9 @@ fn poses_are_in_the_frames_of_what_they_are_on() {
          <publish_visual_pose>true</publish_visual_pose>\
          <use_pose_vector_msg>true</use_pose_vector_msg><update_frequency>100</update_frequency>",
     );
-    let mut stage = Stage::new(&arm(&(all + &turning())));
-    stage.run(1.0);
-    let told = stage.said::<PoseV>("/model/arm/pose");
+    let mut rig = SystemTestRig::new(&arm(&(all + &turning())));
+    rig.run(1.0);
+    let told = rig.take::<PoseV>("/model/arm/pose");
     assert_eq!(told.len(), 100, "100 Hz for 1 s");
     let frames = |pose: &Pose| [0, 1].map(|at| pose.header.data[at].value[0].clone());
     let names: Vec<_> = told[99].pose.iter().map(frames).collect();
@@ -109,8 +109,8 @@ fn poses_are_in_the_frames_of_what_they_are_on() {
     ];
     assert_eq!(names, expected);
     let tip = &told[99].pose[3];
-    let own = stage.cell.link_pose(stage.model(0), 1);
-    let base = stage.cell.model_pose(stage.model(0));
+    let own = rig.cell.link_pose(rig.model_at(0), 1);
+    let base = rig.cell.model_pose(rig.model_at(0));
     let relative = base.inverse().then(&own);
     let told = &tip.position;
     for (told, at) in [told.x, told.y, told.z].into_iter().zip(relative.position) {
@@ -126,12 +126,12 @@ fn poses_that_do_not_change_are_told_apart() {
         "<static_publisher>true</static_publisher><publish_visual_pose>true\
          </publish_visual_pose><static_update_frequency>10</static_update_frequency>",
     );
-    let mut stage = Stage::new(&arm(&apart));
-    stage.run(0.5);
-    let moving = stage.said::<Pose>("/model/arm/pose");
+    let mut rig = SystemTestRig::new(&arm(&apart));
+    rig.run(0.5);
+    let moving = rig.take::<Pose>("/model/arm/pose");
     assert_eq!(moving.len(), 500);
     assert!(moving.iter().all(|pose| pose.name == "arm::tip"));
-    let fixed = stage.said::<Pose>("/model/arm/pose_static");
+    let fixed = rig.take::<Pose>("/model/arm/pose_static");
     assert_eq!(fixed.len(), 15, "three at 10 Hz for 0.5 s");
     assert_eq!(fixed[0].name, "arm::base");
 }
@@ -143,14 +143,14 @@ fn odometry_says_where_a_model_really_is() {
         "<dimensions>3</dimensions><odom_publish_frequency>20</odom_publish_frequency>",
     );
     let motion = moving([0.3, 0.0, 0.1], [0.0, 0.0, 0.4]);
-    let mut stage = Stage::new(&arm(&(system + &motion)));
-    stage.run(0.5);
-    stage.move_on();
-    stage.run(0.5);
-    let told = stage.said::<Odometry>("/model/arm/odometry");
+    let mut rig = SystemTestRig::new(&arm(&(system + &motion)));
+    rig.run(0.5);
+    rig.hand_off();
+    rig.run(0.5);
+    let told = rig.take::<Odometry>("/model/arm/odometry");
     assert_eq!(told.len(), 20);
     let last = told.last().unwrap();
-    let at = stage.cell.model_pose(stage.model(0)).position;
+    let at = rig.cell.model_pose(rig.model_at(0)).position;
     assert!((last.pose.position.x - at[0]).abs() < 1e-12, "{last:?}");
     assert!((last.pose.position.z - 0.1).abs() < 1e-3, "{last:?}");
     let Twist {
@@ -163,7 +163,7 @@ fn odometry_says_where_a_model_really_is() {
     assert!((linear.z - 0.1).abs() < 1e-3, "{linear:?}");
     assert!((angular.z - 0.4).abs() < 1e-3, "{angular:?}");
     assert_eq!(last.header.data[1].value, ["arm/base_footprint"]);
-    let tf = stage.said::<PoseV>("/model/arm/pose");
+    let tf = rig.take::<PoseV>("/model/arm/pose");
     assert_eq!(tf.last().unwrap().pose[0].position, last.pose.position);
 }
 
@@ -171,9 +171,9 @@ fn odometry_says_where_a_model_really_is() {
 fn flat_odometry_knows_nothing_of_height() {
     let system = plugin("OdometryPublisher", "");
     let motion = moving([0.3, 0.0, 0.1], [0.0; 3]);
-    let mut stage = Stage::new(&arm(&(system + &motion)));
-    stage.run(1.0);
-    let told = stage.said::<Odometry>("/model/arm/odometry");
+    let mut rig = SystemTestRig::new(&arm(&(system + &motion)));
+    rig.run(1.0);
+    let told = rig.take::<Odometry>("/model/arm/odometry");
     assert_eq!(told.len(), 50, "50 Hz unless said otherwise");
     let last = told.last().unwrap();
     assert_eq!([last.pose.position.z, last.twist.linear.z], [0.0; 2]);
@@ -187,12 +187,12 @@ fn noise_has_its_deviation_and_covariances_say_so() {
         "<gaussian_noise>0.2</gaussian_noise><odom_publish_frequency>0</odom_publish_frequency>",
     );
     let run = || {
-        let mut stage = Stage::new(&arm(&system));
-        stage.run(2.0);
-        stage
+        let mut rig = SystemTestRig::new(&arm(&system));
+        rig.run(2.0);
+        rig
     };
-    let mut stage = run();
-    let told = stage.said::<Odometry>("/model/arm/odometry");
+    let mut rig = run();
+    let told = rig.take::<Odometry>("/model/arm/odometry");
     let noise = told.iter().flat_map(|one| {
         let Twist {
             linear, angular, ..
@@ -210,9 +210,9 @@ fn noise_has_its_deviation_and_covariances_say_so() {
         (variance / 0.04 - 1.0).abs() < 4.0 * (2.0 / count).sqrt(),
         "{variance}"
     );
-    assert_eq!(told, run().said::<Odometry>("/model/arm/odometry"));
+    assert_eq!(told, run().take::<Odometry>("/model/arm/odometry"));
     let topic = "/model/arm/odometry_with_covariance";
-    let told = stage.said::<OdometryWithCovariance>(topic);
+    let told = rig.take::<OdometryWithCovariance>(topic);
     let covariance = &told[0].twist_with_covariance.covariance.data;
     assert_eq!(covariance.len(), 36);
     for (place, number) in covariance.iter().enumerate() {
@@ -224,9 +224,9 @@ fn noise_has_its_deviation_and_covariances_say_so() {
 #[test]
 fn velocity_control_moves_a_model_as_one_and_its_links_alone() {
     let motion = moving([0.3, 0.0, 0.0], [0.0, 0.0, 0.5]);
-    let mut stage = Stage::new(&arm(&motion));
-    stage.run(1.0);
-    let at = stage.cell.model_pose(stage.model(0));
+    let mut rig = SystemTestRig::new(&arm(&motion));
+    rig.run(1.0);
+    let at = rig.cell.model_pose(rig.model_at(0));
     let yaw = at.roll_pitch_yaw()[2];
     assert!((yaw - 0.5).abs() < 2e-3, "{yaw} rad");
     let radius = 0.3 / 0.5;
@@ -234,23 +234,23 @@ fn velocity_control_moves_a_model_as_one_and_its_links_alone() {
     for (at, expected) in at.position.into_iter().zip(expected) {
         assert!((at - expected).abs() < 2e-3, "{at} m, not {expected}");
     }
-    assert!(stage.cell.joint_position(stage.model(0), 0, 0).abs() < 2e-3);
+    assert!(rig.cell.joint_position(rig.model_at(0), 0, 0).abs() < 2e-3);
     let stop = Twist::default();
-    stage.say("/model/arm/cmd_vel", &stop);
-    stage.run(0.5);
-    let after = stage.cell.model_pose(stage.model(0));
+    rig.publish("/model/arm/cmd_vel", &stop);
+    rig.run(0.5);
+    let after = rig.cell.model_pose(rig.model_at(0));
     assert!(
         (after.position[0] - at.position[0]).abs() < 1e-3,
         "it stops"
     );
     let links = plugin("VelocityControl", "<link_name>tip</link_name>");
-    let mut stage = Stage::new(&arm(&links));
+    let mut rig = SystemTestRig::new(&arm(&links));
     let spin = Twist {
         angular: [0.0, 0.0, 0.7].into(),
         ..Twist::default()
     };
-    stage.say("/model/arm/link/tip/cmd_vel", &spin);
-    stage.run(0.01);
-    let [_, angular] = stage.cell.link_velocity(stage.model(0), 1);
+    rig.publish("/model/arm/link/tip/cmd_vel", &spin);
+    rig.run(0.01);
+    let [_, angular] = rig.cell.link_velocity(rig.model_at(0), 1);
     assert!(angular[2] > 0.1, "{angular:?}");
 }

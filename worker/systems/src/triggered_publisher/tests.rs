@@ -5,7 +5,7 @@ use messages::geometry::Vector2d;
 use messages::{Boolean, Empty, Header, Message, Pose};
 use protocol::Command;
 
-use super::super::rehearsal::Rehearsal;
+use crate::test_rig::SystemTestRig;
 
 fn plugin(content: &str) -> String {
     format!(
@@ -16,14 +16,14 @@ fn plugin(content: &str) -> String {
 
 /// Returns whether a message triggers a publisher with some `<match>` elements.
 fn triggers<M: Message>(matches: &str, message: &M) -> bool {
-    let mut rehearsal = Rehearsal::new(&plugin(&format!(
+    let mut rig = SystemTestRig::new(&plugin(&format!(
         "<input type='{}' topic='/in'>{matches}</input>\
          <output type='gz.msgs.Empty' topic='/out'/>",
         M::KIND
     )));
-    rehearsal.say("/in", message);
-    rehearsal.run(0.002);
-    !rehearsal.said::<Empty>("/out").is_empty()
+    rig.publish("/in", message);
+    rig.run(0.002);
+    !rig.published::<Empty>("/out").is_empty()
 }
 
 fn whole(data: i32) -> Int32 {
@@ -51,17 +51,17 @@ fn pose_in(frame: &str) -> Pose {
 
 #[test]
 fn every_message_triggers_all_outputs_with_what_they_say() {
-    let mut rehearsal = Rehearsal::new(&plugin(
+    let mut rig = SystemTestRig::new(&plugin(
         "<input type='ignition.msgs.Empty' topic='in'/>\
          <output type='gz.msgs.Boolean' topic='/no'>data: false</output>\
          <output type='gz.msgs.Boolean' topic='/yes'>\n  data: true\n</output>",
     ));
     for _ in 0..3 {
-        rehearsal.say("/in", &Empty::default());
+        rig.publish("/in", &Empty::default());
     }
-    rehearsal.run(0.001);
-    assert_eq!(rehearsal.said::<Boolean>("/no"), vec![flag(false); 3]);
-    assert_eq!(rehearsal.said::<Boolean>("/yes"), vec![flag(true); 3]);
+    rig.run(0.001);
+    assert_eq!(rig.published::<Boolean>("/no"), vec![flag(false); 3]);
+    assert_eq!(rig.published::<Boolean>("/yes"), vec![flag(true); 3]);
 }
 
 #[test]
@@ -152,29 +152,29 @@ fn a_delay_counts_in_simulated_time_and_travels() {
         plugin(content)
     );
     for world in [plugin(content), of_model] {
-        let mut rehearsal = Rehearsal::new(&world);
-        rehearsal.run(0.010);
-        rehearsal.say("/in", &Empty::default());
-        rehearsal.pause();
-        rehearsal.travel();
-        rehearsal.run(0.099);
-        assert!(rehearsal.said::<Empty>("/out").is_empty());
-        rehearsal.travel();
-        rehearsal.run(0.001);
-        assert_eq!(rehearsal.said::<Empty>("/out").len(), 1);
-        rehearsal.run(0.2);
-        assert_eq!(rehearsal.said::<Empty>("/out").len(), 1);
+        let mut rig = SystemTestRig::new(&world);
+        rig.run(0.010);
+        rig.publish("/in", &Empty::default());
+        rig.pause();
+        rig.renew_systems();
+        rig.run(0.099);
+        assert!(rig.published::<Empty>("/out").is_empty());
+        rig.renew_systems();
+        rig.run(0.001);
+        assert_eq!(rig.published::<Empty>("/out").len(), 1);
+        rig.run(0.2);
+        assert_eq!(rig.published::<Empty>("/out").len(), 1);
     }
 }
 
 #[test]
 fn without_a_delay_it_also_speaks_while_time_stands_still() {
-    let mut rehearsal = Rehearsal::new(&plugin(
+    let mut rig = SystemTestRig::new(&plugin(
         "<input type='gz.msgs.Empty' topic='/in'/><output type='gz.msgs.Empty' topic='/out'/>",
     ));
-    rehearsal.say("/in", &Empty::default());
-    rehearsal.pause();
-    assert_eq!(rehearsal.said::<Empty>("/out").len(), 1);
+    rig.publish("/in", &Empty::default());
+    rig.pause();
+    assert_eq!(rig.published::<Empty>("/out").len(), 1);
 }
 
 #[test]
@@ -183,35 +183,35 @@ fn publishers_that_trigger_each_other_are_bounded() {
         "<input type='gz.msgs.Empty' topic='/a'/>\
          <output type='gz.msgs.Empty' topic='/a'/><output type='gz.msgs.Empty' topic='/a'/>",
     );
-    let mut rehearsal = Rehearsal::new(&loops);
-    rehearsal.say("/a", &Empty::default());
-    rehearsal.run(0.020);
-    let count = rehearsal.said::<Empty>("/a").len();
+    let mut rig = SystemTestRig::new(&loops);
+    rig.publish("/a", &Empty::default());
+    rig.run(0.020);
+    let count = rig.published::<Empty>("/a").len();
     assert!(count <= 20 * 2 * super::TRIGGERS_MAX as usize, "{count}");
 }
 
 #[test]
 fn services_are_called_by_their_names() {
-    let mut rehearsal = Rehearsal::new(&plugin(
+    let mut rig = SystemTestRig::new(&plugin(
         "<input type='gz.msgs.Empty' topic='/in'/>\
-         <service name='/world/stage/control' reqType='gz.msgs.WorldControl' \
+         <service name='/world/w/control' reqType='gz.msgs.WorldControl' \
          repType='gz.msgs.Boolean' timeout='100' reqMsg='pause: true'/>",
     ));
-    rehearsal.say("/in", &Empty::default());
-    rehearsal.run(0.001);
+    rig.publish("/in", &Empty::default());
+    rig.run(0.001);
     let [
         Command::CallService {
             service,
             kind,
             body,
         },
-    ] = rehearsal.requests.as_slice()
+    ] = rig.requests.as_slice()
     else {
-        panic!("one call and not {:?}", rehearsal.requests);
+        panic!("one call and not {:?}", rig.requests);
     };
     assert_eq!(
         [service, kind],
-        ["/world/stage/control", "gz.msgs.WorldControl"]
+        ["/world/w/control", "gz.msgs.WorldControl"]
     );
     let request: messages::command::WorldControl = messages::decode(body).unwrap();
     assert!(request.pause);

@@ -6,7 +6,7 @@ use messages::motion::Wrench;
 use messages::sensor::{Altimeter, Contacts, FluidPressure, Imu, LaserScan, Magnetometer, NavSat};
 use sdf::Pose;
 
-use super::rig::{GRAVITY, Rig, assert_near, cuboid, fixed, model, sensor};
+use super::rig::{GRAVITY, assert_near, cuboid, fixed, measure, model, rig_of, sensor};
 
 fn imu() -> String {
     sensor("imu", "")
@@ -19,7 +19,7 @@ fn vector(message: &messages::Vector3d) -> [f64; 3] {
 #[test]
 fn an_imu_at_rest_reads_gravity_in_its_own_frame() {
     let tilted = fixed("robot", "0 0 0 0.3 0 0", &imu());
-    let read: Imu = Rig::new(&tilted).measure();
+    let read: Imu = measure(&mut rig_of(&tilted));
     let expected = [0.0, GRAVITY * 0.3_f64.sin(), GRAVITY * 0.3_f64.cos()];
     assert_near(vector(&read.linear_acceleration), expected, 1e-12);
     assert_near(vector(&read.angular_velocity), [0.0; 3], 0.0);
@@ -30,17 +30,17 @@ fn an_imu_at_rest_reads_gravity_in_its_own_frame() {
     assert_eq!(read.entity_name, "robot::link::s");
     let floor = fixed("floor", "0 0 -0.5 0 0 0", &cuboid("9 9 1"));
     let on_floor = model("robot", "0 0 0.25 0 0 0", &(cuboid("0.5 0.5 0.5") + &imu()));
-    let mut rig = Rig::new(&(floor + &on_floor));
-    rig.run(500);
-    let read: Imu = rig.measure();
+    let mut rig = rig_of(&(floor + &on_floor));
+    rig.run_steps(500);
+    let read: Imu = measure(&mut rig);
     assert_near(vector(&read.linear_acceleration), [0.0, 0.0, GRAVITY], 0.02);
 }
 
 #[test]
 fn an_imu_in_free_fall_reads_nothing() {
-    let mut rig = Rig::new(&model("robot", "0 0 9 0.4 0.2 1", &imu()));
-    rig.run(100);
-    let read: Imu = rig.measure();
+    let mut rig = rig_of(&model("robot", "0 0 9 0.4 0.2 1", &imu()));
+    rig.run_steps(100);
+    let read: Imu = measure(&mut rig);
     assert_near(vector(&read.linear_acceleration), [0.0; 3], 1e-9);
 }
 
@@ -55,13 +55,13 @@ fn arm(kind: &str) -> String {
 
 #[test]
 fn an_imu_on_a_turning_arm_reads_centripetal_acceleration() {
-    let mut rig = Rig::new(&arm("imu"));
+    let mut rig = rig_of(&arm("imu"));
     let rate = 3.0;
     let robot = physics::ModelRef::moving(protocol::PerformerId(0), 0);
     rig.cell
         .set_link_velocity(robot, 0, [[0.0; 3], [0.0, 0.0, rate]]);
-    rig.run(100);
-    let read: Imu = rig.measure();
+    rig.run_steps(100);
+    let read: Imu = measure(&mut rig);
     assert_near(vector(&read.angular_velocity), [0.0, 0.0, rate], 1e-3);
     let expected = [-rate * rate * 2.0, 0.0, GRAVITY];
     assert_near(vector(&read.linear_acceleration), expected, 0.02);
@@ -80,7 +80,7 @@ fn orientations_are_against_the_frame_that_is_named() {
             "<imu><orientation_reference_frame>{frame}</orientation_reference_frame></imu>"
         );
         let robot = fixed("robot", "0 0 0 0 0 0.5", &sensor("imu", &content));
-        let read: Imu = Rig::new(&robot).measure();
+        let read: Imu = measure(&mut rig_of(&robot));
         let turned = Pose {
             orientation_xyzw: read.orientation.xyzw(),
             ..Pose::IDENTITY
@@ -113,9 +113,9 @@ fn orientations_are_against_the_frame_that_is_named() {
 
 #[test]
 fn an_altimeter_counts_from_where_it_was() {
-    let mut rig = Rig::new(&model("robot", "0 0 50 0 0 0", &sensor("altimeter", "")));
-    rig.run(999);
-    let read: Altimeter = rig.measure();
+    let mut rig = rig_of(&model("robot", "0 0 50 0 0 0", &sensor("altimeter", "")));
+    rig.run_steps(999);
+    let read: Altimeter = measure(&mut rig);
     assert_eq!(read.vertical_reference, 50.0);
     assert!(
         (read.vertical_position + GRAVITY / 2.0).abs() < 0.01,
@@ -128,7 +128,7 @@ fn an_altimeter_counts_from_where_it_was() {
 fn air_thins_with_height() {
     let content = "<air_pressure><reference_altitude>900</reference_altitude></air_pressure>";
     let robot = fixed("robot", "0 0 100 0 0 0", &sensor("air_pressure", content));
-    let read: FluidPressure = Rig::new(&robot).measure();
+    let read: FluidPressure = measure(&mut rig_of(&robot));
     assert!((read.pressure - 89_876.0).abs() < 1.0, "{read:?}");
 }
 
@@ -139,7 +139,7 @@ fn a_magnetometer_turns_against_the_field() {
         "0 0 0 0 0 1.5707963267948966",
         &sensor("magnetometer", ""),
     );
-    let read: Magnetometer = Rig::new(&robot).measure();
+    let read: Magnetometer = measure(&mut rig_of(&robot));
     assert_near(vector(&read.field_tesla), [0.0, -2e-5, -4e-5], 1e-18);
 }
 
@@ -149,9 +149,9 @@ fn a_receiver_tells_where_on_earth_it_is_and_how_it_moves() {
         <latitude_deg>47</latitude_deg><longitude_deg>8</longitude_deg>
         <elevation>400</elevation><heading_deg>0</heading_deg></spherical_coordinates>";
     let robot = model("robot", "0 100 30 0 0 0", &sensor("navsat", ""));
-    let mut rig = Rig::new(&format!("{earth}{robot}"));
-    rig.run(99);
-    let read: NavSat = rig.measure();
+    let mut rig = rig_of(&format!("{earth}{robot}"));
+    rig.run_steps(99);
+    let read: NavSat = measure(&mut rig);
     // 111,167.6 m per degree of the meridian at 47 degrees, at a height of 400 m.
     let north = (read.latitude_deg - 47.0) * 111_175.0;
     assert!((north - 100.0).abs() < 0.05, "{north}");
@@ -161,7 +161,7 @@ fn a_receiver_tells_where_on_earth_it_is_and_how_it_moves() {
         "{read:?}"
     );
     assert!((read.velocity_up + GRAVITY * 0.1).abs() < 1e-9, "{read:?}");
-    let problems = Rig::new(&model("robot", "0 0 0 0 0 0", &sensor("navsat", ""))).problems;
+    let problems = rig_of(&model("robot", "0 0 0 0 0 0", &sensor("navsat", ""))).problems;
     assert!(
         problems[0].contains("<spherical_coordinates>"),
         "{problems:?}"
@@ -173,11 +173,11 @@ fn contacts_carry_the_weight_of_what_rests() {
     let content = "<contact><collision>shape</collision></contact>";
     let floor = fixed("floor", "0 0 -0.5 0 0 0", &cuboid("9 9 1"));
     let robot = cuboid("0.5 0.5 0.5") + &sensor("contact", content);
-    let mut rig = Rig::new(&(floor + &model("robot", "0 0 0.3 0 0 0", &robot)));
-    rig.run(20);
+    let mut rig = rig_of(&(floor + &model("robot", "0 0 0.3 0 0 0", &robot)));
+    rig.run_steps(20);
     assert!(rig.take::<Contacts>("/t").is_empty(), "it is still falling");
-    rig.run(1000);
-    let read: Contacts = rig.measure();
+    rig.run_steps(1000);
+    let read: Contacts = measure(&mut rig);
     let contact = &read.contact[0];
     assert_eq!(contact.collision1.name, "robot::link::shape");
     assert_eq!(contact.collision2.name, "floor::link::shape");
@@ -213,9 +213,9 @@ fn hanging(kind: &str, place: &str, content: &str) -> String {
 fn load(content: &str, center: &str) -> Wrench {
     let inertial = format!("<inertial><pose>{center}</pose>");
     let robot = hanging("fixed", "0 0 5 0 0 0", content).replace("<inertial>", &inertial);
-    let mut rig = Rig::new(&robot);
-    rig.run(200);
-    rig.measure()
+    let mut rig = rig_of(&robot);
+    rig.run_steps(200);
+    measure(&mut rig)
 }
 
 #[test]
@@ -244,8 +244,8 @@ fn a_lever_has_the_moment_of_its_weight() {
 #[test]
 fn measurements_come_at_the_rate_and_only_to_listeners() {
     let rated = imu().replace("<topic>", "<update_rate>50</update_rate><topic>");
-    let mut rig = Rig::new(&model("robot", "0 0 9 0 0 0", &rated));
-    rig.run(1000);
+    let mut rig = rig_of(&model("robot", "0 0 9 0 0 0", &rated));
+    rig.run_steps(1000);
     let read: Vec<Imu> = rig.take("/t");
     assert_eq!(read.len(), 51);
     assert_eq!(read[1].header.stamp.nsec, 20_000_000);
@@ -255,7 +255,7 @@ fn measurements_come_at_the_rate_and_only_to_listeners() {
         ("seq", "50")
     );
     rig.audience.publish_all = false;
-    rig.run(100);
+    rig.run_steps(100);
     assert!(rig.take_all().is_empty());
 }
 
@@ -271,7 +271,7 @@ fn topics_and_frames_follow_from_names_as_in_gazebo() {
         plain("imu", "<gz_frame_id>frame</gz_frame_id>")
     );
     let robot = fixed("my robot", "0 0 0 0 0 0", &sensors).replace("</model>", &inner);
-    let mut rig = Rig::new(&robot);
+    let mut rig = rig_of(&robot);
     let base = "/world/w/model/my_robot/link/link/sensor";
     let nested = "/world/w/model/my_robot/model/inner/link/l/sensor/s/imu";
     let expected = [
@@ -283,7 +283,7 @@ fn topics_and_frames_follow_from_names_as_in_gazebo() {
         nested.to_owned(),
     ];
     assert_eq!(rig.topics(), expected);
-    rig.run(1);
+    rig.run_steps(1);
     let scan: LaserScan = rig.take(&expected[0]).remove(0);
     assert_eq!(scan.frame, "my robot::link::s");
     let imu: Imu = rig.take(nested).remove(0);
@@ -294,7 +294,7 @@ fn topics_and_frames_follow_from_names_as_in_gazebo() {
 #[test]
 fn what_cannot_be_is_said_with_its_reason() {
     let problem = |sensor: String| {
-        let problems = Rig::new(&fixed("robot", "0 0 0 0 0 0", &sensor)).problems;
+        let problems = rig_of(&fixed("robot", "0 0 0 0 0 0", &sensor)).problems;
         problems.join("; ")
     };
     let lidar = |samples: &str| {

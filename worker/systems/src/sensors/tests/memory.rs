@@ -5,7 +5,8 @@ use std::sync::Arc;
 use physics::{Arrival, Cell};
 use protocol::PerformerId;
 
-use super::rig::{Rig, cuboid, fixed, model, sensor};
+use super::rig::{cuboid, fixed, model, rig_of, sensor};
+use crate::test_rig::SystemTestRig;
 
 /// Returns a robot with sensors that remember something, falling on a floor.
 fn content() -> String {
@@ -37,16 +38,16 @@ fn content() -> String {
 
 #[test]
 fn sensors_go_on_from_a_snapshot_bit_for_bit() {
-    let mut rig = Rig::new(&content());
-    rig.run(150);
+    let mut rig = rig_of(&content());
+    rig.run_steps(150);
     let world = Arc::new(rig.cell.world().clone());
     let restored = Cell::restore(world, &rig.cell.snapshot()).unwrap();
-    let mut other = Rig::around(restored);
-    other.recall(&rig.memories());
+    let mut other = SystemTestRig::around(restored);
+    other.load_states(&rig.saved_states());
     other.elapsed_ns = rig.elapsed_ns;
     rig.take_all();
-    rig.run(300);
-    other.run(300);
+    rig.run_steps(300);
+    other.run_steps(300);
     let said = rig.take_all();
     assert!(said.len() > 1000, "{}", said.len());
     assert!(
@@ -57,10 +58,10 @@ fn sensors_go_on_from_a_snapshot_bit_for_bit() {
 
 #[test]
 fn sensors_go_on_in_another_cell() {
-    let mut rig = Rig::new(&content());
-    let mut stays = Rig::new(&content());
-    rig.run(20);
-    stays.run(20);
+    let mut rig = rig_of(&content());
+    let mut stays = rig_of(&content());
+    rig.run_steps(20);
+    stays.run_steps(20);
     let robot = PerformerId(1);
     let state = rig.cell.transfer(robot);
     let mut cell = Cell::new(Arc::new(rig.cell.world().clone()));
@@ -71,12 +72,12 @@ fn sensors_go_on_in_another_cell() {
         state: &state,
     };
     cell.adopt(&[arrival]).unwrap();
-    let mut other = Rig::around(cell);
-    other.recall(&rig.memories());
+    let mut other = SystemTestRig::around(cell);
+    other.load_states(&rig.saved_states());
     other.elapsed_ns = rig.elapsed_ns;
     stays.take_all();
-    other.run(50);
-    stays.run(50);
+    other.run_steps(50);
+    stays.run_steps(50);
     let (said, expected) = (other.take_all(), stays.take_all());
     assert_eq!(said.len(), expected.len());
     let of = |message: &protocol::TopicMessage| {
@@ -95,22 +96,22 @@ fn sensors_go_on_in_another_cell() {
 
 #[test]
 fn what_a_sensor_says_does_not_depend_on_who_listened_before() {
-    let mut rig = Rig::new(&content());
-    let mut unheard = Rig::new(&content());
-    rig.run(40);
+    let mut rig = rig_of(&content());
+    let mut unheard = rig_of(&content());
+    rig.run_steps(40);
     unheard.audience.publish_all = false;
-    unheard.run(40);
+    unheard.run_steps(40);
     assert!(unheard.take_all().is_empty());
     rig.take_all();
     unheard.audience.publish_all = true;
-    rig.run(5);
-    unheard.run(5);
+    rig.run_steps(5);
+    unheard.run_steps(5);
     assert!(rig.take_all() == unheard.take_all());
 }
 
 #[test]
 fn damaged_memories_are_refused() {
-    let rig = Rig::new(&content());
+    let rig = rig_of(&content());
     let mut problems = Vec::new();
     let members = crate::registry::members_of_model(rig.cell.world(), false, 1, &mut problems);
     for mut member in members {

@@ -2,20 +2,20 @@
 
 use messages::sensor::{Altimeter, LaserScan};
 
-use super::rig::{Rig, fixed, sensor};
+use super::rig::{fixed, measure, rig_of, sensor};
 
 const COUNT: usize = 4000;
 
 /// Returns many heights of an altimeter at rest with some noise.
 fn heights(seed: u64, noise: &str) -> Vec<f64> {
     let content = format!("<altimeter><vertical_position>{noise}</vertical_position></altimeter>");
-    let mut rig = Rig::new(&fixed(
+    let mut rig = rig_of(&fixed(
         "robot",
         "0 0 0 0 0 0",
         &sensor("altimeter", &content),
     ));
     rig.seed = seed;
-    rig.run(COUNT as u32);
+    rig.run_steps(COUNT as u32);
     let read: Vec<Altimeter> = rig.take("/t");
     read.iter().map(|one| one.vertical_position).collect()
 }
@@ -105,8 +105,8 @@ fn noise_is_a_function_of_seed_sensor_and_time() {
     let two = one
         .replace("\"s\"", "\"r\"")
         .replace("<topic>t", "<topic>u");
-    let mut rig = Rig::new(&fixed("robot", "0 0 0 0 0 0", &(one + &two)));
-    rig.run(9);
+    let mut rig = rig_of(&fixed("robot", "0 0 0 0 0 0", &(one + &two)));
+    rig.run_steps(9);
     let [first, second] = ["/t", "/u"].map(|topic| rig.take::<Altimeter>(topic));
     assert!((0..9).all(|at| first[at].vertical_position != second[at].vertical_position));
 }
@@ -117,8 +117,8 @@ fn noise_of_a_lidar_stays_within_its_range() {
         <max_angle>0</max_angle></horizontal></scan><range><min>0.5</min><max>2.1</max></range>
         <noise><type>gaussian</type><mean>0</mean><stddev>0.1</stddev></noise></lidar>";
     let wall = fixed("wall", "3 0 0 0 0 0", &super::rig::cuboid("2 2 2"));
-    let mut rig = Rig::new(&(wall + &fixed("robot", "0 0 0 0 0 0", &sensor("lidar", content))));
-    let scan: LaserScan = rig.measure();
+    let mut rig = rig_of(&(wall + &fixed("robot", "0 0 0 0 0 0", &sensor("lidar", content))));
+    let scan: LaserScan = measure(&mut rig);
     assert!(scan.ranges.iter().all(|range| (0.5..=2.1).contains(range)));
     let below: Vec<f64> = scan
         .ranges

@@ -3,7 +3,8 @@
 use messages::sensor::{CameraInfo, Image, LaserScan, LogicalCameraImage, PointCloudPacked};
 use protocol::{LinkPoses, PerformerId};
 
-use super::rig::{Rig, collision, cuboid, fixed, model, sensor};
+use super::rig::{collision, cuboid, fixed, measure, model, rig_of, sensor};
+use crate::test_rig::SystemTestRig;
 
 /// Returns a lidar with columns, rows and a greatest range of 20 m.
 fn lidar(columns: &str, rows: &str, range_min: f64) -> String {
@@ -30,8 +31,8 @@ fn wall() -> String {
 fn ranges_are_those_to_a_wall_along_each_ray() {
     let (columns, rows) = (angles(61, [-1.2, 1.2]), angles(9, [-0.4, 0.4]));
     let lidar = lidar(&columns, &rows, 0.1);
-    let mut rig = Rig::new(&(wall() + &fixed("robot", "1 0 0 0 0 0", &lidar)));
-    let scan: LaserScan = rig.measure();
+    let mut rig = rig_of(&(wall() + &fixed("robot", "1 0 0 0 0 0", &lidar)));
+    let scan: LaserScan = measure(&mut rig);
     assert_eq!((scan.count, scan.vertical_count), (61, 9));
     assert_eq!(scan.ranges.len(), 61 * 9);
     assert!((scan.angle_step - 0.04).abs() < 1e-12);
@@ -52,8 +53,8 @@ fn ranges_are_those_to_a_wall_along_each_ray() {
 fn points_lie_on_the_wall_with_ring_and_intensity() {
     let (columns, rows) = (angles(5, [-0.5, 0.5]), angles(2, [0.0, 0.2]));
     let retro = wall().replace("</geometry>", "</geometry><laser_retro>7</laser_retro>");
-    let mut rig = Rig::new(&(retro + &fixed("robot", "0 0 0 0 0 0", &lidar(&columns, &rows, 0.1))));
-    rig.run(1);
+    let mut rig = rig_of(&(retro + &fixed("robot", "0 0 0 0 0 0", &lidar(&columns, &rows, 0.1))));
+    rig.run_steps(1);
     let cloud: PointCloudPacked = rig.take("/t/points").remove(0);
     assert_eq!((cloud.width, cloud.height, cloud.is_dense), (5, 2, true));
     assert_eq!(cloud.data.len(), 10 * cloud.point_step as usize);
@@ -75,8 +76,8 @@ fn nothing_is_infinite_and_what_is_too_near_negatively_so() {
     let near = fixed("near", "0.6 0 0 0 0 0", &cuboid("0.4 1 1"));
     let robot = |range_min| fixed("robot", "0 0 0 0 0 0", &lidar(&around, &ahead, range_min));
     let ranges = |range_min| {
-        let mut rig = Rig::new(&(wall() + &near + &robot(range_min)));
-        rig.measure::<LaserScan>().ranges
+        let mut rig = rig_of(&(wall() + &near + &robot(range_min)));
+        measure::<LaserScan>(&mut rig).ranges
     };
     let infinite = f64::INFINITY;
     assert!((ranges(0.1)[0] - 0.4).abs() < 1e-12);
@@ -96,7 +97,7 @@ fn a_lidar_looks_through_its_own_link_alone() {
         cuboid("0.5 0.5 0.5")
     );
     let robot = fixed("robot", "0 0 0 0 0 0", &own).replace("</model>", &mast);
-    let scan: LaserScan = Rig::new(&(wall() + &robot)).measure();
+    let scan: LaserScan = measure(&mut rig_of(&(wall() + &robot)));
     assert!((scan.ranges[0] - 5.0).abs() < 1e-9, "{:?}", scan.ranges);
     assert!((scan.ranges[1] - 1.75).abs() < 1e-9, "{:?}", scan.ranges);
 }
@@ -106,17 +107,17 @@ fn ghosts_are_seen_where_they_are() {
     let ball = collision("<sphere><radius>0.5</radius></sphere>");
     let ahead = angles(1, [0.0, 0.0]);
     let robot = fixed("robot", "0 0 0 0 0 0", &lidar(&ahead, &ahead, 0.1));
-    let rig = Rig::new(&(wall() + &robot + &model("ghost", "9 0 0 0 0 0", &ball)));
+    let rig = rig_of(&(wall() + &robot + &model("ghost", "9 0 0 0 0 0", &ball)));
     let mut rig = {
         let mut cell = rig.cell;
         cell.remove_performer(PerformerId(2));
         cell.insert_ghost(PerformerId(2), 2);
-        Rig::around(cell)
+        SystemTestRig::around(cell)
     };
-    assert!((rig.measure::<LaserScan>().ranges[0] - 5.0).abs() < 1e-9);
+    assert!((measure::<LaserScan>(&mut rig).ranges[0] - 5.0).abs() < 1e-9);
     let poses = LinkPoses::pack(PerformerId(2), [[3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]);
     assert!(rig.cell.place_ghost(&poses));
-    assert!((rig.measure::<LaserScan>().ranges[0] - 2.5).abs() < 1e-9);
+    assert!((measure::<LaserScan>(&mut rig).ranges[0] - 2.5).abs() < 1e-9);
 }
 
 #[test]
@@ -124,8 +125,8 @@ fn a_depth_camera_measures_along_its_axis() {
     let camera = "<camera><horizontal_fov>1.2</horizontal_fov><image><width>16</width>
         <height>12</height></image><clip><near>0.2</near><far>8</far></clip></camera>";
     let camera = sensor("depth_camera", camera);
-    let mut rig = Rig::new(&(wall() + &fixed("robot", "2 0 0 0 0 0", &camera)));
-    rig.run(1);
+    let mut rig = rig_of(&(wall() + &fixed("robot", "2 0 0 0 0 0", &camera)));
+    rig.run_steps(1);
     let image: Image = rig.take("/t").remove(0);
     assert_eq!((image.width, image.height, image.step), (16, 12, 64));
     assert_eq!(image.pixel_format_type, "R_FLOAT32");
@@ -154,7 +155,7 @@ fn what_is_beyond_the_planes_of_a_camera_is_infinite() {
             <clip><near>{near}</near><far>{far}</far></clip></camera>"
         );
         let robot = fixed("robot", "0 0 0 0 0 0", &sensor("depth_camera", &content));
-        let image: Image = Rig::new(&(wall() + &robot)).measure();
+        let image: Image = measure(&mut rig_of(&(wall() + &robot)));
         f32::from_le_bytes(image.data[..4].try_into().unwrap())
     };
     assert_eq!(camera(0.1, 4.0), f32::INFINITY);
@@ -170,8 +171,8 @@ fn a_logical_camera_names_the_models_in_sight() {
     let ball = collision("<sphere><radius>0.1</radius></sphere>");
     let behind = fixed("behind", "-3 0 0 0 0 0", &ball);
     let falls = model("b", "4 0 1 0 0 0", &ball);
-    let mut rig = Rig::new(&(robot + &behind + &falls + &fixed("a", "3 0.5 0 0 0 0", &ball)));
-    let image: LogicalCameraImage = rig.measure();
+    let mut rig = rig_of(&(robot + &behind + &falls + &fixed("a", "3 0.5 0 0 0 0", &ball)));
+    let image: LogicalCameraImage = measure(&mut rig);
     let names: Vec<&str> = image
         .model
         .iter()
@@ -179,7 +180,7 @@ fn a_logical_camera_names_the_models_in_sight() {
         .collect();
     assert_eq!(names, ["a", "b"]);
     assert_eq!(image.model[0].pose.position.x, 2.0);
-    rig.run(1000);
-    let image: LogicalCameraImage = rig.measure();
+    rig.run_steps(1000);
+    let image: LogicalCameraImage = measure(&mut rig);
     assert_eq!(image.model.len(), 1, "the other one fell out of sight");
 }

@@ -1,28 +1,13 @@
-//! A cell with the sensors of its models, without a host around it.
+//! Worlds with sensors, and what they measure.
 
 use std::sync::Arc;
 
 use messages::Message;
-use physics::{Cell, ModelRef};
-use protocol::{Iteration, ModelId, PerformerId, Publisher, SimTime, TopicMessage};
 use sdf::World;
 
-use crate::registry::{Member, members_of_model};
-use crate::{Audience, Context, Outbox, StepTime};
+use crate::test_rig::SystemTestRig;
 
-pub(super) const STEP_NS: u64 = 1_000_000;
 pub(super) const GRAVITY: f64 = 9.8;
-
-/// A cell with the sensors of its models.
-pub(super) struct Rig {
-    pub(super) cell: Cell,
-    pub(super) audience: Audience,
-    pub(super) seed: u64,
-    pub(super) elapsed_ns: u64,
-    pub(super) problems: Vec<String>,
-    crews: Vec<(ModelRef, Vec<Member>)>,
-    said: Vec<TopicMessage>,
-}
 
 /// Reads a world of what is in it.
 pub(super) fn world(content: &str) -> Arc<World> {
@@ -64,131 +49,16 @@ pub(super) fn sensor(kind: &str, content: &str) -> String {
     format!(r#"<sensor name="s" type="{kind}"><topic>t</topic>{content}</sensor>"#)
 }
 
-impl Rig {
-    /// Makes a cell of all models of a world; performers' ids are their models' indices.
-    pub(super) fn new(content: &str) -> Self {
-        let world = world(content);
-        let mut cell = Cell::new(Arc::clone(&world));
-        for (index, model) in world.models.iter().enumerate() {
-            if model.is_static {
-                cell.insert_static(index);
-            } else {
-                cell.insert_performer(PerformerId(index as u32), index);
-            }
-        }
-        Self::around(cell)
-    }
+/// Makes a cell of all models of a world; performers' ids are their models' indices.
+pub(super) fn rig_of(content: &str) -> SystemTestRig {
+    SystemTestRig::of_world(&world(content))
+}
 
-    /// Makes the sensors of the models that a cell owns.
-    pub(super) fn around(cell: Cell) -> Self {
-        let mut problems = Vec::new();
-        let fixed = cell.statics().map(ModelRef::fixed);
-        let moving = cell
-            .performer_models()
-            .map(|(id, model)| ModelRef::moving(id, model));
-        let mut models: Vec<ModelRef> = fixed.chain(moving).collect();
-        models.sort_by_key(|model| model.index);
-        let crews = models.into_iter().map(|model| {
-            let members = members_of_model(cell.world(), false, model.index, &mut problems);
-            (model, members)
-        });
-        let crews = crews.collect();
-        Self {
-            crews,
-            cell,
-            audience: Audience {
-                publish_all: true,
-                ..Audience::default()
-            },
-            seed: 1,
-            elapsed_ns: 0,
-            problems,
-            said: Vec::new(),
-        }
-    }
-
-    /// Does some steps.
-    pub(super) fn run(&mut self, steps: u32) {
-        for _ in 0..steps {
-            self.elapsed_ns += STEP_NS;
-            self.each(|member, context| member.configured.system.before_step(context));
-            self.cell.step(STEP_NS as f64 / 1e9);
-            self.each(|member, context| member.configured.system.after_step(context));
-        }
-    }
-
-    /// Returns what all sensors remember.
-    pub(super) fn memories(&self) -> Vec<Vec<u8>> {
-        let members = self.crews.iter().flat_map(|(_, members)| members);
-        members.map(|one| one.configured.system.save()).collect()
-    }
-
-    /// Lets all sensors go on from what others remembered.
-    pub(super) fn recall(&mut self, memories: &[Vec<u8>]) {
-        let members = self.crews.iter_mut().flat_map(|(_, members)| members);
-        for (member, state) in members.zip(memories) {
-            member.configured.system.load(state).unwrap();
-        }
-    }
-
-    /// Returns the topics that sensors publish on.
-    pub(super) fn topics(&self) -> Vec<&str> {
-        let members = self.crews.iter().flat_map(|(_, members)| members);
-        let publications = members.flat_map(|member| &member.configured.publications);
-        publications.map(|spec| spec.topic.as_str()).collect()
-    }
-
-    /// Takes what was said on a topic since the last time.
-    pub(super) fn take<M: Message>(&mut self, topic: &str) -> Vec<M> {
-        let said = self.said.iter().filter(|message| message.topic == topic);
-        let messages = said.map(|message| messages::decode(&message.body).unwrap());
-        let messages = messages.collect();
-        self.said.retain(|message| message.topic != topic);
-        messages
-    }
-
-    /// Does a step and returns what was said in it on the topic `/t`.
-    pub(super) fn measure<M: Message>(&mut self) -> M {
-        self.said.clear();
-        self.run(1);
-        self.take("/t").remove(0)
-    }
-
-    /// Takes everything that was said.
-    pub(super) fn take_all(&mut self) -> Vec<TopicMessage> {
-        std::mem::take(&mut self.said)
-    }
-
-    fn each(&mut self, act: impl Fn(&mut Member, &mut Context<'_>)) {
-        let mut outbox = Outbox::default();
-        let time = StepTime {
-            iteration: Iteration(self.elapsed_ns / STEP_NS),
-            sim_time: SimTime(self.elapsed_ns),
-            elapsed: SimTime(self.elapsed_ns),
-            step_size_s: STEP_NS as f64 / 1e9,
-            seed: self.seed,
-        };
-        for (model, members) in &mut self.crews {
-            for (part, member) in members.iter_mut().enumerate() {
-                let mut context = Context {
-                    time,
-                    cell: &mut self.cell,
-                    model: *model,
-                    publisher: Publisher::Model {
-                        model: ModelId {
-                            world: 0,
-                            model: model.index as u32,
-                        },
-                        part: part as u32,
-                    },
-                    audience: &self.audience,
-                    outbox: &mut outbox,
-                };
-                act(member, &mut context);
-            }
-        }
-        self.said.append(&mut outbox.messages);
-    }
+/// Does a step and returns the message in it on the topic `/t`.
+pub(super) fn measure<M: Message>(rig: &mut SystemTestRig) -> M {
+    rig.take_all();
+    rig.run_steps(1);
+    rig.take("/t").remove(0)
 }
 
 /// Checks that numbers are near others.
