@@ -165,7 +165,7 @@ fn settings() -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(1),
         step_timeout: Duration::from_secs(1),
-        patience: lockstep::StepTimeoutSettings::default(),
+        step_timeout_stages: lockstep::StepTimeoutSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
             interaction_margin: 0.02,

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use run::{Given, RunSpec};
 
-pub use document::{FileKind, Place, Problem};
+pub use document::{FileKind, Problem, SourceSpan};
 pub use layers::Layers;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
 use view::options::{self, ViewConfig, ViewSections};

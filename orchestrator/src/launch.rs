@@ -22,7 +22,7 @@ use std::io;
 use std::path::PathBuf;
 
 use protocol::Role;
-use run::{Place, RunSpec, Trace};
+use run::{JournalLocation, RunSpec, Trace};
 use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
@@ -120,7 +120,7 @@ impl LaunchPlan {
         if self.is_resumed {
             spec.run.worlds.clear();
             spec.run.commands = None;
-            spec.journal.place = Place::Nowhere;
+            spec.journal.place = JournalLocation::Nowhere;
         }
         spec
     }

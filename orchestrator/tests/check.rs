@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-struct Place {
+struct TestDir {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TestDir {
     fn with(name: &str, bytes: impl AsRef<[u8]>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(folder.path().join(name), bytes).expect("the folder can be written to");
@@ -45,7 +45,7 @@ fn world_file(name: &str) -> String {
 
 #[test]
 fn an_error_shows_its_line_and_a_caret_under_its_column() {
-    let place = Place::with("w.sdf", "<sdf version='1.9'>\n  <world name='w'>\n</sdf>\n");
+    let place = TestDir::with("w.sdf", "<sdf version='1.9'>\n  <world name='w'>\n</sdf>\n");
     let text = place.says(&["w.sdf"], 3);
     assert!(text.starts_with("error: w.sdf:"), "{text}");
     assert!(text.contains(" | ") && text.contains('^'), "{text}");
@@ -61,7 +61,7 @@ fn an_error_shows_its_line_and_a_caret_under_its_column() {
 
 #[test]
 fn a_good_world_is_described_and_summed_up() {
-    let place = Place::with("unused", "");
+    let place = TestDir::with("unused", "");
     let text = place.says(&[&world_file("ramp.sdf")], 0);
     let summary: Vec<&str> = text.lines().rev().take(2).collect();
     assert!(summary[0].starts_with("1 world, "), "{text}");
@@ -82,7 +82,7 @@ fn a_good_world_is_described_and_summed_up() {
 fn a_world_that_cannot_be_run_is_valid_with_a_warning() {
     let worlds = "<sdf version='1.9'><world name='a'/>\n<world name='b'><physics type='ode'>\n\
         <max_step_size>0.004</max_step_size></physics></world></sdf>";
-    let place = Place::with("w.sdf", worlds);
+    let place = TestDir::with("w.sdf", worlds);
     let report = place.json("w.sdf", 0);
     let warnings = report["warnings"].as_array().unwrap();
     let warning = warnings
@@ -94,9 +94,9 @@ fn a_world_that_cannot_be_run_is_valid_with_a_warning() {
 #[test]
 fn text_is_utf_8_or_latin_1_and_utf_16_is_refused() {
     let world = b"<sdf version='1.9'><world name='gr\xf6\xdfe'/></sdf>".to_vec();
-    let place = Place::with("w.sdf", world);
+    let place = TestDir::with("w.sdf", world);
     assert_eq!(place.json("w.sdf", 0)["worlds"][0]["name"], "größe");
-    let place = Place::with("w.sdf", b"\xff\xfe<\0s\0d\0f\0/\0>\0");
+    let place = TestDir::with("w.sdf", b"\xff\xfe<\0s\0d\0f\0/\0>\0");
     let output = place.check(&["w.sdf"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
@@ -107,7 +107,7 @@ fn text_is_utf_8_or_latin_1_and_utf_16_is_refused() {
 fn a_robot_that_a_world_includes_is_read() {
     let robot = "<robot name='r'><link name='a'><inertial><mass value='2'/>\
         <inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link></robot>";
-    let place = Place::with("robot.urdf", robot);
+    let place = TestDir::with("robot.urdf", robot);
     let world = "<sdf version='1.9'><world name='w'><include><uri>robot.urdf</uri></include>\
         </world></sdf>";
     std::fs::write(place.folder.path().join("w.sdf"), world).unwrap();
@@ -123,7 +123,7 @@ fn a_robot_that_a_world_includes_is_read() {
 #[test]
 fn warnings_stand_beside_errors_and_unexpanded_xacro_is_refused() {
     let robot = "<robot name='r'>\n<link name='slide'/><transmission name='t'/>\n</robot>";
-    let place = Place::with("r.urdf", robot);
+    let place = TestDir::with("r.urdf", robot);
     let text = place.says(&["r.urdf"], 3);
     assert!(
         text.contains("the root link \"slide\" has no mass"),
@@ -134,7 +134,7 @@ fn warnings_stand_beside_errors_and_unexpanded_xacro_is_refused() {
     assert_eq!(report["errors"][0]["line"], 2, "{report}");
     assert_eq!(report["warnings"].as_array().map(Vec::len), Some(2));
     let macros = "<robot name='r'>\n<xacro:include filename='arm.xacro'/></robot>";
-    let text = Place::with("r.urdf", macros).says(&["r.urdf"], 3);
+    let text = TestDir::with("r.urdf", macros).says(&["r.urdf"], 3);
     assert!(text.starts_with("error: r.urdf:2:1:"), "{text}");
     assert!(text.contains("run `xacro r.urdf > robot.urdf`"), "{text}");
 }

@@ -14,11 +14,11 @@ const PATIENT_WORKER: &str = "#!/bin/sh\necho up\ncat\necho lifeline ended\n";
 /// A worker that hears neither signals nor its lifeline.
 const DEAF_WORKER: &str = "#!/bin/sh\ntrap '' TERM INT HUP\necho up\nwhile :; do sleep 1; done\n";
 
-struct Place {
+struct TestDir {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TestDir {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder can be made"),
@@ -141,7 +141,7 @@ fn world(name: &str) -> String {
 
 #[test]
 fn a_missing_file_is_a_configuration_error_and_nothing_is_started() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.refuses(
         &["run", "missing.sdf"],
         3,
@@ -160,7 +160,7 @@ fn a_missing_file_is_a_configuration_error_and_nothing_is_started() {
 
 #[test]
 fn an_unknown_key_in_a_run_file_is_named_with_its_line_and_column() {
-    let place = Place::new();
+    let place = TestDir::new();
     let config = place.file("run.toml", "[run]\nseed = 1\nitterations = 5\n");
     place.refuses(&["run", &config, "--headless"], 3, "run.toml:3:1: ");
     place.refuses(&["run", &config, "--headless"], 3, "itterations");
@@ -169,7 +169,7 @@ fn an_unknown_key_in_a_run_file_is_named_with_its_line_and_column() {
 
 #[test]
 fn a_wrong_command_line_is_a_usage_error() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.refuses(&["run", "--secondarys", "2"], 2, "--secondarys");
     place.refuses(&["run", "--iterations", "0"], 2, "--iterations");
     place.refuses(&["run", "--format", "json"], 2, "--headless");
@@ -199,7 +199,7 @@ fn a_wrong_command_line_is_a_usage_error() {
 
 #[test]
 fn variables_stand_for_flags_and_commands_do_not_mind_them() {
-    let place = Place::new();
+    let place = TestDir::new();
     let run = place
         .command(&["run", "--headless"])
         .env("PHALANX_SECONDARIES", "many")
@@ -221,7 +221,7 @@ fn variables_stand_for_flags_and_commands_do_not_mind_them() {
 
 #[test]
 fn a_world_that_is_wrong_is_refused_before_anything_is_started() {
-    let place = Place::new();
+    let place = TestDir::new();
     let broken = place.file(
         "broken.sdf",
         "<sdf version='1.9'>\n  <world name='w'>\n</sdf>\n",
@@ -232,7 +232,7 @@ fn a_world_that_is_wrong_is_refused_before_anything_is_started() {
 
 #[test]
 fn worlds_that_cannot_run_together_are_refused_by_name() {
-    let place = Place::new();
+    let place = TestDir::new();
     let world = |step: &str| {
         format!(
             "<sdf version='1.9'><world name='w'><physics type='ode'>\
@@ -253,7 +253,7 @@ fn worlds_that_cannot_run_together_are_refused_by_name() {
 
 #[test]
 fn a_world_with_levels_is_not_cut() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.refuses(
         &[
             "run",
@@ -270,7 +270,7 @@ fn a_world_with_levels_is_not_cut() {
 
 #[test]
 fn a_comparison_tells_by_its_exit_code_what_it_found() {
-    let place = Place::new();
+    let place = TestDir::new();
     let line = |number: u32, digit: char| format!("{number} {}\n", String::from(digit).repeat(32));
     let a = place.file("a", &(line(1, '0') + &line(2, '0')));
     let b = place.file("b", &(line(1, '0') + &line(2, '1')));
@@ -293,7 +293,7 @@ fn a_comparison_tells_by_its_exit_code_what_it_found() {
 
 #[test]
 fn a_view_without_a_terminal_is_refused_with_advice() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.refuses(&["run", &world("ramp.sdf")], 2, "--headless");
     place.refuses(&[], 2, "--headless");
     assert!(place.has_no_run());
@@ -301,7 +301,7 @@ fn a_view_without_a_terminal_is_refused_with_advice() {
 
 #[test]
 fn a_missing_worker_program_is_named_with_advice() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.refuses(
         &["run", "--headless"],
         1,
@@ -312,7 +312,7 @@ fn a_missing_worker_program_is_named_with_advice() {
 
 #[test]
 fn an_unknown_run_is_refused_by_every_command_that_needs_one() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.refuses(&["ctl", "nowhere", "play"], 1, "no run is named nowhere");
     place.refuses(&["show", "nowhere", "stats"], 1, "no run is named nowhere");
     place.refuses(&["attach", "nowhere"], 1, "no run is named nowhere");
@@ -325,7 +325,7 @@ fn an_unknown_run_is_refused_by_every_command_that_needs_one() {
 
 #[test]
 fn a_primary_that_does_not_answer_is_a_time_out() {
-    let place = Place::new();
+    let place = TestDir::new();
     let endpoint = format!("ipc://{}", place.folder.path().display());
     place.refuses(
         &["ctl", &endpoint, "play", "--timeout", "0.05"],
@@ -341,7 +341,7 @@ fn a_primary_that_does_not_answer_is_a_time_out() {
 
 #[test]
 fn a_generated_fleet_is_a_world_with_its_robots_and_levels() {
-    let place = Place::new();
+    let place = TestDir::new();
     let output = place.phalanx(&["generate", "fleet", "--robots", "7", "--levels", "2x3"]);
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -357,7 +357,7 @@ fn a_generated_fleet_is_a_world_with_its_robots_and_levels() {
 
 #[test]
 fn generated_piles_are_a_world_with_their_boxes_and_levels() {
-    let place = Place::new();
+    let place = TestDir::new();
     let output = place.phalanx(&["generate", "piles", "--boxes", "12", "--levels", "2x2"]);
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -369,7 +369,7 @@ fn generated_piles_are_a_world_with_their_boxes_and_levels() {
 
 #[test]
 fn completions_are_written_for_a_shell() {
-    let place = Place::new();
+    let place = TestDir::new();
     let output = place.phalanx(&["completions", "bash"]);
     assert_eq!(output.status.code(), Some(0));
     let script = String::from_utf8_lossy(&output.stdout);
@@ -378,7 +378,7 @@ fn completions_are_written_for_a_shell() {
 
 #[test]
 fn a_shell_is_told_what_may_come_next_and_never_an_error() {
-    let place = Place::new();
+    let place = TestDir::new();
     let offers = |words: &[&str]| {
         let output = place.phalanx(&[&["complete", "--"], words].concat());
         assert_eq!(output.status.code(), Some(0), "{words:?}");
@@ -394,7 +394,7 @@ fn a_shell_is_told_what_may_come_next_and_never_an_error() {
 
 #[test]
 fn a_script_of_commands_is_checked_before_anything_is_started() {
-    let place = Place::new();
+    let place = TestDir::new();
     let script = place.file(
         "c.jsonl",
         "# late\n{\"iteration\": 1, \"command\": \"fly\"}\n",
@@ -409,7 +409,7 @@ fn a_script_of_commands_is_checked_before_anything_is_started() {
 
 #[test]
 fn programs_of_a_world_are_named_and_not_started() {
-    let place = Place::new();
+    let place = TestDir::new();
     let world = "<sdf version='1.9'><world name='w'><plugin name='gz::sim' filename='dummy'>\
                  <program name='joy'><command>joy</command></program></plugin></world></sdf>";
     let world = place.file("w.sdf", world);
@@ -418,7 +418,7 @@ fn programs_of_a_world_are_named_and_not_started() {
 
 #[test]
 fn an_interrupted_run_leaves_no_process_and_says_so() {
-    let place = Place::new();
+    let place = TestDir::new();
     let child = place.start(DEAF_WORKER);
     let workers = place.workers();
     assert_eq!(workers.len(), 3);
@@ -434,7 +434,7 @@ fn an_interrupted_run_leaves_no_process_and_says_so() {
 
 #[test]
 fn workers_end_by_their_lifeline_when_the_program_is_killed() {
-    let place = Place::new();
+    let place = TestDir::new();
     let mut child = place.start(PATIENT_WORKER);
     let workers = place.workers();
     child.kill().expect("the program is running");
@@ -453,7 +453,7 @@ fn workers_end_by_their_lifeline_when_the_program_is_killed() {
 
 #[test]
 fn a_primary_that_is_killed_is_a_lost_peer() {
-    let place = Place::new();
+    let place = TestDir::new();
     let child = place.start(PATIENT_WORKER);
     let workers = place.workers();
     let primary = i32::try_from(workers[0]).ok().and_then(Pid::from_raw);
@@ -468,7 +468,7 @@ fn a_primary_that_is_killed_is_a_lost_peer() {
 
 #[test]
 fn a_key_may_end_and_be_limited() {
-    let place = Place::new();
+    let place = TestDir::new();
     let folder = place.folder.path().join("keys").display().to_string();
     let keygen = |words: &[&str]| -> Vec<String> {
         let words = [&["keygen", "--out", &folder], words].concat();
@@ -503,7 +503,7 @@ fn a_key_may_end_and_be_limited() {
 
 #[test]
 fn a_living_run_is_listed_and_its_name_is_taken() {
-    let place = Place::new();
+    let place = TestDir::new();
     let child = place.start(PATIENT_WORKER);
     let ps = place.phalanx(&["ps", "--format", "json"]);
     let runs: serde_json::Value = serde_json::from_slice(&ps.stdout).expect("the list is JSON");

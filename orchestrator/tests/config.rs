@@ -7,11 +7,11 @@ use std::process::{Command, Output};
 const USER: &str = "[run]\nsecondaries = 3\nthreads = 2\n[view]\ntheme = '16'\n";
 const RUN: &str = "[run]\nthreads = 4\nseed = 9\n";
 
-struct Place {
+struct TestDir {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TestDir {
     /// Makes a folder with a user's own file and a run file.
     fn new(user: &str, run: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -61,7 +61,7 @@ fn line(printed: &str, key: &str) -> String {
 
 #[test]
 fn variables_win_over_run_files_and_those_over_the_users_own() {
-    let place = Place::new(USER, RUN);
+    let place = TestDir::new(USER, RUN);
     let mut command = place.command("config print run.toml");
     command
         .env("PHALANX_SEED", "5")
@@ -86,7 +86,7 @@ fn variables_win_over_run_files_and_those_over_the_users_own() {
 
 #[test]
 fn what_is_printed_can_be_run_again() {
-    let place = Place::new("", RUN);
+    let place = TestDir::new("", RUN);
     let (printed, _) = place.says("config print run.toml", 0);
     std::fs::write(place.folder.path().join("again.toml"), printed).expect("it can be written");
     assert_eq!(
@@ -100,7 +100,7 @@ fn what_is_printed_can_be_run_again() {
 #[test]
 fn a_check_tells_all_that_is_wrong_in_all_files() {
     let run = "[run]\nsed = 1\nthreads = 0\n[keys]\nstep = 's'\n";
-    let place = Place::new("[view]\ntheme = 'blue'\n", run);
+    let place = TestDir::new("[view]\ntheme = 'blue'\n", run);
     let (_, errors) = place.says("config check config.toml run.toml missing.toml", 3);
     for part in [
         "config.toml:2:9: `theme` must be \"auto\", \"16\", \"256\" or \"mono\"\n",
@@ -118,7 +118,7 @@ fn a_check_tells_all_that_is_wrong_in_all_files() {
 
 #[test]
 fn wrong_settings_of_the_user_are_told_by_every_command_that_needs_them() {
-    let place = Place::new("[view]\nrefresh_hz = 0\n", "");
+    let place = TestDir::new("[view]\nrefresh_hz = 0\n", "");
     for line in ["config print", "run --headless", "run run.toml --headless"] {
         let (_, errors) = place.says(line, 3);
         assert!(
@@ -130,7 +130,7 @@ fn wrong_settings_of_the_user_are_told_by_every_command_that_needs_them() {
 
 #[test]
 fn the_place_of_the_users_own_file_is_told_and_a_named_one_must_be_there() {
-    let place = Place::new("", "");
+    let place = TestDir::new("", "");
     assert_eq!(place.says("config path", 0).0, "config.toml\n");
     let mut command = place.command("config path");
     command
@@ -150,7 +150,7 @@ fn the_place_of_the_users_own_file_is_told_and_a_named_one_must_be_there() {
 
 #[test]
 fn variables_of_one_command_do_not_disturb_others() {
-    let place = Place::new("", "");
+    let place = TestDir::new("", "");
     let mut command = place.command("ps");
     command
         .env("PHALANX_HEADLESS", "1")
@@ -165,7 +165,7 @@ fn variables_of_one_command_do_not_disturb_others() {
 
 #[test]
 fn worlds_are_no_files_of_settings() {
-    let place = Place::new("", "");
+    let place = TestDir::new("", "");
     for line in ["config print a.sdf", "config check a.sdf"] {
         let (_, errors) = place.says(line, 2);
         assert!(errors.contains("`phalanx check` reads worlds"), "{errors}");
@@ -174,7 +174,7 @@ fn worlds_are_no_files_of_settings() {
 
 #[test]
 fn wrong_variables_are_told_by_name() {
-    let place = Place::new("", "");
+    let place = TestDir::new("", "");
     let mut command = place.command("run --headless");
     command.env("PHALANX_THEME", "blue");
     let (_, errors) = text(&command.output().expect("the program runs"), 2);
@@ -190,7 +190,7 @@ fn wrong_variables_are_told_by_name() {
 
 #[test]
 fn the_manual_has_a_page_for_every_command() {
-    let place = Place::new("", "");
+    let place = TestDir::new("", "");
     assert!(place.says("man", 0).0.contains(".TH PHALANX 1"));
     place.says("man pages", 0);
     let page = |name: &str| {

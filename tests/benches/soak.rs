@@ -179,13 +179,13 @@ impl Soak {
     }
 
     fn sample(&mut self) -> Result<(), String> {
-        let keeper = self.run.pid();
-        if !is_running(keeper) {
+        let daemon = self.run.pid();
+        if !is_running(daemon) {
             return Err(format!("the run ended early: {}", self.run.stderr()));
         }
         let stats = self.show("stats")?;
         let peers = self.show("peers")?;
-        self.note("phalanx", keeper, None)?;
+        self.note("phalanx", daemon, None)?;
         for peer in peers.as_array().ok_or("peers are a list")? {
             let name = peer["name"].as_str().ok_or("a peer has a name")?;
             let pid = peer["pid"].as_u64().ok_or("a peer has a process")?;

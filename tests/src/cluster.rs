@@ -380,7 +380,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(10),
         step_timeout: Duration::from_secs(10),
-        patience: StepTimeoutSettings::default(),
+        step_timeout_stages: StepTimeoutSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
             interaction_margin: 0.02,

@@ -16,6 +16,6 @@ mod victim;
 mod witness;
 
 pub use campaign::{Bounds, Campaign, Damage};
-pub use table::{Attack, Deed, Place, Role, table};
+pub use table::{Attack, Deed, Role, TargetSocket, table};
 pub use victim::{Way, undisturbed};
 pub use witness::{WITNESS, testify};

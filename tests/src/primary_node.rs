@@ -151,7 +151,7 @@ impl PrimaryNode {
                 "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
                 "stand_bys" => settings.stand_bys = number(value) as u32,
                 "checkpoint_every" => settings.checkpoint_every = number(value),
-                "wait_for_debugger" => settings.patience.wait_for_debugger = true,
+                "wait_for_debugger" => settings.step_timeout_stages.wait_for_debugger = true,
                 "heartbeat_timeout" => {
                     settings.heartbeat_timeout = Some(Duration::from_millis(number(value)));
                 }
@@ -202,7 +202,7 @@ impl PrimaryNode {
             ..StepAck::default()
         };
         let wanted = &self.step.wanted;
-        for cell in (0..primary.plan().cells.len() as u32).map(CellId) {
+        for cell in (0..primary.topology().cells.len() as u32).map(CellId) {
             if primary.host(cell) != Some(&peer(name)) {
                 continue;
             }
@@ -248,7 +248,10 @@ impl PrimaryNode {
     fn state(&self, primary: &Primary, performer: PerformerId) -> PerformerState {
         let (_, known) = primary.performer(performer);
         let mut state = *known;
-        if let Some(x) = self.moved.get(&primary.plan().performer(performer).name) {
+        if let Some(x) = self
+            .moved
+            .get(&primary.topology().performer(performer).name)
+        {
             state.position[0] = *x;
         }
         let [low, high] = [-0.3, 0.3].map(|edge| state.position.map(|center| center + edge));
@@ -484,7 +487,7 @@ impl PrimaryNode {
                 format!("diagnose {peer} (pid {pid} on {host})")
             }
             PrimaryOutput::Diverged(report) => format!("diverged {}", report.sentence()),
-            PrimaryOutput::Stamped(_) | PrimaryOutput::Redone => return,
+            PrimaryOutput::Stamped(_) | PrimaryOutput::Replayed => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Disconnect { request, key, .. } => {
                 format!("disconnect {key} for {request}")

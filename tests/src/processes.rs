@@ -88,8 +88,8 @@ impl Scratch {
         command
     }
 
-    /// Returns the process ids of living keepers of runs in this folder.
-    pub fn keepers(&self) -> Vec<u32> {
+    /// Returns the process ids of living run daemons of runs in this folder.
+    pub fn run_daemons(&self) -> Vec<u32> {
         let Ok(entries) = std::fs::read_dir(self.folder.path()) else {
             return Vec::new();
         };
@@ -98,13 +98,13 @@ impl Scratch {
             let record: serde_json::Value = serde_json::from_str(&text).ok()?;
             u32::try_from(record["pid"].as_u64()?).ok()
         };
-        let is_keeper = |pid: &u32| {
+        let is_daemon = |pid: &u32| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let mut words = line.split(|byte| *byte == 0);
             words.any(|word| [&b"keep"[..], b"keep-resumed"].contains(&word))
         };
         let pids = entries.filter_map(Result::ok).filter_map(record);
-        pids.filter(is_keeper).collect()
+        pids.filter(is_daemon).collect()
     }
 
     /// Runs `phalanx` to its end; returns exit code, stdout and stderr.
@@ -150,7 +150,7 @@ impl Scratch {
 /// A run outlives who started it, but not a test.
 impl Drop for Scratch {
     fn drop(&mut self) {
-        for pid in self.keepers() {
+        for pid in self.run_daemons() {
             let _ = Command::new("kill")
                 .args(["-KILL", &pid.to_string()])
                 .status();

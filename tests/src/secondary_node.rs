@@ -210,7 +210,7 @@ fn step(sequence: &str, rest: &[&str]) -> PrimaryToSecondary {
     let (sequence, grant) = (number(sequence), number(grant));
     PrimaryToSecondary::Step(Arc::new(Step {
         sequence: Sequence(sequence),
-        grant,
+        batch_number: grant,
         iteration: Iteration(paused.unwrap_or(sequence)),
         paused: paused.is_some(),
         affinities: affinities.iter().map(|text| affinity(text)).collect(),

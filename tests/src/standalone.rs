@@ -55,7 +55,7 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                 }
                 PrimaryOutput::Finished(reason) => return reason,
                 PrimaryOutput::Checkpointed(_)
-                | PrimaryOutput::Redone
+                | PrimaryOutput::Replayed
                 | PrimaryOutput::Diagnose { .. }
                 | PrimaryOutput::Diverged(_)
                 | PrimaryOutput::Observe(_)

@@ -83,11 +83,11 @@ impl Witness {
     /// Panics if it breaks an invariant.
     pub fn on_published(&mut self, primary: &Primary, step: &Step) {
         self.is_anew = step.anew;
-        self.ownership.on_step(primary.plan(), step);
+        self.ownership.on_step(primary.topology(), step);
         self.ownership.check_primary(primary);
         self.effects.on_step(primary, step);
         if !step.paused {
-            primary.partition().check(primary.plan());
+            primary.partition().check(primary.topology());
             // A step that was done ahead is complete as soon as it is published.
             let is_complete = primary.iteration() >= step.iteration;
             if !is_complete {
@@ -100,7 +100,7 @@ impl Witness {
     fn note_states(&mut self, primary: &Primary) {
         // The plan may know already who comes with the next step, and forget who goes.
         let known = self.ownership.cells_of_performers().len();
-        let count = known.min(primary.plan().performers.len());
+        let count = known.min(primary.topology().performers.len());
         let ids = (0..count as u32).map(PerformerId);
         self.states.clear();
         self.states.extend(ids.map(|id| *primary.performer(id).1));
@@ -167,7 +167,7 @@ fn difference(
     if reference.digests[iteration.0 as usize] == report.digest && expected_cells == cells {
         return None;
     }
-    let name = |id: usize| &primary.plan().performers[id].name;
+    let name = |id: usize| &primary.topology().performers[id].name;
     for (id, (expected, state)) in reference.states(iteration.0).iter().zip(states).enumerate() {
         let at = format!("iteration {iteration}, performer {}, field", name(id));
         if expected_cells[id] != cells[id] {

@@ -136,8 +136,8 @@ fn check_set_performer(is_paused: bool) {
         now[7].digest != before[7].digest
     };
     let last = "bound_3_1";
-    let is_last = cluster.primary.plan().performers[7].name == last;
-    assert!(is_last, "{:?}", cluster.primary.plan().performers[7]);
+    let is_last = cluster.primary.topology().performers[7].name == last;
+    assert!(is_last, "{:?}", cluster.primary.topology().performers[7]);
     cluster.run_until(|cluster| cluster.digests().len() > 100);
     let at = cluster.digests().len() as u64 - 1;
     assert!(
@@ -191,7 +191,7 @@ fn a_performer_without_a_size_has_gazebos_box_unless_the_world_declares_one() {
         ("bound_3_1", [2.0; 3]),
     ] {
         check_done(&set_performer(&mut cluster, model, None));
-        let mut performers = cluster.primary.plan().performers.iter();
+        let mut performers = cluster.primary.topology().performers.iter();
         let number = performers.position(|one| one.name == model);
         let id = PerformerId(number.expect("it is a performer") as u32);
         let half = cluster.primary.partition().half_extents(id);

@@ -83,9 +83,9 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
     let plan = Topology::new(worlds);
     let rules = cluster::settings(1, ITERATIONS).rules;
     let [mut once, mut often] = [(), ()].map(|()| Partition::new(&plan, rules));
-    let is_keeper = |one: &PerformerSpec| !one.is_level_bound();
-    let keeper = plan.performers.iter().position(is_keeper);
-    let keeper = keeper.map(|index| PerformerId(index as u32));
+    let is_activating = |one: &PerformerSpec| !one.is_level_bound();
+    let activating = plan.performers.iter().position(is_activating);
+    let activating = activating.map(|index| PerformerId(index as u32));
     for iteration in 0..=ITERATIONS {
         let states = reference.states(iteration);
         let update = |membership: &mut Partition| -> Changes {
@@ -93,10 +93,10 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
         };
         let expected = update(&mut once);
         assert_eq!(update(&mut often), expected, "after iteration {iteration}");
-        for keeper in [None, keeper] {
+        for activating in [None, activating] {
             // A model that is a performer already is made one once more.
-            if let Some(keeper) = keeper {
-                often.set_performer(keeper, None);
+            if let Some(activating) = activating {
+                often.set_performer(activating, None);
             }
             let again = update(&mut often);
             assert_eq!(

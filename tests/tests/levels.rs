@@ -43,7 +43,7 @@ fn first(cluster: &Cluster, iteration: u64) -> PerformerState {
 
 fn cell_names(cluster: &Cluster, iteration: u64) -> Vec<&str> {
     let cells = cluster.witness.recording.cells(iteration).iter();
-    let plan = cluster.primary.plan();
+    let plan = cluster.primary.topology();
     cells.map(|cell| plan.cell(*cell).name.as_str()).collect()
 }
 
@@ -349,7 +349,7 @@ fn balls_of_the_world_of_four_levels_do_what_it_says() {
     let text = include_str!("../../worlds/four_levels.sdf");
     let read = sdf::read_worlds(text, "four_levels.sdf", &sdf::NoFiles).expect("it is valid");
     let cluster = run_all(&read.worlds, 2, 8_000);
-    let plan = cluster.primary.plan();
+    let plan = cluster.primary.topology();
     let hand_offs = |name: &str| {
         let mut performers = plan.performers.iter();
         let id = performers.position(|one| one.name == name);
@@ -507,7 +507,7 @@ fn a_static_performer_keeps_levels_active_and_is_moved_by_commands_alone() {
     ];
     let world = table();
     let cluster = check_everywhere(&world, ITERATIONS, &commands);
-    let plan = cluster.primary.plan();
+    let plan = cluster.primary.topology();
     assert_eq!(plan.performers[0].name, "table");
     let recording = &cluster.witness.recording;
     let table = |iteration| recording.states(iteration)[0];

@@ -19,7 +19,7 @@ fn a_fleet_on_free_wheels_comes_to_rest() {
             .map(|v| v * v)
             .sum::<f64>()
             .sqrt();
-        let name = &cluster.primary.plan().performer(*id).name;
+        let name = &cluster.primary.topology().performer(*id).name;
         assert!(speed < 1e-3, "{name} moves at {speed} m/s after 3 s");
     }
 }

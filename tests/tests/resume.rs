@@ -188,7 +188,7 @@ fn a_damaged_journal_is_not_taken_up_unless_its_loss_is_accepted() {
 }
 
 #[test]
-fn a_run_is_taken_up_again_right_after_the_death_of_its_keeper() {
+fn a_run_is_taken_up_again_right_after_the_death_of_its_run_daemon() {
     let scratch = Scratch::new();
     let file = scratch.path("events.jsonl");
     stepped(
@@ -199,9 +199,9 @@ fn a_run_is_taken_up_again_right_after_the_death_of_its_keeper() {
     for time in 1..=4 {
         let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("it is known");
         let record: Value = serde_json::from_str(&text).expect("the record is JSON");
-        let keeper = u32::try_from(record["pid"].as_u64().expect("a pid")).expect("it is small");
-        send_signal(keeper, "KILL");
-        wait_for("the keeper is gone", || !is_running(keeper));
+        let daemon = u32::try_from(record["pid"].as_u64().expect("a pid")).expect("it is small");
+        send_signal(daemon, "KILL");
+        wait_for("the run daemon is gone", || !is_running(daemon));
         let (code, stdout, stderr) = scratch.phalanx_says(&["resume", "r", "--detach"]);
         assert_eq!((code, stdout.as_str()), (0, "r\n"), "time {time}: {stderr}");
         wait_for("the run goes on", || {

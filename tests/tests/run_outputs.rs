@@ -49,7 +49,7 @@ fn all_that_a_run_computed_is_in_its_files_when_it_has_ended() {
     let [lines, states] = ["digests", "states"].map(|name| folder.path().join(name));
     let summary = run(ITERATIONS, |primary| {
         let step_size = primary.settings().step_size;
-        let file = StatesFile::create(&states, primary.plan(), step_size);
+        let file = StatesFile::create(&states, primary.topology(), step_size);
         RunOutputs {
             digests: Some(digests(&lines)),
             states: Some(file.expect("it can be created")),

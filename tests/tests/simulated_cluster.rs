@@ -160,7 +160,7 @@ fn check_guests(cluster: &Cluster) {
     let reason = cluster.finished.as_ref().expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     assert_eq!(cluster.digests().len(), 301);
-    let plan = cluster.primary.plan();
+    let plan = cluster.primary.topology();
     assert!(
         plan.performers.len() <= 15 + 6,
         "{} numbers",
@@ -351,7 +351,7 @@ fn a_model_placed_several_times_in_a_pause_is_where_it_was_placed_last() {
     }
     ask(&mut cluster, 5, Command::Step { count: 1 });
     let ids = cluster.primary.performers_by_name().to_vec();
-    let plan = cluster.primary.plan();
+    let plan = cluster.primary.topology();
     let is_it = |id: &PerformerId| plan.performer(*id).name == "ball_0_0";
     let ball = ids.into_iter().find(is_it).expect("the ball is there");
     let (cell, state) = cluster.primary.performer(ball);
@@ -366,7 +366,7 @@ fn a_cell_that_is_asked_to_move_while_it_is_restored_moves_afterwards() {
         cluster.set_pace(0, 500, 0);
         cluster.run_until(|cluster| cluster.primary.iteration().0 >= 100);
         let lost: Vec<CellId> = cluster.primary.hosted(&peer("s2")).to_vec();
-        let level = cluster.primary.plan().cell(lost[0]).name.clone();
+        let level = cluster.primary.topology().cell(lost[0]).name.clone();
         cluster.crash(1);
         cluster.run_until(|cluster| cluster.primary.is_recovering());
         if target == "s2" {

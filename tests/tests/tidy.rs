@@ -289,7 +289,7 @@ fn failing_with_texts(code: &str) -> Vec<&str> {
     let results = code.match_indices(RESULT);
     let of_text = results.filter(|(place, _)| {
         let arguments = type_arguments(&code[place + RESULT.len()..]);
-        arguments.len() == 2 && arguments[1] == "String"
+        arguments.len() == 2 && matches!(arguments[1], "String" | "&str" | "&'static str")
     });
     let function = |(place, _): (usize, &str)| {
         let (_, name) = code[..place].rsplit_once("fn ").unwrap_or_default();
@@ -325,8 +325,9 @@ fn type_arguments(code: &str) -> Vec<&str> {
 fn errors_are_types_to_the_edge() {
     let sample = "fn a() -> Result<(), Error>; fn b(_: fn() -> Result<u8, String>);\
                   type C = Result<Vec<(u8, String)>, E>; fn d() -> Result<\n    A<B, C>,\n    \
-                  String,\n> {} fn e() -> Result<fn() -> String, String>; fn f() -> io::Result<A>;";
-    assert_eq!(failing_with_texts(sample), ["b", "d", "e"]);
+                  String,\n> {} fn e() -> Result<fn() -> String, String>; fn f() -> io::Result<A>;\
+                  fn g() -> Result<A, &'static str>;";
+    assert_eq!(failing_with_texts(sample), ["b", "d", "e", "g"]);
     let root = repository::root();
     let mut found = BTreeSet::new();
     for folder in ["common", "orchestrator", "worker"] {

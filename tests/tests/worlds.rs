@@ -24,7 +24,7 @@ fn positions(primary: &Primary) -> BTreeMap<String, ([f64; 3], f64)> {
     ids.map(|id| {
         let (_, state) = primary.performer(*id);
         let [x, y, z] = state.linear_velocity;
-        let name = primary.plan().performer(*id).name.clone();
+        let name = primary.topology().performer(*id).name.clone();
         (name, (state.position, x.hypot(y).hypot(z)))
     })
     .collect()

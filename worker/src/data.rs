@@ -35,9 +35,9 @@ const PART_BYTES_MAX: usize = 32 << 20;
 pub struct StepData {
     /// The step.
     pub sequence: Sequence,
-    /// Number of the grant under which the step was published: batches of other grants were rolled
-    /// back.
-    pub grant: u64,
+    /// Number of the batch of steps in which the step was published: messages of other batches were
+    /// rolled back.
+    pub batch_number: u64,
     /// Number of messages in each secondary's batches.
     pub announced: Vec<(PeerName, u32)>,
     /// Messages that clients published, which went to systems with this step.
@@ -83,7 +83,7 @@ type SaidAgain = BTreeMap<Publisher, (PeerName, Vec<TopicMessage>)>;
 pub struct Collector {
     lossless: bool,
     steps: VecDeque<(StepData, Instant)>,
-    /// By step, sender and grant.
+    /// By step, sender and number of the batch.
     batches: BTreeMap<(Sequence, PeerName, u64), Vec<TopicMessage>>,
     /// The same by those who did a step again in the place of who is lost.
     again: BTreeMap<(Sequence, PeerName), SaidAgain>,
@@ -144,7 +144,7 @@ impl Collector {
         }
         match batch.instead_of {
             None => {
-                let place = (sequence, from.clone(), batch.grant);
+                let place = (sequence, from.clone(), batch.batch_number);
                 let known = self.batches.entry(place).or_default();
                 self.bytes += bytes + if known.is_empty() { BATCH_BYTES } else { 0 };
                 known.extend(batch.messages);
@@ -257,7 +257,7 @@ impl Collector {
         let mut missing = Vec::new();
         let mut is_impossible = is_over;
         for (name, count) in &step.announced {
-            let (here, again) = self.counts(&(sequence, name.clone(), step.grant));
+            let (here, again) = self.counts(&(sequence, name.clone(), step.batch_number));
             if here != *count as usize && again != *count as usize {
                 missing.push(name.clone());
                 is_impossible |= here.max(again) > *count as usize;
@@ -317,7 +317,7 @@ impl Collector {
         let (step, _) = self.steps.pop_front().expect("the caller looked at it");
         let mut messages = step.said_by_clients;
         for (name, count) in step.announced {
-            let place = (step.sequence, name, step.grant);
+            let place = (step.sequence, name, step.batch_number);
             let (here, _) = self.counts(&place);
             if here == count as usize {
                 let said = self.batches.remove(&place).unwrap_or_default();
@@ -366,7 +366,7 @@ impl Collector {
 pub fn parts(batch: DataBatch) -> Vec<DataBatch> {
     let part = |messages| DataBatch {
         sequence: batch.sequence,
-        grant: batch.grant,
+        batch_number: batch.batch_number,
         iteration: batch.iteration,
         instead_of: batch.instead_of.clone(),
         messages,

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use journal::{Beside, Commit, Keeper, KeeperNews, Mark, Record, Saved};
+use journal::{Beside, Commit, JournalNews, JournalThread, Mark, Record, Saved};
 use lockstep::{Checkpoint, PrimaryInput, RunTarget, StepReport};
 use protocol::action::{ModelChange, Spawn};
 use protocol::exit::Outcome;
@@ -82,10 +82,10 @@ const STEPS_OF_COMMAND: u8 = 2;
 /// Puts down what a run does.
 #[derive(Debug)]
 pub struct Journaling {
-    keeper: Keeper,
+    journal: JournalThread,
     mark: Mark,
-    is_redoing: bool,
-    aim: Option<RunTarget>,
+    is_replaying: bool,
+    target: Option<RunTarget>,
     /// The step under way, if a checkpoint is made of it.
     asked: Option<Sequence>,
     expected: VecDeque<Expected>,
@@ -102,25 +102,25 @@ impl Journaling {
     /// # Errors
     /// Fails if the thread that writes cannot be started.
     pub fn start(plan: JournalPlan, inputs: InputSender<PrimaryInput>) -> io::Result<Self> {
-        let keeper = Keeper::start(plan.writer, move |news| {
+        let thread = JournalThread::start(plan.writer, move |news| {
             inputs.send(match news {
-                KeeperNews::Failed(cause) => PrimaryInput::StorageFailed(cause),
-                KeeperNews::Works => PrimaryInput::StorageWorks,
-                KeeperNews::Saved(sequence) => PrimaryInput::CheckpointStored(sequence),
-                KeeperNews::Unsafe(cause) => PrimaryInput::Failed(cause),
-                KeeperNews::Written => return inputs.wake(),
+                JournalNews::Failed(cause) => PrimaryInput::StorageFailed(cause),
+                JournalNews::Works => PrimaryInput::StorageWorks,
+                JournalNews::Saved(sequence) => PrimaryInput::CheckpointStored(sequence),
+                JournalNews::Unsafe(cause) => PrimaryInput::Failed(cause),
+                JournalNews::Written => return inputs.wake(),
             });
         })?;
-        Ok(Self::new(keeper, plan.end, plan.is_redoing, plan.driver))
+        Ok(Self::new(thread, plan.end, plan.is_replaying, plan.driver))
     }
 
-    /// Begins where a journal ends; with `is_redoing`, what follows is there up to there.
-    pub fn new(keeper: Keeper, end: Mark, is_redoing: bool, memory: DriverState) -> Self {
+    /// Begins where a journal ends; with `is_replaying`, what follows is there up to there.
+    pub fn new(journal: JournalThread, end: Mark, is_replaying: bool, memory: DriverState) -> Self {
         Self {
-            keeper,
+            journal,
             mark: end,
-            is_redoing,
-            aim: None,
+            is_replaying,
+            target: None,
             asked: None,
             expected: VecDeque::new(),
             memory,
@@ -136,24 +136,24 @@ impl Journaling {
 
     /// Tells whether so many records are written; if not, the driver is woken when they are.
     pub fn is_written(&self, records: u64) -> bool {
-        self.keeper.is_written(records)
+        self.journal.is_written(records)
     }
 
-    /// Puts down what steps aim at, where that has changed.
-    pub fn note_aim(&mut self, aim: RunTarget) {
-        if !self.is_redoing && self.aim != Some(aim) {
-            self.aim = Some(aim);
-            self.keeper.record(Record::Aim(aim));
+    /// Puts down what steps target at, where that has changed.
+    pub fn note_run_target(&mut self, target: RunTarget) {
+        if !self.is_replaying && self.target != Some(target) {
+            self.target = Some(target);
+            self.journal.record(Record::Aim(target));
         }
     }
 
     fn commit(&mut self, report: &StepReport) {
         let is_asked = self.asked.take() == Some(report.sequence);
-        if self.is_redoing {
+        if self.is_replaying {
             return;
         }
         self.mark.commits += 1;
-        self.keeper.record(Record::Commit(Commit {
+        self.journal.record(Record::Commit(Commit {
             iteration: report.iteration,
             digest: report.digest,
             is_paused: report.paused,
@@ -161,7 +161,7 @@ impl Journaling {
         }));
         if self.unsettled > 0 {
             self.unsettled -= 1;
-            self.safe_from = self.keeper.records();
+            self.safe_from = self.journal.records();
         }
         if is_asked {
             if self.expected.len() == EXPECTED_MAX {
@@ -196,10 +196,10 @@ impl RunSink for Journaling {
         command: &ScheduledCommand,
         _run: &RunView<'_>,
     ) -> Result<(), SinkError> {
-        if !self.is_redoing {
+        if !self.is_replaying {
             self.mark.commands += 1;
             self.unsettled = STEPS_OF_COMMAND;
-            self.keeper
+            self.journal
                 .record(Record::Command(Box::new(command.clone())));
         }
         Ok(())
@@ -211,7 +211,7 @@ impl RunSink for Journaling {
     }
 
     fn on_replayed(&mut self) {
-        self.is_redoing = false;
+        self.is_replaying = false;
     }
 
     fn wants(&self, checkpoint: &Checkpoint) -> bool {
@@ -232,7 +232,7 @@ impl RunSink for Journaling {
                     checkpoint: Arc::clone(checkpoint),
                     driver: expected.driver.encode(),
                 };
-                self.keeper.save(saved, std::mem::take(beside));
+                self.journal.save(saved, std::mem::take(beside));
                 break;
             }
         }
@@ -242,7 +242,7 @@ impl RunSink for Journaling {
     /// Ends the journal; that of a run that is over is removed.
     fn finish(&mut self, end: &mut RunEnd, _run: &mut RunView<'_>) {
         let is_over = end.reason().outcome == Outcome::Completed;
-        if let Err(error) = self.keeper.finish(is_over) {
+        if let Err(error) = self.journal.finish(is_over) {
             end.lose_journal(JournalError(error));
         }
     }

@@ -202,7 +202,7 @@ fn run_primary(
         reporter,
         journal: beginning.journal(journal, limit, &primary, told)?,
         topics: survey.topics,
-        trace: run.tracer(role, primary.plan())?,
+        trace: run.tracer(role, primary.topology())?,
         audit: run.audit_log()?,
         last_events: run.spec.outputs.last_events.clone(),
         divergences,
@@ -425,7 +425,7 @@ fn settings_of(
         heartbeat_timeout: secondaries.map(|_| network.heartbeat_timeout),
         peer_timeout: network.peer_timeout,
         step_timeout: network.step_timeout,
-        patience: run.step_timeout(),
+        step_timeout_stages: run.step_timeout(),
         rules: Rules {
             load: levels.load,
             interaction_margin: levels.interaction_margin_m,

@@ -239,7 +239,8 @@ impl<L: Link> PrimaryDriver<L> {
         let since = self.primary.waiting_since();
         let is_late = since.is_some_and(|since| now.since(since) >= LATE);
         let is_recovering = is_late || self.primary.is_recovering();
-        self.sinks.note_state(is_recovering, self.primary.aim());
+        self.sinks
+            .note_state(is_recovering, self.primary.run_target());
         let running = self.primary.run_state() == RunState::Running;
         self.accounts.note_running(running, now);
     }
@@ -271,7 +272,7 @@ impl<L: Link> PrimaryDriver<L> {
             }
             PrimaryOutput::Diverged(report) => self.sinks.on_divergence(&report),
             PrimaryOutput::Checkpointed(checkpoint) => self.sinks.on_checkpoint(&checkpoint),
-            PrimaryOutput::Redone => self.sinks.on_replayed(),
+            PrimaryOutput::Replayed => self.sinks.on_replayed(),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);

@@ -100,7 +100,7 @@ impl Recorder {
             }
         };
         let step_size = primary.settings().step_size;
-        let states = || StatesFile::in_parts(primary.plan(), step_size);
+        let states = || StatesFile::in_parts(primary.topology(), step_size);
         Ok(Self {
             feed: RecorderFeed(queue),
             thread: Some(thread),
@@ -205,7 +205,7 @@ impl Recorder {
 
     fn give_world(&self, primary: &Primary, reporter: &Reporter, time: SimTime) {
         let world = Box::new(WorldContent {
-            layout: reporter.layout(primary.plan()),
+            layout: reporter.layout(primary.topology()),
             topics: primary.settings().topics.clone(),
         });
         self.feed.give(Entry::World(world), time);

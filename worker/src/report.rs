@@ -194,7 +194,7 @@ impl Reporter {
 
     /// Returns the levels in world order, each world's default cell first when it has performers.
     pub fn levels(&self, primary: &Primary, meter: &Meter) -> Vec<LevelReport> {
-        let plan = primary.plan();
+        let plan = primary.topology();
         let cells = plan
             .cells
             .iter()
@@ -309,7 +309,7 @@ impl Reporter {
 
     /// Returns the static models that levels have brought into a cell; none while it is suspended.
     fn models_loaded(&self, primary: &Primary, cell: CellId) -> Vec<String> {
-        let (plan, membership) = (primary.plan(), primary.partition());
+        let (plan, membership) = (primary.topology(), primary.partition());
         if membership.is_suspended(cell) {
             return Vec::new();
         }
@@ -395,7 +395,7 @@ pub fn secondaries(primary: &Primary) -> Vec<SecondarySummary> {
 
 /// Returns the performers, by name.
 pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
-    let plan = primary.plan();
+    let plan = primary.topology();
     let by_name = primary.performers_by_name().iter();
     by_name
         .map(|id| {
@@ -483,13 +483,13 @@ fn peer_report(
 }
 
 fn hosted_levels(primary: &Primary, name: &PeerName) -> Vec<String> {
-    let plan = primary.plan();
+    let plan = primary.topology();
     let cells = primary.hosted(name).iter();
     cells.map(|cell| plan.cell(*cell).name.clone()).collect()
 }
 
 fn hosted_performers(primary: &Primary, name: &PeerName) -> Vec<String> {
-    let plan = primary.plan();
+    let plan = primary.topology();
     let cells = primary.hosted(name).iter();
     cells
         .flat_map(|cell| names(plan, primary.owned(*cell)))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cell_host::progress::SharedProgress;
 use cell_host::{
-    CatchUpError, CellHost, HostSettings, Redone, StartThreadsError, StepError, TracedStep,
+    CatchUpError, CatchUpResult, CellHost, HostSettings, StartThreadsError, StepError, TracedStep,
 };
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
@@ -188,15 +188,15 @@ impl SecondaryEngine {
         let steps = work.steps.len() as u64;
         let from = Sequence(work.until.0.saturating_sub(steps));
         self.progress.begin_job(job, from);
-        let redone = if work.goes_on {
+        let caught_up = if work.goes_on {
             let host = self.host.as_mut().expect("jobs come after the world");
-            let redone = host.catch_up(work, &self.progress);
-            redone.map_err(ReplayError::from)
+            let caught_up = host.catch_up(work, &self.progress);
+            caught_up.map_err(ReplayError::from)
         } else {
             self.catch_up_elsewhere(work)
         };
-        let (result, snapshots, data) = match redone {
-            Ok(Redone {
+        let (result, snapshots, data) = match caught_up {
+            Ok(CatchUpResult {
                 digests,
                 ack,
                 snapshots,
@@ -218,21 +218,21 @@ impl SecondaryEngine {
         (input, data)
     }
 
-    fn catch_up_elsewhere(&mut self, work: CatchUpWork) -> Result<Redone, ReplayError> {
+    fn catch_up_elsewhere(&mut self, work: CatchUpWork) -> Result<CatchUpResult, ReplayError> {
         let welcome = self.welcome.as_ref().expect("jobs come after the welcome");
         let worlds = sdf::decode_worlds(&welcome.worlds);
         let worlds = worlds.map_err(|error| ReplayError::Worlds(error.into()))?;
         let name = self.secondary.name().clone();
         let mut host = CellHost::new(name, worlds, HostSettings::from(&**welcome))?;
         let becomes_host = work.becomes_host;
-        let redone = host.catch_up(work, &self.progress)?;
+        let caught_up = host.catch_up(work, &self.progress)?;
         if becomes_host {
             if let Some(limit) = self.ahead_limit {
                 host.set_ahead_limit(limit);
             }
             self.host = Some(host);
         }
-        Ok(redone)
+        Ok(caught_up)
     }
 
     fn load(&mut self, welcome: Box<Welcome>) -> SecondaryInput {

@@ -43,7 +43,7 @@ pub struct JournalPlan {
     /// Position in the life of the run at which it ends.
     pub end: Mark,
     /// True if what follows is there already, up to that end.
-    pub is_redoing: bool,
+    pub is_replaying: bool,
     /// State of the driver when the run goes on.
     pub driver: DriverState,
     /// Losses of what was written down, and damage that was passed over, for observers.
@@ -154,16 +154,16 @@ impl Startup {
         let Some(Past { recovered, .. }) = &self.past else {
             return Ok(Primary::new(settings, worlds));
         };
-        let redo = recovered.redo.clone();
-        let (committed, count) = (recovered.committed, redo.digests.len());
+        let replay = recovered.replay.clone();
+        let (committed, count) = (recovered.committed, replay.digests.len());
         tracing::info!("resumes after iteration {committed}, of which {count} are done again");
         if let Some(saved) = &recovered.saved {
             let checkpoint = (*saved.checkpoint).clone();
-            let resumed = Primary::resume(settings, worlds, checkpoint, redo);
+            let resumed = Primary::resume(settings, worlds, checkpoint, replay);
             return resumed.context("the checkpoint cannot be used");
         }
         let mut primary = Primary::new(settings, worlds);
-        primary.begin_redo(redo);
+        primary.begin_replay(replay);
         Ok(primary)
     }
 
@@ -189,7 +189,7 @@ impl Startup {
             return Ok(Some(JournalPlan {
                 writer: Writer::resume(disk, past.folder, limit_bytes, end)?,
                 end,
-                is_redoing: primary.is_redoing(),
+                is_replaying: primary.is_replaying(),
                 driver: past.driver,
                 warnings: past.recovered.problems.into_iter().chain(told).collect(),
             }));
@@ -201,7 +201,7 @@ impl Startup {
         Ok(Some(JournalPlan {
             writer: Writer::create(disk, path, limit_bytes, &manifest)?,
             end: Mark::default(),
-            is_redoing: false,
+            is_replaying: false,
             driver: DriverState::default(),
             warnings: Vec::new(),
         }))

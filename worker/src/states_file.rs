@@ -54,7 +54,7 @@ impl StatesFile {
     /// # Errors
     /// Fails if it cannot be read or written, or is none of this run.
     pub fn resume(path: &Path, primary: &Primary, after: Iteration) -> io::Result<Self> {
-        let plan = primary.plan();
+        let plan = primary.topology();
         let performers = (0..plan.performers.len() as u32).map(PerformerId);
         let standing = Standing {
             iteration: after,
@@ -221,7 +221,7 @@ impl<W: Write> StatesFile<W> {
     /// Fails if the file cannot be written.
     pub fn on_step_done(&mut self, report: &StepReport, primary: &Primary) -> io::Result<()> {
         if let Some(anew) = self.renewal.take() {
-            let plan = primary.plan();
+            let plan = primary.topology();
             let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
             self.renew_names(plan.performer_names(), &homes, anew)?;
         }

@@ -175,7 +175,7 @@ impl StatusThread {
         let of_clients = messages.filter(|message| message.publisher == Speaker::Client);
         self.current = StepData {
             sequence: step.sequence,
-            grant: step.grant,
+            batch_number: step.batch_number,
             announced: Vec::new(),
             said_by_clients: of_clients.cloned().collect(),
         };

@@ -41,11 +41,11 @@ const CALLER: &str = r#"<plugin name="gz::sim::systems::TriggeredPublisher" file
     <service name="/world/w/set_pose" reqType="gz.msgs.Pose" repType="gz.msgs.Boolean"
      reqMsg='name: "box", position: {x: 1, z: 50}, orientation: {w: 1}'/></plugin></world>"#;
 
-struct Place {
+struct TestDir {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TestDir {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let place = Self { folder };
@@ -90,7 +90,7 @@ impl Place {
 
 #[test]
 fn what_was_done_is_recorded_and_done_again_bit_for_bit() {
-    let place = Place::new();
+    let place = TestDir::new();
     let plain = place.digests(&[]);
     let commands = ["--commands", "script.jsonl"];
     let record = ["--record-commands", "record.jsonl"];
@@ -109,7 +109,7 @@ fn what_was_done_is_recorded_and_done_again_bit_for_bit() {
 
 #[test]
 fn a_wrong_file_is_refused_with_its_line() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write(
         "bad.jsonl",
         "\n{\"iteration\": 1, \"command\": {\"remove\": {}}}\n",
@@ -123,7 +123,7 @@ fn a_wrong_file_is_refused_with_its_line() {
 
 #[test]
 fn states_are_written_whatever_comes_and_goes() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("script.jsonl", COMERS);
     let digests = place.digests(&["--commands", "script.jsonl", "--states", "states"]);
     assert_eq!(digests.len(), 50);
@@ -152,7 +152,7 @@ fn an_arm_is_spawned_with_its_joints_set() {
         "{{\"iteration\": 10, \"command\": {{\"set-joints\": {{\"model\": \"arm\", \
          \"positions\": {positions}}}}}}}"
     );
-    let place = Place::new();
+    let place = TestDir::new();
     let digests = |script: &str| {
         place.write("script.jsonl", script);
         place.digests(&["--commands", "script.jsonl"])
@@ -167,7 +167,7 @@ fn an_arm_is_spawned_with_its_joints_set() {
 
 #[test]
 fn a_system_calls_a_service_and_is_heeded_after_the_iteration() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("w.sdf", &WORLD.replace("</world>", CALLER));
     let plain = place.digests(&[]);
     place.write(

@@ -1,6 +1,6 @@
 //! The journal of a run on disk: its manifest, checkpoints, and what was done since.
 //!
-//! [`writer::Writer`] writes it, on a thread of its own ([`keeper::Keeper`]); [`reader::read`]
+//! [`writer::Writer`] writes it, on a thread of its own ([`journal_thread::JournalThread`]); [`reader::read`]
 //! finds in it from where, and how, a run goes on. It knows files, and neither sockets nor physics.
 //!
 //! A journal is a folder: `manifest`, `checkpoint-N` after commit `N`, and segments of the log,
@@ -15,7 +15,7 @@ pub mod checkpoint_file;
 pub mod disk;
 pub mod folder;
 pub mod frame;
-pub mod keeper;
+pub mod journal_thread;
 mod log_reader;
 pub mod loss;
 pub mod manifest;
@@ -28,7 +28,7 @@ pub mod writer;
 
 pub use checkpoint_file::Saved;
 pub use disk::Durable;
-pub use keeper::{Beside, Keeper, KeeperNews};
+pub use journal_thread::{Beside, JournalNews, JournalThread};
 pub use loss::{Loss, Losses};
 pub use manifest::{Manifest, RunSettings};
 pub use reader::{ReadJournalError, Recovered};

@@ -25,7 +25,7 @@ pub(crate) struct Tail {
     pub(crate) commands: Vec<ScheduledCommand>,
     /// Number of those that were part of steps that are done.
     committed_commands: usize,
-    pub(crate) aim: Option<RunTarget>,
+    pub(crate) target: Option<RunTarget>,
 }
 
 /// Contents of the log as far as it was read.
@@ -335,7 +335,7 @@ impl Tail {
                         self.commands.push(*command);
                     }
                 }
-                Record::Aim(aim) if mark.commits >= after.commits => self.aim = Some(aim),
+                Record::Aim(target) if mark.commits >= after.commits => self.target = Some(target),
                 Record::Aim(_) => {}
             }
         }

@@ -81,7 +81,7 @@ pub struct Recovered {
     /// Point in its life at which the checkpoint was made.
     pub base: Mark,
     /// Steps and commands since then.
-    pub redo: Replay,
+    pub replay: Replay,
     /// Point in its life at which the journal ends.
     pub end: Mark,
     /// The last iteration that was written down.
@@ -187,11 +187,11 @@ fn recovered(
             commits: base.commits + tail.commits.len() as u64,
             commands: base.commands + tail.commands.len() as u64,
         },
-        redo: Replay {
+        replay: Replay {
             digests,
             commands: tail.commands,
             schedule_left: tail.commits.last().map(|commit| commit.schedule_left),
-            aim: tail.aim,
+            target: tail.target,
         },
         lost: None,
         problems,

@@ -2,7 +2,7 @@
 //!
 //! This is bookkeeping alone: [`crate::partition`] decides who touches what.
 //! **Invariant:** a level is loaded in a cell while a performer of that cell touches it, and active
-//! while a keeper of any cell does.
+//! while an activating performer of any cell does.
 
 use protocol::primary_to_secondary::LevelChange;
 use protocol::{CellId, LevelId, PerformerId};
@@ -19,8 +19,8 @@ pub struct ActiveLevels {
     /// For each cell, the levels loaded there, ascending, and how many of its performers touch
     /// each.
     loaded: Vec<Vec<(LevelId, u32)>>,
-    /// For each level, how many keepers touch it.
-    keepers: Vec<u32>,
+    /// For each level, how many activating performers touch it.
+    activating: Vec<u32>,
     /// Levels that were loaded in cells before.
     before: Journal<LevelId>,
 }
@@ -32,7 +32,7 @@ impl ActiveLevels {
             index: LevelIndex::new(plan.global_models.len(), &plan.levels),
             touched: vec![Vec::new(); plan.performers.len()],
             loaded: vec![Vec::new(); plan.cells.len()],
-            keepers: vec![0; plan.levels.len()],
+            activating: vec![0; plan.levels.len()],
             before: Journal::new(),
         }
     }
@@ -81,18 +81,18 @@ impl ActiveLevels {
         self.touched[performer.0 as usize] = touched;
     }
 
-    /// Counts one keeper more for a level, and tells whether it is the first.
+    /// Counts one activating performer more for a level, and tells whether it is the first.
     pub(crate) fn keep(&mut self, level: LevelId) -> bool {
-        let keepers = &mut self.keepers[level.0 as usize];
-        *keepers += 1;
-        *keepers == 1
+        let activating = &mut self.activating[level.0 as usize];
+        *activating += 1;
+        *activating == 1
     }
 
-    /// Counts one keeper less for a level, and tells whether it was the last.
+    /// Counts one activating performer less for a level, and tells whether it was the last.
     pub(crate) fn release(&mut self, level: LevelId) -> bool {
-        let keepers = &mut self.keepers[level.0 as usize];
-        *keepers -= 1;
-        *keepers == 0
+        let activating = &mut self.activating[level.0 as usize];
+        *activating -= 1;
+        *activating == 0
     }
 
     /// Returns the levels that came and went since the last call, in order of cell, then level.
@@ -127,9 +127,9 @@ impl ActiveLevels {
         self.loaded[cell.0 as usize].iter().map(|(level, _)| *level)
     }
 
-    /// Tells whether any keeper touches this level.
+    /// Tells whether any activating performer touches this level.
     pub fn is_active(&self, level: LevelId) -> bool {
-        self.keepers[level.0 as usize] > 0
+        self.activating[level.0 as usize] > 0
     }
 
     fn load(&mut self, cell: CellId, level: LevelId) {

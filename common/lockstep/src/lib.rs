@@ -26,6 +26,7 @@ pub mod publication;
 mod random;
 pub mod registry;
 pub mod roster;
+pub mod saved_state_error;
 pub mod secondary;
 pub mod services;
 pub mod topology;
@@ -43,6 +44,7 @@ pub use primary::{
     StepTimeoutSettings, WINDOW_MAX,
 };
 pub use registry::EntityRegistry;
+pub use saved_state_error::SavedStateError;
 pub use secondary::{
     CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
 };

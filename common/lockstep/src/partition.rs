@@ -10,9 +10,9 @@ mod cells;
 mod check;
 mod ghosts;
 mod groups;
+mod location;
 mod marks;
 mod neighbours;
-mod place;
 mod present;
 mod rest;
 pub(crate) mod saved;
@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use self::cells::Cells;
 use self::ghosts::Ghosts;
+use self::location::{Glance, PerformerLocation};
 use self::marks::Marks;
 use self::neighbours::Neighbours;
-use self::place::{Glance, Place};
 use self::rest::Rest;
 use crate::levels::ActiveLevels;
 use crate::topology::{PerformerSpec, Topology};
@@ -95,7 +95,7 @@ pub struct Partition {
     levels: ActiveLevels,
     cells: Cells,
     ghosts: Ghosts,
-    places: Vec<Place>,
+    places: Vec<PerformerLocation>,
     marks: Vec<Marks>,
     neighbours: Neighbours,
     /// The default cell of each world.
@@ -150,7 +150,7 @@ impl Partition {
         let performers = &plan.performers;
         let marks = performers.iter().map(|performer| {
             let mut marks = Marks::default();
-            marks.set(Marks::KEEPER, !performer.is_level_bound());
+            marks.set(Marks::ACTIVATING, !performer.is_level_bound());
             marks.set(Marks::JOINED, !performer.joined_to.is_empty());
             marks
         });
@@ -179,7 +179,7 @@ impl Partition {
             levels: ActiveLevels::new(plan),
             cells: Cells::new(plan),
             ghosts: Ghosts::new(performers.len(), plan.cells.len()),
-            places: performers.iter().map(Place::new).collect(),
+            places: performers.iter().map(PerformerLocation::new).collect(),
             marks: marks.collect(),
             neighbours: Neighbours::new(worlds, performers.len()),
             default_cells: (0..worlds).map(default_cell).collect(),
@@ -322,7 +322,7 @@ impl Partition {
         self.rest.disturb();
         let added = plan.performer(performer);
         if index == self.places.len() {
-            self.places.push(Place::new(added));
+            self.places.push(PerformerLocation::new(added));
             self.marks.push(Marks::REMOVED);
             self.levels.grow();
             self.ghosts.grow();
@@ -332,8 +332,8 @@ impl Partition {
             self.marks[index].has(Marks::REMOVED),
             "performer {performer} comes under a number that is free"
         );
-        self.places[index] = Place::new(added);
-        self.marks[index] = Marks::KEEPER;
+        self.places[index] = PerformerLocation::new(added);
+        self.marks[index] = Marks::ACTIVATING;
         if let Some(population) = self.population_of[added.world] {
             let population = &mut self.populations[population];
             population.insert(population.partition_point(|one| *one < index), index);
@@ -403,10 +403,10 @@ impl Partition {
             let marks = self.marks[index];
             match request {
                 _ if marks.has(Marks::REMOVED) => {}
-                Request::Keep(_) if marks.has(Marks::KEEPER) => {}
+                Request::Keep(_) if marks.has(Marks::ACTIVATING) => {}
                 Request::Keep(_) => {
-                    self.marks[index].set(Marks::KEEPER, true);
-                    self.cells.add_keeper(cell);
+                    self.marks[index].set(Marks::ACTIVATING, true);
+                    self.cells.add_activating(cell);
                     self.be_seen(plan, performer);
                     for level in self.levels.of_performer(performer).to_vec() {
                         self.keep(plan, performer, level);
@@ -416,7 +416,8 @@ impl Partition {
                     self.touch(plan, performer, &[]);
                     let default_cell = self.default_cells[self.places[index].world()];
                     self.ghosts.remove(default_cell, performer);
-                    self.cells.remove(cell, performer, marks.has(Marks::KEEPER));
+                    self.cells
+                        .remove(cell, performer, marks.has(Marks::ACTIVATING));
                     let place = &self.places[index];
                     self.neighbours.remove(index, place, &mut self.marks);
                     self.marks[index] = Marks::REMOVED;
@@ -489,10 +490,10 @@ impl Partition {
         self.marks[performer].set(Marks::NEAR_HOME, is_near_home);
     }
 
-    /// Tells whether a performer's cell is suspended and no keeper is in it.
+    /// Tells whether a performer's cell is suspended and no activating performer is in it.
     fn is_still(&self, performer: usize) -> bool {
         let cell = self.places[performer].cell;
-        self.cells.is_suspended(cell) && !self.cells.has_keeper(cell)
+        self.cells.is_suspended(cell) && !self.cells.has_activating(cell)
     }
 
     fn look(&mut self, plan: &Topology, performer: usize, state: &PerformerState) {
@@ -521,7 +522,7 @@ impl Partition {
         let index = performer.0 as usize;
         let cell = self.places[index].cell;
         self.levels.touch(performer, cell, found);
-        if !self.marks[index].has(Marks::KEEPER) {
+        if !self.marks[index].has(Marks::ACTIVATING) {
             return;
         }
         for level in found
@@ -570,7 +571,7 @@ impl Partition {
             self.overseen[world] = true;
             for performer in 0..self.places.len() {
                 let marks = self.marks[performer];
-                let is_there = marks.has(Marks::KEEPER) && !marks.has(Marks::REMOVED);
+                let is_there = marks.has(Marks::ACTIVATING) && !marks.has(Marks::REMOVED);
                 if is_there && self.places[performer].world() == world {
                     self.be_seen(plan, PerformerId(performer as u32));
                 }
@@ -600,11 +601,11 @@ impl Partition {
         self.places[index].cell = to;
         self.places[index].entered = iteration;
         self.marks[index].set(Marks::AWAY, self.places[index].is_away());
-        let is_keeper = self.marks[index].has(Marks::KEEPER);
-        self.cells.remove(from, performer, is_keeper);
-        self.cells.add(to, performer, is_keeper);
+        let is_activating = self.marks[index].has(Marks::ACTIVATING);
+        self.cells.remove(from, performer, is_activating);
+        self.cells.add(to, performer, is_activating);
         self.levels.pass(performer, from, to);
-        if is_keeper {
+        if is_activating {
             self.ghosts.remove(to, performer);
             let is_seen = match plan.cell(from).level {
                 Some(level) => self.levels.touches(performer, level),

@@ -40,6 +40,7 @@ use crate::library::Library;
 use crate::pace::Pace;
 use crate::partition::{Changes, Rules};
 use crate::registry::EntityRegistry;
+use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
 pub use barrier::speculation::WINDOW_MAX;
@@ -148,15 +149,15 @@ impl Primary {
         settings: Settings,
         worlds: &[World],
         checkpoint: Checkpoint,
-        redo: Replay,
+        replay: Replay,
     ) -> Result<Self, ResumeError> {
         let mut primary = Self::new(settings, worlds);
         primary.restore(&checkpoint.primary)?;
         let (sequence, iteration) = (primary.clock.sequence(), primary.clock.iteration());
         if sequence != checkpoint.sequence || iteration != checkpoint.iteration {
-            return Err(ResumeError::Unfit("it is of another step"));
+            return Err(ResumeError::Unfit(SavedStateError::OtherStep));
         }
-        primary.begin_redo(redo);
+        primary.begin_replay(replay);
         primary.resume.begin_from(checkpoint);
         Ok(primary)
     }
@@ -190,7 +191,7 @@ impl Primary {
         self.restore_parts(saved.into()).map_err(ResumeError::Unfit)
     }
 
-    fn restore_parts(&mut self, saved: SavedParts) -> Result<(), &'static str> {
+    fn restore_parts(&mut self, saved: SavedParts) -> Result<(), SavedStateError> {
         saved.settings.check()?;
         self.world.restore(saved.world, self.settings.rules)?;
         let (topology, partition) = (self.world.topology(), self.world.partition());
@@ -206,21 +207,21 @@ impl Primary {
     }
 
     /// Has a run that has not begun replay what was done, before anything new.
-    pub fn begin_redo(&mut self, redo: Replay) {
-        let aim = redo.aim.unwrap_or_else(|| self.aim());
-        if redo == Replay::default() {
+    pub fn begin_replay(&mut self, replay: Replay) {
+        let target = replay.target.unwrap_or_else(|| self.run_target());
+        if replay == Replay::default() {
             return;
         }
         let known = self.commands.queue().schedule_left();
-        let schedule_left = redo.schedule_left.unwrap_or(known).min(known);
+        let schedule_left = replay.schedule_left.unwrap_or(known).min(known);
         let queue = self.commands.queue_mut();
-        queue.repeat(redo.commands, schedule_left);
+        queue.repeat(replay.commands, schedule_left);
         // What systems called for is over, or would hold up what is done again.
         self.commands.forget_calls();
         self.clock.set_mode(ClockMode::Running);
         let after = self.clock.iteration();
         self.resume
-            .begin_replay(redo.digests, after, schedule_left, aim);
+            .begin_replay(replay.digests, after, schedule_left, target);
     }
 
     /// Sets the library with the files that spawned models refer to; without it, there are none.
@@ -901,7 +902,7 @@ impl Primary {
         let text = format!("the run goes on after iteration {iteration}");
         cx.event(Severity::Info, "recovery", text);
         self.clock.observe(cx);
-        cx.push(PrimaryOutput::Redone);
+        cx.push(PrimaryOutput::Replayed);
     }
 
     /// Notes the primary's part of a checkpoint when the step that asked for it is done, with all

@@ -10,6 +10,7 @@ use sdf::{Model, Pose, World};
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::Numbers;
+use crate::saved_state_error::SavedStateError;
 
 /// The models of all worlds by name.
 #[derive(Clone, Debug)]
@@ -207,17 +208,17 @@ impl EntityRegistry {
     ///
     /// # Errors
     /// Fails when there are more or fewer worlds.
-    pub(crate) fn restore(&mut self, saved: SavedRegistry) -> Result<(), &'static str> {
+    pub(crate) fn restore(&mut self, saved: SavedRegistry) -> Result<(), SavedStateError> {
         if saved.came.len() != self.worlds.len() {
-            return Err("it has models of more or fewer worlds than there are");
+            return Err(SavedStateError::ModelWorlds);
         }
         for (world, entries) in saved.came.into_iter().enumerate() {
             for (number, entry) in entries {
                 if entry.canonical_link >= entry.links.len().max(1) {
-                    return Err("a model has a link that there is not");
+                    return Err(SavedStateError::ModelLink);
                 }
                 if !self.worlds[world].numbers.is_free(number) {
-                    return Err("a model has a number that it cannot have");
+                    return Err(SavedStateError::ModelNumber);
                 }
                 self.place(world, number, entry);
             }

@@ -12,9 +12,9 @@ use serde::de::{
 use serde_json::{Error, Map, Number, Value};
 
 /// A value read from a `MessagePack` map, as JSON.
-pub(crate) struct Shown(pub(crate) Value);
+pub(crate) struct JsonValue(pub(crate) Value);
 
-impl<'de> Deserialize<'de> for Shown {
+impl<'de> Deserialize<'de> for JsonValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Show::Numbers.deserialize(deserializer).map(Self)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::{Given, Recorded, Shown};
+use crate::json::{Given, JsonValue, Recorded};
 use crate::message::{Message, MessageError, decode, encode};
 use crate::text_format::{TextFormatError, Tree};
 use crate::{basic, command, geometry, motion, schema, sensor, state};
@@ -161,7 +161,7 @@ fn to_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
     let message: M = decode(bytes)?;
     let shown = rmp_serde::from_slice(&encode(&message));
     shown
-        .map(|Shown(value)| value)
+        .map(|JsonValue(value)| value)
         .map_err(|source| MessageError::Bytes { kind, source })
 }
 

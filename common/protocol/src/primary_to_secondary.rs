@@ -81,7 +81,8 @@ pub struct Step {
     /// The number of the message that it was published with; a secondary that has done steps with
     /// an earlier one that this does not follow rolls those back.
     #[serde(default)]
-    pub grant: u64,
+    #[serde(rename = "grant")]
+    pub batch_number: u64,
     /// Number of further steps that may be done speculatively, each as [`Step::quiet_after`]
     /// predicts.
     #[serde(default)]
@@ -136,7 +137,7 @@ impl Step {
         let passes = self.step_size_ns * u64::from(count);
         Self {
             sequence: Sequence(self.sequence.0 + u64::from(count)),
-            grant: self.grant,
+            batch_number: self.batch_number,
             iteration: Iteration(self.iteration.0 + u64::from(count)),
             sim_time: SimTime(self.sim_time.0 + passes),
             elapsed: SimTime(self.elapsed.0 + passes),

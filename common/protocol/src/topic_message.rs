@@ -70,7 +70,8 @@ pub struct DataBatch {
     pub sequence: Sequence,
     /// Grant of the step; others with its number were rolled back.
     #[serde(default)]
-    pub grant: u64,
+    #[serde(rename = "grant")]
+    pub batch_number: u64,
     /// The iteration that it led to.
     pub iteration: Iteration,
     /// Secondary whose cells published it when the step was done first; `None` is the sender.

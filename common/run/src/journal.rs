@@ -12,7 +12,7 @@ use crate::setting::Setting;
 #[serde(default)]
 pub struct Journal {
     /// Its place.
-    pub place: Place,
+    pub place: JournalLocation,
     /// Room that it may take \[MiB\]; the run pauses when that is not enough.
     pub limit_mib: u64,
 }
@@ -20,7 +20,7 @@ pub struct Journal {
 /// Place of the journal of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-pub enum Place {
+pub enum JournalLocation {
     /// In the run's folder.
     #[default]
     RunFolder,
@@ -44,7 +44,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
 impl Default for Journal {
     fn default() -> Self {
         Self {
-            place: Place::RunFolder,
+            place: JournalLocation::RunFolder,
             limit_mib: 4096,
         }
     }
@@ -54,8 +54,8 @@ impl Journal {
     /// Returns the folder that a place names by itself.
     pub fn folder(&self) -> Option<&Path> {
         match &self.place {
-            Place::Folder(folder) => Some(folder),
-            Place::RunFolder | Place::Nowhere => None,
+            JournalLocation::Folder(folder) => Some(folder),
+            JournalLocation::RunFolder | JournalLocation::Nowhere => None,
         }
     }
 
@@ -65,7 +65,7 @@ impl Journal {
     }
 }
 
-impl From<String> for Place {
+impl From<String> for JournalLocation {
     fn from(text: String) -> Self {
         match text.as_str() {
             "on" => Self::RunFolder,
@@ -75,12 +75,12 @@ impl From<String> for Place {
     }
 }
 
-impl From<Place> for String {
-    fn from(place: Place) -> Self {
+impl From<JournalLocation> for String {
+    fn from(place: JournalLocation) -> Self {
         match place {
-            Place::RunFolder => "on".to_owned(),
-            Place::Nowhere => "off".to_owned(),
-            Place::Folder(folder) => folder.to_string_lossy().into_owned(),
+            JournalLocation::RunFolder => "on".to_owned(),
+            JournalLocation::Nowhere => "off".to_owned(),
+            JournalLocation::Folder(folder) => folder.to_string_lossy().into_owned(),
         }
     }
 }

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use check::SpecError;
-pub use journal::{Journal, Place};
+pub use journal::{Journal, JournalLocation};
 pub use kind::{Kind, KindError, LogFilterError, paths};
 pub use levels::Levels;
 pub use logs::Logs;
@@ -144,7 +144,7 @@ impl RunSpec {
         spec.run.secondaries = 0;
         spec.run.recovery.on_peer_loss = PeerLossPolicy::Stop;
         spec.run.recovery.stand_bys = 0;
-        spec.journal.place = Place::Nowhere;
+        spec.journal.place = JournalLocation::Nowhere;
         spec
     }
 
@@ -172,8 +172,8 @@ impl RunSpec {
     /// Returns all files and folders that the processes of a run use.
     fn paths_mut(&mut self) -> impl Iterator<Item = &mut std::path::PathBuf> {
         let journal = match &mut self.journal.place {
-            Place::Folder(folder) => Some(folder),
-            Place::RunFolder | Place::Nowhere => None,
+            JournalLocation::Folder(folder) => Some(folder),
+            JournalLocation::RunFolder | JournalLocation::Nowhere => None,
         };
         let outputs = &mut self.outputs;
         let single = [

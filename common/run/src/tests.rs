@@ -111,7 +111,7 @@ fn a_specification_is_read_as_it_was_written() {
     spec.run.worlds = vec!["/w/a.sdf".into()];
     spec.run.seed = u64::MAX;
     spec.levels.interaction_margin_m = 0.1 + 0.2;
-    spec.journal.place = Place::Folder("/j".into());
+    spec.journal.place = JournalLocation::Folder("/j".into());
     spec.outputs.events = Some("-".into());
     std::fs::write(&path, spec.to_text().unwrap()).unwrap();
     assert_eq!(RunSpec::read(&path).unwrap(), spec);

@@ -33,7 +33,7 @@ pub use encoding::{DecodeTextError, decode_text};
 pub use generate::{generate_fleet, generate_piles};
 pub use parcel::{ModelParcel, StartJointError};
 pub use pose::Pose;
-pub use problem::{Place, Problem, ReadWorldError};
+pub use problem::{Problem, ReadWorldError, SourceSpan};
 pub use read::{ReadWorlds, read_worlds};
 pub use read_model::{ReadModel, read_model};
 pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A place in a file; lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct SourceSpan {
     /// The file as it was named.
     pub file: String,
     /// The line.
@@ -15,7 +15,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceSpan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -30,7 +30,7 @@ pub struct Problem {
     pub message: String,
     /// Its place.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SourceSpan,
 }
 
 impl fmt::Display for Problem {

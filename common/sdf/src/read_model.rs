@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::parcel::{ModelParcel, StartJointError};
-use crate::problem::{Place, Problem, ReadWorldError};
+use crate::problem::{Problem, ReadWorldError, SourceSpan};
 use crate::read::{BEYOND_LIMITS, ReadWorlds, beyond_limits, read_worlds, starts_at};
 use crate::resolve::{Resolver, UsedFile};
 
@@ -47,7 +47,7 @@ impl ReadModel {
             self.warnings.push(Problem {
                 code: BEYOND_LIMITS,
                 message,
-                place: Place {
+                place: SourceSpan {
                     file: self.file.clone(),
                     line: 1,
                     column: 1,
@@ -110,7 +110,7 @@ fn refusal(message: String, file: &str) -> ReadWorldError {
         errors: vec![Problem {
             code: "MODEL_EXPECTED",
             message,
-            place: Place {
+            place: SourceSpan {
                 file: file.to_owned(),
                 line: 1,
                 column: 1,

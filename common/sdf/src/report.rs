@@ -12,7 +12,7 @@ use crate::tree::Element;
 const PROBLEMS_MAX: usize = 1000;
 
 /// Key of a reported problem: the code, the place, and the words where they matter.
-type Told = (&'static str, (Arc<str>, u32, u32), Option<String>);
+type WarningKey = (&'static str, (Arc<str>, u32, u32), Option<String>);
 
 /// Errors and warnings found so far.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(crate) struct Report {
     pub(crate) files: BTreeSet<UsedFile>,
     /// Sums over the files of data that were read.
     pub(crate) budget: Budget,
-    told: BTreeSet<Told>,
+    told: BTreeSet<WarningKey>,
     warned: BTreeSet<(&'static str, String)>,
 }
 

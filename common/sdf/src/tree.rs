@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub use parse::{DEPTH_MAX, TEXT_BYTES_MAX, parse};
 
-use crate::problem::{Place, Problem};
+use crate::problem::{Problem, SourceSpan};
 
 /// One element.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +60,8 @@ impl Element {
     }
 
     /// Returns where it stands.
-    pub fn place(&self) -> Place {
-        Place {
+    pub fn place(&self) -> SourceSpan {
+        SourceSpan {
             file: self.file.to_string(),
             line: self.line,
             column: self.column,

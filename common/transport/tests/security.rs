@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// An encrypted primary and a key of each role.
-struct Place {
+struct EncryptedPrimary {
     primary: PrimaryLink,
     status: StatusPublisher,
     beats: Beats,
@@ -33,7 +33,7 @@ struct Place {
     told: String,
 }
 
-impl Place {
+impl EncryptedPrimary {
     fn new() -> Self {
         let key = KeyPair::generate().unwrap();
         let [s1, s2, controller, observer] = [(); 4].map(|()| KeyPair::generate().unwrap());
@@ -141,7 +141,7 @@ fn expect_denied(peer: &mut PeerLink, denial: Denial) {
 
 #[test]
 fn each_key_comes_in_with_its_role() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let none = Subscription::None;
     let [s1, _] = place.secondaries.clone();
     for (key, access) in [
@@ -157,7 +157,7 @@ fn each_key_comes_in_with_its_role() {
 
 #[test]
 fn steps_status_and_data_are_encrypted_too() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let [key, _] = place.secondaries.clone();
     let mut secondary = place.peer("s1", &key, Subscription::Steps);
     place.expect_subscribed("s1");
@@ -187,7 +187,7 @@ fn steps_status_and_data_are_encrypted_too() {
 
 #[test]
 fn secondaries_alone_hear_the_beats() {
-    let place = Place::new();
+    let place = EncryptedPrimary::new();
     let [key, _] = place.secondaries.clone();
     let topics = [topic::HEARTBEAT];
     let mut heart = place.peer("s1~heartbeat", &key, Subscription::Beats(&topics));
@@ -208,7 +208,7 @@ fn secondaries_alone_hear_the_beats() {
 
 #[test]
 fn a_key_that_nobody_knows_is_turned_away_named_and_told_so() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let stranger = KeyPair::generate().unwrap();
     let mut peer = place.client(&stranger, Subscription::None);
     ask(&mut peer);
@@ -221,7 +221,7 @@ fn a_key_that_nobody_knows_is_turned_away_named_and_told_so() {
 
 #[test]
 fn who_brings_no_key_or_expects_another_primary_gets_nowhere() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let mut plain = place.client_with(Subscription::None, &SocketOptions::default());
     ask(&mut plain);
     expect_denied(&mut plain, Denial::OnlyOneEncrypts);
@@ -261,7 +261,7 @@ fn a_primary_without_a_key_tells_who_brings_one() {
 
 #[test]
 fn only_secondaries_hear_steps_and_send_data() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     for key in [place.controller.clone(), place.observer.clone()] {
         let mut nosy = place.peer("nosy", &key, Subscription::Steps);
         nosy.send(Destination::Data, topic::DATA, b"forged")
@@ -290,11 +290,11 @@ fn only_secondaries_hear_steps_and_send_data() {
 
 #[test]
 fn the_address_of_a_secondary_cannot_be_used_by_another_key() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let [owner, thief] = place.secondaries.clone();
     let mut owner = place.peer("s1-42", &owner, Subscription::Steps);
     place.expect_subscribed("s1-42");
-    let speak = |owner: &mut PeerLink, place: &mut Place| {
+    let speak = |owner: &mut PeerLink, place: &mut EncryptedPrimary| {
         owner
             .send(Destination::Primary, topic::STEP_ACK, b"real")
             .unwrap();
@@ -324,7 +324,7 @@ fn the_address_of_a_secondary_cannot_be_used_by_another_key() {
 
 #[test]
 fn an_observer_that_sends_too_much_is_not_heard() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let key = place.observer.clone();
     let mut observer = place.client(&key, Subscription::None);
     let large = vec![0; 65 << 10];
@@ -338,7 +338,7 @@ fn an_observer_that_sends_too_much_is_not_heard() {
 
 #[test]
 fn garbage_instead_of_a_handshake_is_counted_and_hurts_nobody() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let control = place.primary.endpoints().control().replace("tcp://", "");
     let mut greeting = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1];
     greeting.extend(b"CURVE\0\0\0");
@@ -397,7 +397,7 @@ fn open_primary() -> (PrimaryLink, StatusPublisher) {
 
 #[test]
 fn nothing_is_held_for_who_has_not_ended_the_handshake() {
-    let place = Place::new();
+    let place = EncryptedPrimary::new();
     let (open, _status) = open_primary();
     // A frame that says it has 200 MiB, and a message of many frames.
     let mut large = vec![2];
@@ -445,7 +445,7 @@ fn a_message_of_endless_frames_is_cut_off_where_frames_can_be_seen() {
 }
 
 /// Sends one message of many frames, and waits for the end of its connection.
-fn send_frames_until_cut(place: &Place, key: &KeyPair) {
+fn send_frames_until_cut(place: &EncryptedPrimary, key: &KeyPair) {
     let context = zmq::Context::new();
     let socket = context.socket(zmq::DEALER).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -479,7 +479,7 @@ fn send_frames_until_cut(place: &Place, key: &KeyPair) {
 
 #[test]
 fn a_message_of_endless_frames_is_cut_off_also_where_it_is_encrypted() {
-    let mut place = Place::new();
+    let mut place = EncryptedPrimary::new();
     let key = place.observer.clone();
     send_frames_until_cut(&place, &key);
     // It never was a message.
@@ -497,7 +497,7 @@ fn a_client_that_knows_two_keys_of_a_primary_reaches_it_with_either() {
     let path = folder.path().join("primary.pub");
     let lines = [&current, &next].map(|key| format!("primary {} lab\n", key.public()));
     std::fs::write(&path, lines.concat()).unwrap();
-    let place = Place::new();
+    let place = EncryptedPrimary::new();
     let endpoints = place.primary.endpoints().clone();
     drop(place);
     let keys = [(); 2].map(|()| KeyPair::generate().unwrap());

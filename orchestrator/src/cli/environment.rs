@@ -58,7 +58,7 @@ fn with_variables(command: Command, prefix: &str) -> Command {
         .map(|one| one.get_name().to_owned())
         .collect();
     names.into_iter().fold(command, |command, name| {
-        // A keeper is a run by another name.
+        // A run daemon is a run by another name.
         let own = match name.as_str() {
             "run" | "keep" => prefix.to_owned(),
             "keep-resumed" => variable(prefix, "resume"),

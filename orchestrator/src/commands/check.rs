@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use protocol::ExitCode;
-use sdf::{Model, Place, Problem, ReadWorldError, ReadWorlds, World};
+use sdf::{Model, Problem, ReadWorldError, ReadWorlds, SourceSpan, World};
 use serde::Serialize;
 
 use super::world_file::Sources;
@@ -81,7 +81,7 @@ fn run_warning(text: &str, path: &Path, worlds: &[World]) -> Option<Problem> {
     Some(Problem {
         code: "NOT_RUNNABLE",
         message: format!("{error}; the file is valid, and it cannot be run"),
-        place: place.unwrap_or(Place {
+        place: place.unwrap_or(SourceSpan {
             file,
             line: 1,
             column: 1,

@@ -14,7 +14,7 @@ use crate::cli::{Format, ResumeArguments};
 use crate::launch::launched::Launched;
 use crate::run_directory::{FoundRun, RunDirectory, RunDirectoryError, Runs};
 
-/// Time that the processes of a run have to end when their keeper has gone: more than they give
+/// Time that the processes of a run have to end when their run daemon has gone: more than they give
 /// themselves.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between looks at whether they have.
@@ -86,7 +86,7 @@ fn hint(journal: Option<&Path>) -> String {
     })
 }
 
-/// Goes on with a run, here or in a keeper that is started with the same words.
+/// Goes on with a run, here or in a run daemon that is started with the same words.
 pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> CommandResult {
     let usage = |text: &str| Err(Failed::message(ExitCode::Usage, text));
     if arguments.headless && arguments.detach {
@@ -183,12 +183,12 @@ fn find(arguments: &ResumeArguments) -> Result<FoundRun, Failed> {
         .map_err(|error| Failed::new(ExitCode::Failure, error))
 }
 
-/// Waits until the lock of a run is free whose keeper has ended: what a killed process held is
+/// Waits until the lock of a run is free whose run daemon has ended: what a killed process held is
 /// given back only with the last of its threads.
 fn settle(mut run: FoundRun, end: Instant) -> FoundRun {
     while run.is_living && !FoundRun::is_running(run.record.pid) && Instant::now() < end {
         thread::sleep(LOOK_AGAIN);
-        // Another keeper may have taken it up.
+        // Another run daemon may have taken it up.
         run = run.again().unwrap_or(run);
     }
     run
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_a_dead_keeper_leaves_for_a_moment_is_waited_for() {
+    fn a_lock_that_a_dead_run_daemon_leaves_for_a_moment_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
@@ -361,7 +361,7 @@ mod tests {
         let waiting = thread::spawn(move || settle(found, now + Duration::from_mins(1)));
         drop(lock);
         assert!(!waiting.join().unwrap().is_living);
-        // One whose keeper runs is living, and nobody waits for it.
+        // One whose run daemon runs is living, and nobody waits for it.
         dead.record.pid = std::process::id();
         assert!(settle(dead, Instant::now() + Duration::from_hours(1)).is_living);
     }

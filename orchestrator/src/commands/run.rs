@@ -1,7 +1,7 @@
 //! `phalanx run`: starts a run, shows it or waits for it, and ends every process of it.
 //!
 //! [`settings`] resolves what is asked for, [`running`] holds the run in the process that owns it:
-//! this one with `--headless`, else a [`keeper`] that outlives the view ([`attached`]).
+//! this one with `--headless`, else a [`run_daemon`] that outlives the view ([`attached`]).
 //! [`headless`] follows a run to its end, [`exit_report`] makes outcome and exit code of that.
 
 mod attached;
@@ -9,9 +9,9 @@ mod console;
 mod event_file;
 mod exit_report;
 mod headless;
-mod keeper;
 mod process_events;
 mod progress;
+mod run_daemon;
 mod running;
 pub(super) mod settings;
 mod summary_text;
@@ -34,15 +34,15 @@ use event_file::{EventFile, is_stdout};
 use running::{LiveRun, Signals};
 use settings::Settings;
 
-pub(super) use keeper::{keep, keep_resumed};
 pub(super) use progress::has_begun;
+pub(super) use run_daemon::{keep, keep_resumed};
 pub(super) use summary_text::describe;
 
 /// The hidden commands that own a run away from any terminal.
 const KEEP: &str = "keep";
 const KEEP_RESUMED: &str = "keep-resumed";
 
-/// Runs a world: in this process without a view, else in a keeper that is started with the same
+/// Runs a world: in this process without a view, else in a run daemon that is started with the same
 /// words.
 pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult {
     let format = arguments.format;
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult
     attached::run(KEEP, words, &settings.config)
 }
 
-/// Goes on with a run: in this process without a view, else in a keeper.
+/// Goes on with a run: in this process without a view, else in a run daemon.
 pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> CommandResult {
     if arguments.headless {
         let (own, launched) = Owned::again(arguments)?;

@@ -8,7 +8,7 @@ use super::Failed;
 
 /// Properties of the terminal.
 #[derive(Clone, Copy, Debug)]
-struct Known<'a> {
+struct TerminalFacts<'a> {
     is_output: bool,
     is_input: bool,
     term: Option<&'a str>,
@@ -19,7 +19,7 @@ struct Known<'a> {
 /// Makes sure that the view can be drawn; `instead` says what to use where it cannot.
 pub(super) fn require_terminal(instead: &str) -> Result<(), Failed> {
     let term = std::env::var("TERM").ok().filter(|term| !term.is_empty());
-    let known = Known {
+    let known = TerminalFacts {
         is_output: std::io::stdout().is_terminal(),
         is_input: std::io::stdin().is_terminal(),
         term: term.as_deref(),
@@ -34,7 +34,7 @@ pub(super) fn require_terminal(instead: &str) -> Result<(), Failed> {
     }
 }
 
-fn problem(known: Known<'_>) -> Option<&'static str> {
+fn problem(known: TerminalFacts<'_>) -> Option<&'static str> {
     match (known.term, known.size) {
         _ if !known.is_output => {
             Some("the view needs a terminal, and stdout is none: send it to one")
@@ -62,7 +62,7 @@ fn problem(known: Known<'_>) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn check(known: Known<'_>, part: Option<&str>) {
+    fn check(known: TerminalFacts<'_>, part: Option<&str>) {
         let problem = problem(known);
         match part {
             None => assert_eq!(problem, None),
@@ -72,22 +72,22 @@ mod tests {
 
     #[test]
     fn pipes_and_terminals_that_cannot_show_it_have_no_view() {
-        let good = Known {
+        let good = TerminalFacts {
             is_output: true,
             is_input: true,
             term: Some("xterm-256color"),
             size: (80, 24),
         };
-        let term = |term| Known { term, ..good };
+        let term = |term| TerminalFacts { term, ..good };
         check(good, None);
         check(term(Some("linux")), None);
         check(term(Some("dumb")), Some("TERM is dumb"));
         check(term(None), Some("TERM is not set"));
         let is_output = false;
-        check(Known { is_output, ..good }, Some("stdout"));
+        check(TerminalFacts { is_output, ..good }, Some("stdout"));
         let is_input = false;
-        check(Known { is_input, ..good }, Some("stdin"));
+        check(TerminalFacts { is_input, ..good }, Some("stdin"));
         let size = (0, 0);
-        check(Known { size, ..good }, Some("stty rows"));
+        check(TerminalFacts { size, ..good }, Some("stty rows"));
     }
 }

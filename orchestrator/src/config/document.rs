@@ -29,7 +29,7 @@ pub enum FileKind {
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceSpan {
     /// The file.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -42,7 +42,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where.
-    pub place: Place,
+    pub place: SourceSpan,
     /// What, naming the key.
     pub message: String,
 }
@@ -98,7 +98,7 @@ pub(super) enum ValueError {
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) value: toml::Value,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// A file as it is written.
@@ -107,13 +107,13 @@ pub(super) struct Document {
     /// Folder that paths in it are relative to.
     pub(super) folder: PathBuf,
     /// Its settings by section and key, checked; paths are those of its folder.
-    pub(super) values: BTreeMap<(&'static str, &'static str), (serde_json::Value, Place)>,
+    pub(super) values: BTreeMap<(&'static str, &'static str), (serde_json::Value, SourceSpan)>,
     /// Its keys of the view.
     pub(super) keys: Vec<KeyLine>,
     /// Its processes by name.
     pub(super) processes: BTreeMap<String, RawProcess>,
     /// Its programs.
-    pub(super) programs: Vec<(Program, Place)>,
+    pub(super) programs: Vec<(Program, SourceSpan)>,
 }
 
 /// The text of a file, and what is wrong with it so far.
@@ -253,10 +253,10 @@ impl Reader<'_> {
     }
 
     /// Returns the place of a byte of the text.
-    pub(super) fn place(&self, offset: usize) -> Place {
+    pub(super) fn place(&self, offset: usize) -> SourceSpan {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Place {
+        SourceSpan {
             file: Arc::clone(&self.file),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -349,7 +349,7 @@ fn shown_message(message: &str) -> String {
         .collect()
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }

@@ -6,7 +6,7 @@ use toml::de::DeTable;
 use view::app::event::Key;
 use view::app::keymap::{Keymap, OverrideError, parse_key};
 
-use super::document::{Place, Problem, Reader, ValueError, shown};
+use super::document::{Problem, Reader, SourceSpan, ValueError, shown};
 
 /// The most keys of one action.
 pub(super) const KEYS_MAX: usize = 16;
@@ -16,7 +16,7 @@ pub(super) const KEYS_MAX: usize = 16;
 pub(super) struct KeyLine {
     pub(super) name: String,
     pub(super) keys: Vec<Key>,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// Reads the section.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use run::Given;
 
-use super::document::{Document, FileKind, Place, Problem};
+use super::document::{Document, FileKind, Problem, SourceSpan};
 use super::keys::{self, KeyLine};
 use super::{Config, ConfigError, UserFile};
 
@@ -23,7 +23,7 @@ pub struct Layers {
     /// The files that were read, the weakest first.
     pub files: Vec<PathBuf>,
     /// Sources of settings that are not defaults, by section and key.
-    origins: BTreeMap<(String, String), Place>,
+    origins: BTreeMap<(String, String), SourceSpan>,
 }
 
 impl Layers {
@@ -98,7 +98,7 @@ impl Layers {
     }
 
     /// Returns where a setting comes from; `None` is a default.
-    pub fn origin(&self, section: &str, key: &str) -> Option<&Place> {
+    pub fn origin(&self, section: &str, key: &str) -> Option<&SourceSpan> {
         self.origins.get(&(section.to_owned(), key.to_owned()))
     }
 
@@ -127,7 +127,7 @@ impl Layers {
         }
     }
 
-    fn note(&mut self, section: &str, key: &str, place: &Place) {
+    fn note(&mut self, section: &str, key: &str, place: &SourceSpan) {
         let path = (section.to_owned(), key.to_owned());
         self.origins.insert(path, place.clone());
     }

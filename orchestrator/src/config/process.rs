@@ -7,7 +7,7 @@ use run::{Process, SECONDARIES_MAX};
 use toml::Value;
 use toml::de::DeTable;
 
-use super::document::{Place, Reader, ValueError, shown};
+use super::document::{Reader, SourceSpan, ValueError, shown};
 use super::program;
 
 /// The CPUs that a process can be given are numbered below this, as Linux's sets of CPUs are.
@@ -17,7 +17,7 @@ pub(super) const CPU_MAX: u32 = 1023;
 #[derive(Clone, Debug)]
 pub(super) struct RawProcess {
     pub(super) config: Process,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// The process whose settings are those of all.

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::document::{Place, Reader, ValueError, shown};
+use super::document::{Reader, SourceSpan, ValueError, shown};
 
 /// The most programs of one run.
 const PROGRAMS_MAX: usize = 100;
@@ -31,7 +31,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     content: &Spanned<DeValue<'_>>,
     folder: &Path,
-) -> Vec<(Program, Place)> {
+) -> Vec<(Program, SourceSpan)> {
     let mut programs = Vec::new();
     let mut names = BTreeSet::new();
     let Some(list) = content.get_ref().as_array() else {

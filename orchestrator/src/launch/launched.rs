@@ -63,7 +63,7 @@ mod tests {
         assert!(line.contains("--resume=/run/a/journal "), "{line}");
         let spec = resumed.effective_spec();
         assert!(spec.run.worlds.is_empty() && spec.run.commands.is_none());
-        assert_eq!(spec.journal.place, run::Place::Nowhere);
+        assert_eq!(spec.journal.place, run::JournalLocation::Nowhere);
         assert_eq!(spec.trace, run::Trace::default());
         assert_eq!(resumed.commands().len(), 3);
     }

@@ -9,7 +9,7 @@ pub(super) fn plan(secondaries: u32) -> LaunchPlan {
     spec.run.commands = Some("in.jsonl".into());
     spec.trace.file = Some("t.json".into());
     spec.network.bind = Some("ipc:///run/a".parse().unwrap());
-    spec.journal.place = Place::Folder("/run/a/journal".into());
+    spec.journal.place = JournalLocation::Folder("/run/a/journal".into());
     LaunchPlan {
         spec,
         spec_file: "/run/a/spec.json".into(),
@@ -99,7 +99,7 @@ fn the_first_process_reads_the_specification_from_a_file() {
 /// Returns how a run was started that is written down there.
 pub(crate) fn launched_with(journal: Option<PathBuf>) -> launched::Launched {
     let mut plan = plan(1);
-    plan.spec.journal.place = journal.map_or(Place::Nowhere, Place::Folder);
+    plan.spec.journal.place = journal.map_or(JournalLocation::Nowhere, JournalLocation::Folder);
     launched::Launched {
         stem: "a".to_owned(),
         command: "phalanx run a.sdf".to_owned(),

@@ -12,7 +12,7 @@ use recording::{Channel, ReadError, Recording};
 
 use super::loaded::{FrameAt, Loaded, parse};
 use super::stats;
-use super::survey::{Place, Survey};
+use super::survey::{MessagePosition, Survey};
 
 /// The longest text of a message that is shown \[bytes\].
 const MESSAGE_TEXT_MAX: usize = 64 << 10;
@@ -40,16 +40,16 @@ pub struct Player<R> {
     /// The last figures before the place.
     figures: Option<Figures>,
     listens_to: Option<String>,
-    told: Told,
+    told: SentPositions,
 }
 
 /// Positions that the view was told last.
 #[derive(Debug, Default)]
-struct Told {
-    place: Option<Place>,
-    world: Option<Place>,
+struct SentPositions {
+    place: Option<MessagePosition>,
+    world: Option<MessagePosition>,
     extent: Option<(usize, usize)>,
-    heard: Option<Place>,
+    heard: Option<MessagePosition>,
 }
 
 impl<R: Read + Seek> Player<R> {
@@ -80,7 +80,7 @@ impl<R: Read + Seek> Player<R> {
             until: None,
             figures: None,
             listens_to: None,
-            told: Told::default(),
+            told: SentPositions::default(),
         };
         player.load(0)?;
         // The first chunk says what the world is.
@@ -322,7 +322,7 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Takes the last figures before a place: those of the chunk, else of one of those before.
-    fn note_figures(&mut self, place: Place) -> Result<(), ReadError> {
+    fn note_figures(&mut self, place: MessagePosition) -> Result<(), ReadError> {
         let Some(id) = self.recording.channel(Channel::Stats) else {
             return Ok(());
         };
@@ -348,7 +348,7 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Returns what was said last on the topic that is listened to, if that is news.
-    fn hear(&mut self, place: Place) -> Option<Feed> {
+    fn hear(&mut self, place: MessagePosition) -> Option<Feed> {
         let topic = self.listens_to.as_deref()?;
         let channels = self.recording.channels();
         let is_heard = |id: u16| {

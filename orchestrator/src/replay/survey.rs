@@ -16,16 +16,16 @@ const ENTRIES_MAX: usize = 200_000;
 const WORLDS_MAX: usize = 1_000;
 
 /// A place in a recording: the chunk, and the message in it.
-pub(super) type Place = (usize, usize);
+pub(super) type MessagePosition = (usize, usize);
 
 /// Events, statistics and descriptions of the world in a recording.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// The first chunk that was not looked at.
     next: usize,
-    events: BTreeMap<Place, Event>,
-    figures: BTreeMap<Place, FiguresAt>,
-    worlds: BTreeMap<Place, WorldContent>,
+    events: BTreeMap<MessagePosition, Event>,
+    figures: BTreeMap<MessagePosition, FiguresAt>,
+    worlds: BTreeMap<MessagePosition, WorldContent>,
 }
 
 /// Figures of a second.
@@ -73,20 +73,20 @@ impl Survey {
     }
 
     /// Returns the world as it is at a place, with the place where that is told.
-    pub(super) fn world(&self, place: Place) -> Option<(Place, &WorldContent)> {
+    pub(super) fn world(&self, place: MessagePosition) -> Option<(MessagePosition, &WorldContent)> {
         let told = self.worlds.range(..=place).next_back();
         let told = told.or_else(|| self.worlds.first_key_value());
         told.map(|(place, world)| (*place, world))
     }
 
     /// Returns how much is told of what was before a place; when it is the same, so is the past.
-    pub(super) fn extent(&self, place: Place) -> (usize, usize) {
+    pub(super) fn extent(&self, place: MessagePosition) -> (usize, usize) {
         let (events, figures) = (self.events.range(..=place), self.figures.range(..=place));
         (events.count(), figures.count())
     }
 
     /// Returns what was before a place.
-    pub(super) fn past(&self, place: Place) -> History {
+    pub(super) fn past(&self, place: MessagePosition) -> History {
         let events = self.events.range(..=place).rev().take(EVENTS_MAX);
         let mut events: Vec<Event> = events.map(|(_, event)| event.clone()).collect();
         events.reverse();

@@ -114,12 +114,12 @@ pub async fn run(
         let event = tokio::select! {
             biased;
             told = outside.signals.next() => match told {
-                Told::End(end) => return Ok(end),
-                Told::Suspend => {
+                SignalReaction::End(end) => return Ok(end),
+                SignalReaction::Suspend => {
                     outside.suspend(&mut model, |stop| kill_process(getpid(), stop)).await?;
                     continue;
                 }
-                Told::Resume => {
+                SignalReaction::Resume => {
                     outside.retake(&mut model)?;
                     continue;
                 }
@@ -242,7 +242,7 @@ fn send(model: &mut Model, outbox: &mut Outbox, wish: Wish, now: SessionTime) {
 }
 
 /// Reaction that a signal asks for.
-enum Told {
+enum SignalReaction {
     End(ViewEnd),
     Suspend,
     Resume,
@@ -277,18 +277,18 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> Told {
+    async fn next(&mut self) -> SignalReaction {
         let [user_1, user_2] = &mut self.user;
         tokio::select! {
-            _ = self.terminate.recv() => Told::End(ViewEnd::Interrupted),
-            _ = self.interrupt.recv() => Told::End(ViewEnd::Interrupted),
-            _ = self.quit.recv() => Told::End(ViewEnd::Interrupted),
-            _ = user_1.recv() => Told::End(ViewEnd::Interrupted),
-            _ = user_2.recv() => Told::End(ViewEnd::Interrupted),
-            _ = self.alarm.recv() => Told::End(ViewEnd::Interrupted),
-            _ = self.hang_up.recv() => Told::End(ViewEnd::HungUp),
-            _ = self.stop.recv() => Told::Suspend,
-            _ = self.resume.recv() => Told::Resume,
+            _ = self.terminate.recv() => SignalReaction::End(ViewEnd::Interrupted),
+            _ = self.interrupt.recv() => SignalReaction::End(ViewEnd::Interrupted),
+            _ = self.quit.recv() => SignalReaction::End(ViewEnd::Interrupted),
+            _ = user_1.recv() => SignalReaction::End(ViewEnd::Interrupted),
+            _ = user_2.recv() => SignalReaction::End(ViewEnd::Interrupted),
+            _ = self.alarm.recv() => SignalReaction::End(ViewEnd::Interrupted),
+            _ = self.hang_up.recv() => SignalReaction::End(ViewEnd::HungUp),
+            _ = self.stop.recv() => SignalReaction::Suspend,
+            _ = self.resume.recv() => SignalReaction::Resume,
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct Delivery {
     collector: Collector,
     begin: Instant,
     published: Sequence,
-    grant: u64,
+    batch_number: u64,
     done: Sequence,
     is_recovering: bool,
     /// Number of messages that were put together.
@@ -33,7 +33,7 @@ impl Default for Delivery {
             collector: Collector::new(true),
             begin: Instant::now(),
             published: Sequence(0),
-            grant: 0,
+            batch_number: 0,
             done: Sequence(0),
             is_recovering: false,
             messages: 0,
@@ -45,10 +45,10 @@ impl Default for Delivery {
 impl Delivery {
     /// A step begins, published just now or done ahead.
     pub fn on_step(&mut self, step: &Step) {
-        if step.grant > self.grant {
+        if step.batch_number > self.batch_number {
             self.published = Sequence(step.sequence.0 + u64::from(step.ahead));
         }
-        self.grant = step.grant;
+        self.batch_number = step.batch_number;
     }
 
     /// Data of a peer arrives.
@@ -69,7 +69,7 @@ impl Delivery {
         self.done = sequence;
         let step = StepData {
             sequence,
-            grant: self.grant,
+            batch_number: self.batch_number,
             announced,
             said_by_clients: Vec::new(),
         };
@@ -149,7 +149,7 @@ mod tests {
         let mut delivery = Delivery::default();
         delivery.on_step(&Step {
             sequence: Sequence(1),
-            grant: 1,
+            batch_number: 1,
             ..Step::default()
         });
         let announced = vec![("s1".parse().expect("it is a name"), 1)];

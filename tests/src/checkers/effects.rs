@@ -51,24 +51,25 @@ impl Effects {
         self.placed.clear();
         for numbered in &step.actions {
             if let Action::SetPose { model, .. } = &numbered.action
-                && let Some(id) = primary.plan().performer_of(*model)
+                && let Some(id) = primary.topology().performer_of(*model)
             {
-                self.placed.push(primary.plan().performer(id).name.clone());
+                self.placed
+                    .push(primary.topology().performer(id).name.clone());
             }
             if let Action::Spawn(spawn) = &numbered.action
                 && let Some(id) = spawn.performer
             {
-                let name = &primary.plan().performer(id).name;
+                let name = &primary.topology().performer(id).name;
                 self.suspicion.take_if(|(about, _)| about == name);
             }
             if let Action::Attach { parent, child } = &numbered.action {
                 let models = [parent.model, child.model].into_iter();
-                let performers = models.filter_map(|model| primary.plan().performer_of(model));
-                let names = performers.map(|id| primary.plan().performer(id).name.clone());
+                let performers = models.filter_map(|model| primary.topology().performer_of(model));
+                let names = performers.map(|id| primary.topology().performer(id).name.clone());
                 self.joined.extend(names);
             }
             self.moved.extend(match &numbered.action {
-                Action::SetPose { model, .. } => primary.plan().performer_of(*model),
+                Action::SetPose { model, .. } => primary.topology().performer_of(*model),
                 Action::Spawn(spawn) => spawn.performer,
                 _ => None,
             });
@@ -78,7 +79,7 @@ impl Effects {
 
     fn note_joined(&mut self, primary: &Primary) {
         for id in primary.performers_by_name() {
-            let performer = primary.plan().performer(*id);
+            let performer = primary.topology().performer(*id);
             if !performer.joined_to.is_empty() && !self.joined.contains(&performer.name) {
                 self.joined.insert(performer.name.clone());
             }
@@ -104,7 +105,7 @@ impl Effects {
         let mut now = BTreeMap::new();
         self.note_joined(primary);
         for id in primary.performers_by_name() {
-            let performer = primary.plan().performer(*id);
+            let performer = primary.topology().performer(*id);
             let state = *primary.performer(*id).1;
             let is_free = !self.joined.contains(&performer.name) && !moved.contains(id);
             if let Some(before) = self.last.get(&performer.name).filter(|_| is_free) {
@@ -150,7 +151,7 @@ impl Effects {
                 hosts.then(|| format!("{peer} was drained, and it hosts cells"))
             }
             Command::MoveCell { level, peer } => {
-                let mut cells = primary.plan().cells.iter();
+                let mut cells = primary.topology().cells.iter();
                 let number = cells.position(|cell| cell.name == *level)?;
                 // One that is hosted nowhere was given up since.
                 let host = primary.host(CellId(number as u32))?;

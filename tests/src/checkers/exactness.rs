@@ -10,7 +10,7 @@ use protocol::{CellId, PerformerId, PerformerState};
 /// # Panics
 /// Panics if two performers that can meet are in two cells, or a level is missing.
 pub fn check(primary: &Primary, states: &[PerformerState]) {
-    let plan = primary.plan();
+    let plan = primary.topology();
     let ids = (0..plan.performers.len() as u32).map(PerformerId);
     let present: Vec<PerformerId> = ids.filter(|id| !plan.performer(*id).is_removed).collect();
     let rules = primary.settings().rules;
@@ -23,7 +23,7 @@ pub fn check(primary: &Primary, states: &[PerformerState]) {
 }
 
 fn check_pair(primary: &Primary, states: &[PerformerState], one: PerformerId, other: PerformerId) {
-    let plan = primary.plan();
+    let plan = primary.topology();
     let [cell, other_cell] = [one, other].map(|id| primary.performer(id).0);
     let [state, other_state] = [one, other].map(|id| &states[id.0 as usize]);
     let is_one_world = plan.performer(one).world == plan.performer(other).world;
@@ -44,7 +44,7 @@ fn check_pair(primary: &Primary, states: &[PerformerState], one: PerformerId, ot
 }
 
 fn check_surroundings(primary: &Primary, states: &[PerformerState], id: PerformerId, rules: Rules) {
-    let plan = primary.plan();
+    let plan = primary.topology();
     let performer = plan.performer(id);
     let cell = primary.performer(id).0;
     let state = &states[id.0 as usize];

@@ -12,7 +12,7 @@ use protocol::{Action, CellId, LevelId, ModelId, PeerName, PerformerId, Sequence
 
 /// A cell as the steps have made it.
 #[derive(Clone, Debug)]
-struct Place {
+struct ExpectedCell {
     host: PeerName,
     performers: BTreeSet<PerformerId>,
     ghosts: BTreeSet<PerformerId>,
@@ -27,7 +27,7 @@ struct Place {
 pub struct Ownership {
     plan: Option<Topology>,
     last: Sequence,
-    cells: BTreeMap<CellId, Place>,
+    cells: BTreeMap<CellId, ExpectedCell>,
     cell_of: Vec<CellId>,
     /// Numbers of performers that left before the last step, and with it: whoever comes gets the
     /// lowest of the former.
@@ -206,7 +206,7 @@ impl Ownership {
                     .filter(|(_, one)| is_start && one.home == cell)
                     .map(|(id, _)| PerformerId(id as u32))
                     .collect();
-                let place = Place {
+                let place = ExpectedCell {
                     host: host.clone(),
                     performers,
                     ghosts: BTreeSet::new(),
@@ -335,7 +335,7 @@ impl Ownership {
     /// # Panics
     /// Panics if a cell is missing or too many, or holds something else.
     pub fn check_host(&self, name: &PeerName, host: &CellHost) {
-        let is_there = |place: &Place| place.host == *name && !place.is_orphan;
+        let is_there = |place: &ExpectedCell| place.host == *name && !place.is_orphan;
         let expected = self.cells.iter().filter(|(_, place)| is_there(place));
         let mut found = host.cells();
         for (cell, place) in expected {

@@ -12,8 +12,8 @@ use protocol::{PeerName, Sequence};
 #[derive(Debug, Default)]
 pub struct Publishers {
     sequence: Sequence,
-    grant: u64,
-    /// By step, grant and name.
+    batch_number: u64,
+    /// By step, number of the batch and name.
     batches: BTreeMap<(Sequence, u64, PeerName), Vec<(Publisher, String)>>,
     /// Those in whose place something was said.
     lost: BTreeSet<PeerName>,
@@ -22,10 +22,12 @@ pub struct Publishers {
 impl Publishers {
     /// A step begins.
     pub fn on_step(&mut self, step: &Step) {
-        (self.sequence, self.grant) = (step.sequence, step.grant);
-        let is_over = |sequence: Sequence, grant| sequence < step.sequence || grant < step.grant;
+        (self.sequence, self.batch_number) = (step.sequence, step.batch_number);
+        let is_over = |sequence: Sequence, batch_number| {
+            sequence < step.sequence || batch_number < step.batch_number
+        };
         self.batches
-            .retain(|(sequence, grant, _), _| !is_over(*sequence, *grant));
+            .retain(|(sequence, batch_number, _), _| !is_over(*sequence, *batch_number));
         self.lost.clear();
     }
 
@@ -36,7 +38,7 @@ impl Publishers {
         } else if batch.sequence >= self.sequence {
             let said = batch.messages.iter();
             let said = said.map(|one| (one.publisher, one.topic.clone()));
-            let place = (batch.sequence, batch.grant, name.clone());
+            let place = (batch.sequence, batch.batch_number, name.clone());
             self.batches.insert(place, said.collect());
         }
     }
@@ -48,7 +50,7 @@ impl Publishers {
     pub fn on_done(&self, report: &StepReport) {
         let mut hosts = BTreeMap::new();
         for peer in &report.peers {
-            let place = (self.sequence, self.grant, peer.name.clone());
+            let place = (self.sequence, self.batch_number, peer.name.clone());
             let batch = self.batches.get(&place).map_or(&[][..], Vec::as_slice);
             assert!(
                 batch.len() == peer.published as usize || self.lost.contains(&peer.name),
@@ -100,7 +102,7 @@ mod tests {
             let name: PeerName = name.parse().unwrap();
             let batch = DataBatch {
                 sequence: Sequence(1),
-                grant: 0,
+                batch_number: 0,
                 iteration: Iteration(1),
                 instead_of: None,
                 messages: vec![message(part)],

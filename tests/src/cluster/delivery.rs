@@ -236,7 +236,7 @@ impl Cluster {
                     self.trace
                         .note(self.now, || format!("checkpoint of iteration {iteration}"));
                 }
-                PrimaryOutput::Redone => {
+                PrimaryOutput::Replayed => {
                     if let Some(journal) = &mut self.journal {
                         journal.on_redone();
                     }
@@ -421,7 +421,7 @@ impl Cluster {
         if self.moves.is_none() {
             return (Vec::new(), Vec::new());
         }
-        let plan = self.primary.plan();
+        let plan = self.primary.topology();
         let hosted = self.witness.ownership.hosted();
         let cells = hosted.map(|(cell, _)| (cell, plan.cell(cell).name.clone()));
         let names = self.processes.iter().map(|one| one.name.clone());

@@ -52,7 +52,7 @@ pub(super) struct Journal {
     waiting: VecDeque<(SessionTime, Entry)>,
     has_failed: bool,
     mark: Mark,
-    is_redoing: bool,
+    is_replaying: bool,
     aim: Option<RunTarget>,
     asked: Option<Sequence>,
     expected: VecDeque<(Sequence, Mark)>,
@@ -79,7 +79,7 @@ impl Journal {
             waiting: VecDeque::new(),
             has_failed: false,
             mark: Mark::default(),
-            is_redoing: false,
+            is_replaying: false,
             aim: None,
             asked: None,
             expected: VecDeque::new(),
@@ -124,7 +124,7 @@ impl Journal {
 
     /// Takes a command that was done; tells whether it is a new one.
     pub(super) fn on_command(&mut self, command: &ScheduledCommand, now: SessionTime) -> bool {
-        if self.is_redoing {
+        if self.is_replaying {
             return false;
         }
         self.mark.commands += 1;
@@ -135,7 +135,7 @@ impl Journal {
 
     pub(super) fn on_done(&mut self, report: &StepReport, now: SessionTime) {
         let is_asked = self.asked.take() == Some(report.sequence);
-        if self.is_redoing {
+        if self.is_replaying {
             return;
         }
         self.mark.commits += 1;
@@ -152,7 +152,7 @@ impl Journal {
     }
 
     pub(super) fn on_redone(&mut self) {
-        self.is_redoing = false;
+        self.is_replaying = false;
     }
 
     pub(super) fn on_checkpoint(
@@ -176,7 +176,7 @@ impl Journal {
     }
 
     pub(super) fn note_aim(&mut self, aim: RunTarget, now: SessionTime) {
-        if !self.is_redoing && self.aim != Some(aim) {
+        if !self.is_replaying && self.aim != Some(aim) {
             self.aim = Some(aim);
             self.put(Entry::Record(Record::Aim(aim)), now);
         }
@@ -323,11 +323,11 @@ impl Journal {
     }
 
     /// Goes on with what is left.
-    pub(super) fn resume(&mut self, folder: Folder, end: Mark, is_redoing: bool) {
+    pub(super) fn resume(&mut self, folder: Folder, end: Mark, is_replaying: bool) {
         let writer = Writer::resume(self.disk(), folder, LIMIT, end);
         self.writer = Some(writer.unwrap_or_else(|error| panic!("the journal: {error}")));
         self.mark = end;
-        self.is_redoing = is_redoing;
+        self.is_replaying = is_replaying;
         self.aim = None;
     }
 }

@@ -73,7 +73,7 @@ impl OutputFiles {
     fn begin(&mut self, primary: &Primary) {
         let [digests, states, commands] = self.paths();
         let step_size = primary.settings().step_size;
-        let states = StatesFile::create(&states, primary.plan(), step_size);
+        let states = StatesFile::create(&states, primary.topology(), step_size);
         self.files = RunOutputs {
             digests: Some(DigestsFile::create(&digests).expect("there is room")),
             states: Some(states.expect("there is room")),

@@ -17,9 +17,11 @@ impl Cluster {
                 tamper(Arc::make_mut(step));
             }
             self.trace.note(self.now, || {
-                let (ahead, grant) = (step.ahead, step.grant);
+                let (ahead, batch_number) = (step.ahead, step.batch_number);
                 let (sequence, iteration) = (step.sequence, step.iteration);
-                format!("step {sequence} to iteration {iteration}, {ahead} ahead, grant {grant}")
+                format!(
+                    "step {sequence} to iteration {iteration}, {ahead} ahead, grant {batch_number}"
+                )
             });
             self.barrier.on_published(step);
             self.begin_step(step);

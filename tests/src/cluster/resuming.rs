@@ -156,18 +156,18 @@ impl Cluster {
         let checkpoint = recovered.saved.map(|saved| (*saved.checkpoint).clone());
         let sequence = checkpoint.as_ref().map(|one| one.sequence);
         self.primary = if let Some(checkpoint) = checkpoint {
-            let resumed = Primary::resume(settings, &self.worlds, checkpoint, recovered.redo);
+            let resumed = Primary::resume(settings, &self.worlds, checkpoint, recovered.replay);
             resumed.unwrap_or_else(|error| panic!("the checkpoint is of this run: {error}"))
         } else {
             let mut primary = Primary::new(settings, &self.worlds);
-            primary.begin_redo(recovered.redo);
+            primary.begin_replay(recovered.replay);
             primary
         };
         if let Some(outputs) = &mut self.outputs {
             outputs.resume(&self.primary, done);
         }
-        let is_redoing = self.primary.is_redoing();
-        journal.resume(folder, end, is_redoing);
+        let is_replaying = self.primary.is_replaying();
+        journal.resume(folder, end, is_replaying);
         self.trace.note(self.now, || {
             format!("resumed after step {sequence:?}, up to iteration {committed}")
         });
@@ -240,7 +240,7 @@ impl Cluster {
     /// Tells the journal what steps aim at now.
     pub(super) fn note_aim(&mut self) {
         if let Some(journal) = &mut self.journal {
-            journal.note_aim(self.primary.aim(), self.now);
+            journal.note_aim(self.primary.run_target(), self.now);
         }
     }
 }

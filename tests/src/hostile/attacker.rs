@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use protocol::SessionId;
 
 use super::bare::Bare;
-use super::table::{Place, Role};
+use super::table::{Role, TargetSocket};
 use super::victim::{Reach, Reaches};
 use crate::processes::let_pass;
 
@@ -76,24 +76,24 @@ impl<'a> Attacker<'a> {
         }
     }
 
-    pub(super) fn address(&self, place: Place) -> String {
+    pub(super) fn address(&self, place: TargetSocket) -> String {
         let endpoints = &self.reach().endpoints;
         match place {
-            Place::Control => endpoints.control(),
-            Place::Step => endpoints.step(),
-            Place::Status => endpoints.status(),
-            Place::Data => endpoints.data(),
-            Place::Clients => endpoints.clients(),
-            Place::Beats => endpoints.beats(),
+            TargetSocket::Control => endpoints.control(),
+            TargetSocket::Step => endpoints.step(),
+            TargetSocket::Status => endpoints.status(),
+            TargetSocket::Data => endpoints.data(),
+            TargetSocket::Clients => endpoints.clients(),
+            TargetSocket::Beats => endpoints.beats(),
         }
     }
 
     /// Connects as libzmq does, with a kind of socket that the place takes.
-    pub(super) fn connect(&self, place: Place, name: Option<&[u8]>) -> zmq::Socket {
+    pub(super) fn connect(&self, place: TargetSocket, name: Option<&[u8]>) -> zmq::Socket {
         let kind = match place {
-            Place::Control | Place::Clients => zmq::DEALER,
-            Place::Step | Place::Status | Place::Beats => zmq::XSUB,
-            Place::Data => zmq::PUSH,
+            TargetSocket::Control | TargetSocket::Clients => zmq::DEALER,
+            TargetSocket::Step | TargetSocket::Status | TargetSocket::Beats => zmq::XSUB,
+            TargetSocket::Data => zmq::PUSH,
         };
         let socket = self.reach().open(&self.context, kind);
         socket.set_sndhwm(1_000).expect("it is a number");
@@ -107,7 +107,7 @@ impl<'a> Attacker<'a> {
     }
 
     /// Connects and waits until the primary has said something to it.
-    pub(super) fn arrive(&self, place: Place, name: Option<&[u8]>) -> zmq::Socket {
+    pub(super) fn arrive(&self, place: TargetSocket, name: Option<&[u8]>) -> zmq::Socket {
         let socket = self.connect(place, name);
         self.wait_until_seen();
         socket
@@ -136,7 +136,7 @@ impl<'a> Attacker<'a> {
     }
 
     /// Connects with a bare stream.
-    pub(super) fn bare(&self, place: Place) -> Option<Bare> {
+    pub(super) fn bare(&self, place: TargetSocket) -> Option<Bare> {
         Bare::connect(&self.address(place))
     }
 

@@ -8,7 +8,7 @@ use super::attacker::Attacker;
 use super::bare::{self, Bare};
 use super::messages;
 use super::pretender;
-use super::table::{Data, Deed, Garbage, Place, Progress, Speech, Subscriptions};
+use super::table::{Data, Deed, Garbage, Progress, Speech, Subscriptions, TargetSocket};
 use crate::processes::let_pass;
 
 /// Pause of an attacker that leaves the machine to others.
@@ -41,18 +41,20 @@ pub(super) fn commit(attacker: &mut Attacker<'_>, deed: &Deed) {
 }
 
 /// Sends frames as a peer at this place would: subscribers send one.
-fn send(socket: &zmq::Socket, place: Place, payload: &[u8]) {
+fn send(socket: &zmq::Socket, place: TargetSocket, payload: &[u8]) {
     let _ = match place {
-        Place::Step | Place::Status | Place::Beats => socket.send(payload, zmq::DONTWAIT),
-        Place::Data => {
+        TargetSocket::Step | TargetSocket::Status | TargetSocket::Beats => {
+            socket.send(payload, zmq::DONTWAIT)
+        }
+        TargetSocket::Data => {
             let frames = [topic::DATA.as_bytes(), b"s1", payload];
             socket.send_multipart(frames, zmq::DONTWAIT)
         }
-        Place::Clients => {
+        TargetSocket::Clients => {
             let frames = [topic::REQUEST.as_bytes(), payload];
             socket.send_multipart(frames, zmq::DONTWAIT)
         }
-        Place::Control => {
+        TargetSocket::Control => {
             let frames = [topic::STEP_ACK.as_bytes(), payload];
             socket.send_multipart(frames, zmq::DONTWAIT)
         }
@@ -76,8 +78,8 @@ impl Noise {
     }
 }
 
-fn garbage(attacker: &Attacker<'_>, place: Place, kind: Garbage) {
-    let name = (place == Place::Control).then_some(&b"s9"[..]);
+fn garbage(attacker: &Attacker<'_>, place: TargetSocket, kind: Garbage) {
+    let name = (place == TargetSocket::Control).then_some(&b"s9"[..]);
     let socket = attacker.arrive(place, name);
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let words = format!("\u{1}\u{81}{}", "unknown variant \u{1b}[31m".repeat(2_000));
@@ -103,7 +105,7 @@ fn garbage(attacker: &Attacker<'_>, place: Place, kind: Garbage) {
     }
 }
 
-fn frames(attacker: &Attacker<'_>, place: Place) {
+fn frames(attacker: &Attacker<'_>, place: TargetSocket) {
     let frame = vec![7; 1 << 20];
     loop {
         let socket = attacker.arrive(place, None);
@@ -118,14 +120,14 @@ fn frames(attacker: &Attacker<'_>, place: Place) {
     }
 }
 
-fn payload(attacker: &Attacker<'_>, place: Place, bytes: &[u8]) {
-    let name = (place == Place::Control).then_some(&b"s9"[..]);
+fn payload(attacker: &Attacker<'_>, place: TargetSocket, bytes: &[u8]) {
+    let name = (place == TargetSocket::Control).then_some(&b"s9"[..]);
     let socket = attacker.arrive(place, name);
     socket.set_sndtimeo(1_000).expect("it is a number");
     loop {
         let frames: &[&[u8]] = match place {
-            Place::Data => &[topic::DATA.as_bytes(), b"s1", bytes],
-            Place::Control => &[topic::SESSION.as_bytes(), bytes],
+            TargetSocket::Data => &[topic::DATA.as_bytes(), b"s1", bytes],
+            TargetSocket::Control => &[topic::SESSION.as_bytes(), bytes],
             _ => &[topic::REQUEST.as_bytes(), bytes],
         };
         let _ = socket.send_multipart(frames, 0);
@@ -143,7 +145,7 @@ fn mutated_request(attacker: &Attacker<'_>, name: &str) {
     let found = harmless.find(|(known, _)| *known == name);
     let (_, command) = found.expect("the table names what is there");
     let whole = messages::request(attacker.session, 1, command.clone());
-    let socket = attacker.arrive(Place::Clients, None);
+    let socket = attacker.arrive(TargetSocket::Clients, None);
     mutate(attacker, &whole, |message| {
         // A flipped bit may make another command of it, which its owner may well give.
         let decoded = decode::<ClientToPrimary>(message);
@@ -153,7 +155,7 @@ fn mutated_request(attacker: &Attacker<'_>, name: &str) {
         if decoded.is_ok_and(is_other) {
             return;
         }
-        send(&socket, Place::Clients, message);
+        send(&socket, TargetSocket::Clients, message);
         attacker.read(&socket);
     });
 }
@@ -161,7 +163,7 @@ fn mutated_request(attacker: &Attacker<'_>, name: &str) {
 fn mutated_answer(attacker: &Attacker<'_>, name: &str) {
     let (topic, message) = answer(name);
     let whole = messages::of("s1", attacker.session, message);
-    let socket = attacker.arrive(Place::Control, Some(b"s9"));
+    let socket = attacker.arrive(TargetSocket::Control, Some(b"s9"));
     mutate(attacker, &whole, |message| {
         let _ = socket.send_multipart([topic.as_bytes(), message], zmq::DONTWAIT);
         attacker.read(&socket);
@@ -198,7 +200,7 @@ fn answer(name: &str) -> (&'static str, protocol::SecondaryToPrimary) {
 fn forged(attacker: &Attacker<'_>, name: &str) {
     let (topic, message) = answer(name);
     let sockets = [&b"s1"[..], b"s2", b"s1~heartbeat", b"eve"]
-        .map(|address| attacker.connect(Place::Control, Some(address)));
+        .map(|address| attacker.connect(TargetSocket::Control, Some(address)));
     attacker.wait_until_seen();
     while attacker.goes_on() {
         for socket in &sockets {
@@ -213,7 +215,7 @@ fn forged(attacker: &Attacker<'_>, name: &str) {
 }
 
 fn command(attacker: &Attacker<'_>, commands: &[protocol::Command]) {
-    let socket = attacker.connect(Place::Clients, None);
+    let socket = attacker.connect(TargetSocket::Clients, None);
     let mut number = 0;
     loop {
         for command in commands {
@@ -231,25 +233,25 @@ fn command(attacker: &Attacker<'_>, commands: &[protocol::Command]) {
 
 fn flood(attacker: &Attacker<'_>, command: &protocol::Command, connections: usize) {
     let sockets: Vec<zmq::Socket> = (0..connections)
-        .map(|_| attacker.connect(Place::Clients, None))
+        .map(|_| attacker.connect(TargetSocket::Clients, None))
         .collect();
     attacker.wait_until_seen();
     let message = messages::request(attacker.session, 1, command.clone());
     while attacker.goes_on() {
         for socket in &sockets {
-            send(socket, Place::Clients, &message);
+            send(socket, TargetSocket::Clients, &message);
             attacker.read(socket);
         }
     }
 }
 
 fn unread(attacker: &Attacker<'_>, command: &protocol::Command) {
-    let socket = attacker.connect(Place::Clients, None);
+    let socket = attacker.connect(TargetSocket::Clients, None);
     socket.set_rcvhwm(1).expect("it is a number");
     attacker.wait_until_seen();
     for number in 0.. {
         let message = messages::request(attacker.session, number, command.clone());
-        send(&socket, Place::Clients, &message);
+        send(&socket, TargetSocket::Clients, &message);
         if number % 100 == 0 {
             let_pass(BREATH * 5);
         }
@@ -259,7 +261,7 @@ fn unread(attacker: &Attacker<'_>, command: &protocol::Command) {
     }
 }
 
-fn subscribe(attacker: &Attacker<'_>, place: Place, kind: Subscriptions) {
+fn subscribe(attacker: &Attacker<'_>, place: TargetSocket, kind: Subscriptions) {
     let mut socket = attacker.arrive(place, None);
     let send = |socket: &zmq::Socket, first: u8, topic: &[u8]| {
         let _ = socket.send([&[first], topic].concat(), zmq::DONTWAIT);
@@ -301,7 +303,7 @@ fn subscribe(attacker: &Attacker<'_>, place: Place, kind: Subscriptions) {
     }
 }
 
-fn hold(attacker: &Attacker<'_>, place: Place, progress: Progress) {
+fn hold(attacker: &Attacker<'_>, place: TargetSocket, progress: Progress) {
     let mut held: Vec<Bare> = Vec::new();
     let greeting = bare::greeting((3, 1), b"NULL");
     while attacker.goes_on() || held.len() < 20 {
@@ -324,7 +326,7 @@ fn hold(attacker: &Attacker<'_>, place: Place, progress: Progress) {
     }
 }
 
-fn storm(attacker: &Attacker<'_>, place: Place) {
+fn storm(attacker: &Attacker<'_>, place: TargetSocket) {
     let mut last = Vec::new();
     loop {
         last.push(attacker.connect(place, None));
@@ -338,7 +340,7 @@ fn storm(attacker: &Attacker<'_>, place: Place) {
     }
 }
 
-fn speak(attacker: &Attacker<'_>, place: Place, speech: Speech) {
+fn speak(attacker: &Attacker<'_>, place: TargetSocket, speech: Speech) {
     let mut number = 0;
     loop {
         let Some(mut stream) = attacker.bare(place) else {
@@ -423,7 +425,7 @@ fn parts(speech: Speech, number: usize) -> Vec<Vec<u8>> {
     }
 }
 
-fn addresses(attacker: &Attacker<'_>, place: Place, names: &[Vec<u8>]) {
+fn addresses(attacker: &Attacker<'_>, place: TargetSocket, names: &[Vec<u8>]) {
     loop {
         for name in names {
             let first = attacker.arrive(place, Some(name));
@@ -449,11 +451,11 @@ fn addresses(attacker: &Attacker<'_>, place: Place, names: &[Vec<u8>]) {
 }
 
 fn data(attacker: &Attacker<'_>, kind: Data) {
-    let socket = attacker.arrive(Place::Data, None);
+    let socket = attacker.arrive(TargetSocket::Data, None);
     // Whoever hears steps knows which one is under way.
-    let steps = attacker.connect(Place::Step, None);
+    let steps = attacker.connect(TargetSocket::Step, None);
     let _ = steps.send([&[1], topic::STEP.as_bytes()].concat(), 0);
-    let (mut sequence, mut grant) = (attacker.iteration, 1);
+    let (mut sequence, mut batch_number) = (attacker.iteration, 1);
     for number in 0_u64.. {
         if !attacker.goes_on() {
             return;
@@ -467,7 +469,7 @@ fn data(attacker: &Attacker<'_>, kind: Data) {
                 ..
             })) = step
             {
-                (sequence, grant) = (step.sequence.0, step.grant);
+                (sequence, batch_number) = (step.sequence.0, step.batch_number);
             }
         }
         let now = match kind {
@@ -480,7 +482,7 @@ fn data(attacker: &Attacker<'_>, kind: Data) {
             _ => 100,
         };
         let mut batch = messages::data(now, size);
-        batch.grant = grant;
+        batch.batch_number = batch_number;
         if kind == Data::InsteadOf {
             batch.instead_of = Some(messages::peer("s1"));
         }
@@ -500,7 +502,7 @@ fn data(attacker: &Attacker<'_>, kind: Data) {
     }
 }
 
-fn read_slowly(attacker: &Attacker<'_>, place: Place) {
+fn read_slowly(attacker: &Attacker<'_>, place: TargetSocket) {
     let sockets: Vec<zmq::Socket> = (0..4)
         .map(|_| {
             let socket = attacker.connect(place, None);

@@ -472,7 +472,7 @@ pub(super) fn data(sequence: u64, body: usize) -> DataBatch {
     });
     DataBatch {
         sequence: Sequence(sequence),
-        grant: 1,
+        batch_number: 1,
         iteration: Iteration(sequence),
         instead_of: None,
         messages: messages.collect(),

@@ -12,7 +12,7 @@ use worker::identity;
 
 use super::attacker::Attacker;
 use super::messages;
-use super::table::{Place, Pretence};
+use super::table::{Pretence, TargetSocket};
 use crate::processes::let_pass;
 
 /// Time for which it tries to join.
@@ -49,7 +49,7 @@ pub(super) fn pretend(attacker: &mut Attacker<'_>, pretence: Pretence) {
 
 /// Asks to join with something that is wrong.
 fn knock(attacker: &Attacker<'_>, pretence: Pretence) {
-    let control = attacker.arrive(Place::Control, Some(b"eve-0123456789abcdef"));
+    let control = attacker.arrive(TargetSocket::Control, Some(b"eve-0123456789abcdef"));
     for number in 0_u64.. {
         let mut info = messages::info(NAME);
         match pretence {
@@ -89,9 +89,9 @@ impl Pretender {
     fn join(attacker: &Attacker<'_>) -> Self {
         let own = identity::new_address();
         let address = RoutingId::from(own.as_str());
-        let control = attacker.arrive(Place::Control, Some(&address.0));
-        let beats = attacker.connect(Place::Control, Some(&address.heartbeat().0));
-        let step = attacker.connect(Place::Step, None);
+        let control = attacker.arrive(TargetSocket::Control, Some(&address.0));
+        let beats = attacker.connect(TargetSocket::Control, Some(&address.heartbeat().0));
+        let step = attacker.connect(TargetSocket::Step, None);
         for topic in [
             topic::SESSION.as_bytes().to_vec(),
             topic::STEP.as_bytes().to_vec(),

@@ -8,7 +8,7 @@ use super::victim::Way;
 
 /// Socket of a primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TargetSocket {
     /// Socket on which secondaries speak.
     Control,
     /// Socket on which steps are published.
@@ -23,7 +23,7 @@ pub enum Place {
     Beats,
 }
 
-impl Place {
+impl TargetSocket {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Control,
@@ -79,11 +79,11 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
     /// Sends what is no message: of random bytes, of many frames, empty, full of words.
-    Garbage(Place, Garbage),
+    Garbage(TargetSocket, Garbage),
     /// Sends this as a message.
-    Payload(Place, Vec<u8>),
+    Payload(TargetSocket, Vec<u8>),
     /// Sends messages of very many frames, which nobody sees until they end.
-    Frames(Place),
+    Frames(TargetSocket),
     /// Sends a request cut at each byte, then with each bit flipped.
     MutatedRequest(&'static str),
     /// The same with a message of a secondary.
@@ -97,21 +97,21 @@ pub enum Deed {
     /// Asks and never reads an answer.
     Unread(protocol::Command),
     /// Subscribes in some way on a socket that publishes.
-    Subscriptions(Place, Subscriptions),
+    Subscriptions(TargetSocket, Subscriptions),
     /// Opens connections and holds them, as far as that.
-    Held(Place, Progress),
+    Held(TargetSocket, Progress),
     /// Connects and goes, again and again.
-    Storm(Place),
+    Storm(TargetSocket),
     /// Speaks on a bare stream.
-    Bare(Place, Speech),
+    Bare(TargetSocket, Speech),
     /// Connects under these addresses, twice each.
-    Addresses(Place, Vec<Vec<u8>>),
+    Addresses(TargetSocket, Vec<Vec<u8>>),
     /// Joins the run and then does something else than it should.
     Pretend(Pretence),
     /// Sends data that nobody asked for.
     Data(Data),
     /// Listens and does not read.
-    SlowReader(Place),
+    SlowReader(TargetSocket),
 }
 
 /// Kind of what is no message.
@@ -430,9 +430,12 @@ impl Table {
             ("empty", Garbage::Empty, "frames of no length"),
             ("words", Garbage::Words, "a text that errors repeat"),
         ];
-        for place in Place::ALL {
+        for place in TargetSocket::ALL {
             for (name, garbage, what) in kinds {
-                let is_read = matches!(place, Place::Control | Place::Data | Place::Clients);
+                let is_read = matches!(
+                    place,
+                    TargetSocket::Control | TargetSocket::Data | TargetSocket::Clients
+                );
                 if is_read || garbage == Garbage::Random {
                     let name = format!("{name}-{}", place.name());
                     let deed = Deed::Garbage(place, garbage);
@@ -440,7 +443,11 @@ impl Table {
                 }
             }
         }
-        for place in [Place::Control, Place::Data, Place::Clients] {
+        for place in [
+            TargetSocket::Control,
+            TargetSocket::Data,
+            TargetSocket::Clients,
+        ] {
             for depth in [100, 60_000] {
                 let name = format!("{depth}-{}", place.name());
                 let what = format!("values {depth} deep in each other");
@@ -458,7 +465,7 @@ impl Table {
             self.add("huge", place.name(), what, place.role(), deed);
         }
         let what = "messages of a hundred frames of a megabyte, by a key that may only look";
-        let deed = Deed::Frames(Place::Clients);
+        let deed = Deed::Frames(TargetSocket::Clients);
         self.add("huge", "frames-clients", what, Role::Observer, deed);
         // Whoever needs no key is the owner, who may send such a message.
         for attack in self.attacks.iter_mut().rev().take(1) {
@@ -537,7 +544,11 @@ impl Table {
         let what = "commands that are refused, as fast as they go";
         let deed = Deed::Flood(remove, 1);
         self.add("flood", "refused", what, Role::Controller, deed);
-        for place in [Place::Status, Place::Step, Place::Beats] {
+        for place in [
+            TargetSocket::Status,
+            TargetSocket::Step,
+            TargetSocket::Beats,
+        ] {
             let what = "listens and does not read";
             let deed = Deed::SlowReader(place);
             self.add("slow-reader", place.name(), what, place.role(), deed);
@@ -581,12 +592,16 @@ impl Table {
             ),
         ];
         for (name, kind, what) in kinds {
-            for place in [Place::Status, Place::Step, Place::Beats] {
+            for place in [
+                TargetSocket::Status,
+                TargetSocket::Step,
+                TargetSocket::Beats,
+            ] {
                 let is_everywhere = matches!(kind, Subscriptions::Many | Subscriptions::BrokenOff);
                 let is_of_step = kind == Subscriptions::Presence;
                 let is_here = match place {
-                    Place::Step => is_everywhere || is_of_step,
-                    Place::Beats => is_everywhere,
+                    TargetSocket::Step => is_everywhere || is_of_step,
+                    TargetSocket::Beats => is_everywhere,
                     _ => !is_of_step,
                 };
                 if is_here {
@@ -600,19 +615,24 @@ impl Table {
     }
 
     fn add_connections(&mut self) {
-        for place in Place::ALL {
+        for place in TargetSocket::ALL {
             let name = format!("silent-{}", place.name());
             let what = "connections on which nothing is said";
             let deed = Deed::Held(place, Progress::Silent);
             self.add("connections", &name, what, Role::NoKey, deed);
         }
         let what = "connections with half of a greeting";
-        let deed = Deed::Held(Place::Clients, Progress::Half);
+        let deed = Deed::Held(TargetSocket::Clients, Progress::Half);
         self.add("connections", "half-greeted", what, Role::NoKey, deed);
         let what = "connections that end with the greeting";
-        let deed = Deed::Held(Place::Status, Progress::Greeted);
+        let deed = Deed::Held(TargetSocket::Status, Progress::Greeted);
         self.add("connections", "greeted", what, Role::NoKey, deed);
-        for place in [Place::Clients, Place::Control, Place::Status, Place::Data] {
+        for place in [
+            TargetSocket::Clients,
+            TargetSocket::Control,
+            TargetSocket::Status,
+            TargetSocket::Data,
+        ] {
             let what = "connects and goes, again and again";
             let deed = Deed::Storm(place);
             self.add("reconnect", place.name(), what, place.role(), deed);
@@ -622,10 +642,14 @@ impl Table {
     fn add_protocol(&mut self) {
         for (name, speech, what) in SPEECHES {
             let what = format!("a bare stream with {what}");
-            let deed = Deed::Bare(Place::Clients, speech);
+            let deed = Deed::Bare(TargetSocket::Clients, speech);
             self.add("protocol", name, &what, Role::NoKey, deed);
         }
-        for place in [Place::Control, Place::Status, Place::Data] {
+        for place in [
+            TargetSocket::Control,
+            TargetSocket::Status,
+            TargetSocket::Data,
+        ] {
             let name = format!("cut-ready-{}", place.name());
             let what = "a bare stream with the handshake, cut at each byte";
             let deed = Deed::Bare(place, Speech::CutReady);
@@ -647,7 +671,7 @@ impl Table {
             ),
         ];
         for (name, addresses) in kinds {
-            for place in [Place::Clients, Place::Control] {
+            for place in [TargetSocket::Clients, TargetSocket::Control] {
                 let name = format!("{name}-{}", place.name());
                 let what = "two connections of one address, of which the first speaks on";
                 let deed = Deed::Addresses(place, addresses.clone());
@@ -691,14 +715,23 @@ impl Table {
             ("expired", Role::Expired),
         ];
         for (name, role) in kinds {
-            for place in [Place::Clients, Place::Control, Place::Status] {
+            for place in [
+                TargetSocket::Clients,
+                TargetSocket::Control,
+                TargetSocket::Status,
+            ] {
                 let name = format!("{name}-{}", place.name());
                 let what = "connects with a key that is not authorized, or with none";
                 let deed = Deed::Garbage(place, Garbage::Random);
                 self.add("keys", &name, what, role, deed);
             }
         }
-        for place in [Place::Control, Place::Step, Place::Data, Place::Beats] {
+        for place in [
+            TargetSocket::Control,
+            TargetSocket::Step,
+            TargetSocket::Data,
+            TargetSocket::Beats,
+        ] {
             for (name, role) in [
                 ("observer", Role::Observer),
                 ("controller", Role::Controller),

@@ -125,7 +125,7 @@ impl HostedCell {
             }
         } else if self.physics.has_static(model) {
             self.physics.remove_static(model);
-            self.keepers.remove(&model);
+            self.references.remove(&model);
             self.crew.leave(model);
         }
         self.crew.forget(&GoneModel {

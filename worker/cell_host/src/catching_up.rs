@@ -40,7 +40,7 @@ pub enum CatchUpError {
 
 /// Result of replaying steps.
 #[derive(Debug)]
-pub struct Redone {
+pub struct CatchUpResult {
     /// The digests of the cells after each step.
     pub digests: Vec<CellDigests>,
     /// The answer to the last step.
@@ -63,7 +63,7 @@ impl CellHost {
         &mut self,
         work: CatchUpWork,
         progress: &SharedProgress,
-    ) -> Result<Redone, CatchUpError> {
+    ) -> Result<CatchUpResult, CatchUpError> {
         if let Some(scene) = &work.scene {
             self.scene
                 .recall(&scene.bytes)
@@ -113,7 +113,7 @@ impl CellHost {
             });
         }
         self.cells.clear();
-        Ok(Redone {
+        Ok(CatchUpResult {
             digests,
             ack,
             snapshots,

@@ -185,7 +185,7 @@ impl HostedCell {
         cell.is_suspended = attachment.is_suspended;
         cell.rest.idle_steps = attachment.idle_steps;
         cell.levels = attachment.levels.into_iter().collect();
-        cell.keepers = cell.keepers_of_models(scene);
+        cell.references = cell.references_to_models(scene);
         cell.check_contents(scene)?;
         cell.call_crew(scene);
         let mut systems = attachment.systems;
@@ -219,20 +219,25 @@ impl HostedCell {
         }
     }
 
-    fn keepers_of_models(&self, scene: &Scene) -> BTreeMap<usize, u32> {
-        let mut keepers = BTreeMap::new();
+    fn references_to_models(&self, scene: &Scene) -> BTreeMap<usize, u32> {
+        let mut references = BTreeMap::new();
         for level in &self.levels {
             for model in &scene.plan.level(*level).static_models {
-                *keepers.entry(*model).or_insert(0) += 1;
+                *references.entry(*model).or_insert(0) += 1;
             }
         }
-        keepers
+        references
     }
 
     /// Tells whether the physics holds what the plan and the levels say, and nothing else.
     fn check_contents(&self, scene: &Scene) -> Result<(), RestoreCellError> {
         let global_models = scene.plan.global_models[self.world].iter();
-        let expected: BTreeSet<usize> = self.keepers.keys().chain(global_models).copied().collect();
+        let expected: BTreeSet<usize> = self
+            .references
+            .keys()
+            .chain(global_models)
+            .copied()
+            .collect();
         if !self.physics.statics().eq(expected) {
             return Err(RestoreCellError::Contents("static models"));
         }

@@ -16,7 +16,7 @@ use protocol::{CellId, LevelId, LinkPoses, PerformerId, SimTime};
 use systems::Outbox;
 
 use super::cell_work::CellWork;
-use super::reported_states::Told;
+use super::reported_states::ReportedStates;
 use super::scene::Scene;
 use super::step_error::StepError;
 use super::system_set::{Part, StepContext, SystemSet};
@@ -33,14 +33,14 @@ pub struct HostedCell {
     pub(super) physics: Cell,
     pub(super) levels: BTreeSet<LevelId>,
     /// Number of levels that keep each static model in the cell.
-    pub(super) keepers: BTreeMap<usize, u32>,
+    pub(super) references: BTreeMap<usize, u32>,
     pub(super) performers: BTreeSet<PerformerId>,
     pub(super) ghosts: BTreeSet<PerformerId>,
     pub(super) is_suspended: bool,
     pub(super) crew: SystemSet,
     /// The states of its performers after its last step.
     pub(super) performer_states: PerformerStates,
-    pub(super) told: Told,
+    pub(super) told: ReportedStates,
     pub(super) rest: Rest,
 }
 
@@ -134,13 +134,13 @@ impl HostedCell {
             id,
             world,
             levels: BTreeSet::new(),
-            keepers: BTreeMap::new(),
+            references: BTreeMap::new(),
             performers: physics.performers().collect(),
             ghosts: physics.ghosts().collect(),
             is_suspended: false,
             crew: SystemSet::default(),
             performer_states: PerformerStates::default(),
-            told: Told::default(),
+            told: ReportedStates::default(),
             rest: Rest {
                 is_read: false,
                 was_told: true,
@@ -421,21 +421,21 @@ impl HostedCell {
     }
 
     fn keep(&mut self, model: usize, scene: &Scene) {
-        let keepers = self.keepers.entry(model).or_insert(0);
-        *keepers += 1;
-        if *keepers == 1 {
+        let references = self.references.entry(model).or_insert(0);
+        *references += 1;
+        if *references == 1 {
             insert_static(&mut self.physics, scene, self.world, model);
         }
     }
 
     fn release(&mut self, model: usize) {
-        let keepers = self
-            .keepers
+        let references = self
+            .references
             .get_mut(&model)
             .expect("a level that is unloaded was loaded before");
-        *keepers -= 1;
-        if *keepers == 0 {
-            self.keepers.remove(&model);
+        *references -= 1;
+        if *references == 0 {
+            self.references.remove(&model);
             self.physics.remove_static(model);
         }
     }

@@ -36,7 +36,8 @@ use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TraceWindow};
 use sdf::{ModelParcel, World};
 
-pub use catching_up::{CatchUpError, Redone};
+pub use action_check::ActionError;
+pub use catching_up::{CatchUpError, CatchUpResult};
 pub use cell_bytes::RestoreCellError;
 pub use hosted_cell::HostedCell;
 pub use scene_bytes::RestoreSceneError;
@@ -248,7 +249,7 @@ impl CellHost {
         }
         ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);
-        self.tell(said, step.grant, &mut ack);
+        self.tell(said, step.batch_number, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
         if let Some(traced) = &mut self.traced {
@@ -269,7 +270,7 @@ impl CellHost {
     }
 
     /// Divides what was said among the answer and the data socket, in order of publishers.
-    fn tell(&mut self, mut said: Outbox, grant: u64, ack: &mut StepAck) {
+    fn tell(&mut self, mut said: Outbox, batch_number: u64, ack: &mut StepAck) {
         said.messages.sort_by_key(|message| message.publisher);
         said.requests.sort_by_key(|request| request.publisher);
         let audience = self.scene.listeners.audience();
@@ -283,7 +284,7 @@ impl CellHost {
         ack.published = messages.len() as u32;
         self.data = (!messages.is_empty()).then_some(DataBatch {
             sequence: ack.sequence,
-            grant,
+            batch_number,
             iteration: ack.iteration,
             instead_of: None,
             messages,

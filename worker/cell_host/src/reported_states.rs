@@ -1,4 +1,4 @@
-//! [`Told`]: what the answers to steps have said of the states of a cell.
+//! [`ReportedStates`]: what the answers to steps have said of the states of a cell.
 
 use protocol::state::STATE_BYTES;
 use protocol::{Digest, DigestBuilder, StateBlob};
@@ -7,7 +7,7 @@ use physics::PerformerStates;
 
 /// The states of a cell as they were told, and which of them the last step changed.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct ReportedStates {
     /// All of them, packed, then those of before, then those that the last step changed.
     packed: StateBlob,
     packed_before: StateBlob,
@@ -17,7 +17,7 @@ pub(super) struct Told {
     digest: Digest,
 }
 
-impl Told {
+impl ReportedStates {
     /// Returns those that the last step changed.
     pub(super) fn changed(&self) -> &StateBlob {
         &self.changed

@@ -1,5 +1,6 @@
 //! Reason why a step was not done: it is not valid, or was done twice with different results.
 
+use super::action_check::ActionError;
 use physics::AdoptError;
 use protocol::{CellId, LevelId, PerformerId, Sequence};
 
@@ -118,7 +119,7 @@ pub enum StepError {
         /// The action's number.
         number: u64,
         /// Reason for the refusal.
-        reason: &'static str,
+        reason: ActionError,
     },
     /// The step was done twice with different results.
     #[error(transparent)]

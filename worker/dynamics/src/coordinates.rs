@@ -14,9 +14,9 @@ use crate::tree::Tree;
 
 /// The place of a body among the coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum BodyCoordinates {
     /// It moves as it is told, or nothing acts on it.
-    Told,
+    Prescribed,
     /// It moves on its own, by six coordinates from this one on.
     Alone(usize),
     /// It is a link of a tree.
@@ -157,7 +157,7 @@ pub(crate) struct Coordinates {
     /// The way that they have gone since sweeps began, or more: the sum of the lengths of changes.
     /// A row whose factors have a length changes its rate by no more than that times this.
     pub(crate) travel: f64,
-    places: Vec<Place>,
+    places: Vec<BodyCoordinates>,
     scales: Vec<Scale>,
     first_of_tree: Vec<usize>,
     paths: Vec<u32>,
@@ -181,12 +181,12 @@ impl Coordinates {
         self.runs.clear();
         for (number, body) in bodies.iter().enumerate() {
             self.places.push(match link_of[number] {
-                Some((tree, link)) => Place::Link { tree, link },
+                Some((tree, link)) => BodyCoordinates::Link { tree, link },
                 None if held[number] && body.is_dynamic() => {
                     self.scales.push(Scale::of(body));
-                    Place::Alone(6 * (self.scales.len() - 1))
+                    BodyCoordinates::Alone(6 * (self.scales.len() - 1))
                 }
-                None => Place::Told,
+                None => BodyCoordinates::Prescribed,
             });
         }
         let mut next = 6 * self.scales.len();
@@ -201,7 +201,7 @@ impl Coordinates {
     /// Returns the places of the coordinates of a body that moves on its own.
     pub(crate) fn places_of_body(&self, number: usize) -> std::ops::Range<usize> {
         match self.places[number] {
-            Place::Alone(first) => first..first + 6,
+            BodyCoordinates::Alone(first) => first..first + 6,
             _ => 0..0,
         }
     }
@@ -220,7 +220,7 @@ impl Coordinates {
 
     /// Takes over the velocity of a body that moves on its own.
     pub(crate) fn take(&mut self, number: usize, body: &Body) {
-        if let Place::Alone(first) = self.places[number] {
+        if let BodyCoordinates::Alone(first) = self.places[number] {
             let scale = &self.scales[first / 6];
             let values = &mut self.values[first..first + 6];
             (body.linear * scale.root).write_to_slice(&mut values[..3]);
@@ -230,7 +230,7 @@ impl Coordinates {
 
     /// Gives the velocity of a body that moves on its own.
     pub(crate) fn give(&self, number: usize, body: &mut Body) {
-        if let Place::Alone(first) = self.places[number] {
+        if let BodyCoordinates::Alone(first) = self.places[number] {
             let scale = &self.scales[first / 6];
             let values = &self.values[first..first + 6];
             body.linear = DVec3::from_slice(values) * scale.inverse_root;
@@ -240,7 +240,7 @@ impl Coordinates {
 
     /// Tells whether rows on some bodies stay the same all along a step: no tree is among them.
     pub(crate) fn are_steady(&self, mut bodies: impl Iterator<Item = usize>) -> bool {
-        bodies.all(|body| !matches!(self.places[body], Place::Link { .. }))
+        bodies.all(|body| !matches!(self.places[body], BodyCoordinates::Link { .. }))
     }
 
     /// Makes the path of rows on some bodies.
@@ -248,14 +248,14 @@ impl Coordinates {
         let (start, first_run) = (self.paths.len(), self.runs.len());
         for body in bodies {
             match self.places[body] {
-                Place::Told => {}
-                Place::Alone(first) => {
+                BodyCoordinates::Prescribed => {}
+                BodyCoordinates::Alone(first) => {
                     if self.begin_run(first_run, Mover::Body(body)) {
                         let own = first..first + 6;
                         self.paths.extend(own.map(|value| value as u32));
                     }
                 }
-                Place::Link { tree, link } => {
+                BodyCoordinates::Link { tree, link } => {
                     self.climb(start, &trees[tree], self.first_of_tree[tree], Some(link));
                     self.begin_run(first_run, Mover::Tree(tree));
                 }
@@ -313,7 +313,7 @@ impl Coordinates {
             let (first, count) = match run.mover {
                 Mover::Tree(tree) => (self.first_of_tree[tree], trees[tree].freedom()),
                 Mover::Body(body) => match self.places[body] {
-                    Place::Alone(first) => (first, 6),
+                    BodyCoordinates::Alone(first) => (first, 6),
                     _ => (0, 0),
                 },
             };
@@ -401,7 +401,7 @@ impl Coordinates {
                 Mover::Tree(tree) => {
                     let (known, space) = (&trees[tree], &mut spaces[tree]);
                     for push in pushes {
-                        if let Place::Link { tree: of, link } = self.places[push.body]
+                        if let BodyCoordinates::Link { tree: of, link } = self.places[push.body]
                             && of == tree
                         {
                             base_rate += add_link(known, space, link, push, bodies);
@@ -417,7 +417,7 @@ impl Coordinates {
             }
         }
         for push in pushes {
-            if self.places[push.body] == Place::Told {
+            if self.places[push.body] == BodyCoordinates::Prescribed {
                 base_rate += told_rate(push, bodies);
             }
         }
@@ -446,7 +446,7 @@ impl Coordinates {
                 Mover::Tree(tree) => {
                     let (known, space) = (&trees[tree], &mut spaces[tree]);
                     for push in pushes {
-                        if let Place::Link { tree: of, link } = self.places[push.body]
+                        if let BodyCoordinates::Link { tree: of, link } = self.places[push.body]
                             && of == tree
                         {
                             add_link_rows(known, space, link, push, (bodies, &mut base_rates));
@@ -461,7 +461,7 @@ impl Coordinates {
             }
         }
         for push in pushes {
-            if self.places[push.body] == Place::Told {
+            if self.places[push.body] == BodyCoordinates::Prescribed {
                 for (lane, rate) in base_rates.iter_mut().enumerate() {
                     *rate += told_rate(&push.lane(lane), bodies);
                 }
@@ -471,7 +471,7 @@ impl Coordinates {
     }
 
     fn add_body_rows<const SIZE: usize>(&self, push: &Pushes<SIZE>, part: &mut [[f64; SIZE]]) {
-        if let Place::Alone(first) = self.places[push.body] {
+        if let BodyCoordinates::Alone(first) = self.places[push.body] {
             for lane in 0..SIZE {
                 let factors = self.scales[first / 6].factors(&push.lane(lane));
                 for (column, added) in part.iter_mut().zip(factors) {
@@ -493,7 +493,7 @@ impl Coordinates {
         let runs = &self.runs[path.runs[0]..path.runs[1]];
         let mut base_rate = 0.0;
         for push in pushes {
-            let Place::Alone(first) = self.places[push.body] else {
+            let BodyCoordinates::Alone(first) = self.places[push.body] else {
                 base_rate += told_rate(push, bodies);
                 continue;
             };
@@ -534,7 +534,7 @@ impl Coordinates {
     }
 
     fn add_body(&self, push: &Term, part: &mut [f64]) {
-        if let Place::Alone(first) = self.places[push.body] {
+        if let BodyCoordinates::Alone(first) = self.places[push.body] {
             let factors = self.scales[first / 6].factors(push);
             for (value, added) in part.iter_mut().zip(factors) {
                 *value += added;

@@ -7,7 +7,7 @@ use anyhow::Context;
 use journal::Losses;
 use lockstep::{StepTimeoutSettings, Topology};
 use protocol::{Iteration, Role, TraceWindow};
-use run::{Place, RunSpec};
+use run::{JournalLocation, RunSpec};
 use worker::divergence_file::DivergenceFile;
 use worker::recorder::RecorderSettings;
 use worker::trace::{TraceSettings, Tracer};
@@ -44,9 +44,11 @@ impl Run {
             return Err(UsageError::ResumedWithCommands);
         }
         match (&self.spec.journal.place, &self.resume) {
-            (Place::RunFolder, None) => Err(UsageError::JournalOfRunFolder),
-            (Place::RunFolder | Place::Folder(_), Some(_)) => Err(UsageError::ResumedWithJournal),
-            (Place::Nowhere, _) | (Place::Folder(_), None) => Ok(()),
+            (JournalLocation::RunFolder, None) => Err(UsageError::JournalOfRunFolder),
+            (JournalLocation::RunFolder | JournalLocation::Folder(_), Some(_)) => {
+                Err(UsageError::ResumedWithJournal)
+            }
+            (JournalLocation::Nowhere, _) | (JournalLocation::Folder(_), None) => Ok(()),
         }
     }
 

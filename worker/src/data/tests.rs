@@ -22,7 +22,7 @@ fn peer(name: &str) -> PeerName {
 fn batch(sequence: u64, messages: Vec<TopicMessage>) -> DataBatch {
     DataBatch {
         sequence: Sequence(sequence),
-        grant: 1,
+        batch_number: 1,
         iteration: Iteration(1),
         instead_of: None,
         messages,
@@ -33,7 +33,7 @@ fn step(sequence: u64, announced: &[(&str, u32)]) -> StepData {
     let announced = announced.iter().map(|(name, count)| (peer(name), *count));
     StepData {
         sequence: Sequence(sequence),
-        grant: 1,
+        batch_number: 1,
         announced: announced.collect(),
         said_by_clients: Vec::new(),
     }
@@ -186,9 +186,9 @@ fn a_step_under_way_takes_bounded_room_also_when_nothing_may_be_lost() {
 #[test]
 fn a_batch_counts_with_its_own_overhead_and_without_messages_takes_no_room() {
     let mut collector = Collector::new(true);
-    for grant in 0..1000 {
+    for batch_number in 0..1000 {
         let empty = DataBatch {
-            grant,
+            batch_number,
             ..batch(1, Vec::new())
         };
         take(&mut collector, "s1", empty).unwrap();

@@ -22,11 +22,11 @@ pub(super) struct WholeRun {
     work: Duration,
     /// Number of steps per bar of [`StepHistogram`], by the time that they took.
     bars: [u64; StepHistogram::BARS],
-    told: Option<Told>,
+    told: Option<CachedPercentiles>,
 }
 
 /// Percentiles that were made before.
-struct Told {
+struct CachedPercentiles {
     at: SessionTime,
     steps: u64,
     percentiles: [Percentiles; 3],
@@ -80,14 +80,14 @@ impl WholeRun {
     /// Returns the same; while `running`, without the steps of the last second.
     pub(super) fn told(&mut self, running: bool, now: SessionTime) -> [Percentiles; 3] {
         let steps = self.step.len();
-        let is_fresh = |told: &&Told| {
+        let is_fresh = |told: &&CachedPercentiles| {
             told.steps == steps || running && told.steps > 0 && now.since(told.at) < AGE_MAX
         };
         if let Some(told) = self.told.as_ref().filter(is_fresh) {
             return told.percentiles;
         }
         let percentiles = self.percentiles();
-        self.told = Some(Told {
+        self.told = Some(CachedPercentiles {
             at: now,
             steps,
             percentiles,

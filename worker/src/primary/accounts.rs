@@ -156,7 +156,7 @@ impl Accounts {
 
     /// Returns what stands still, for maps.
     pub(super) fn layout(&self, primary: &Primary) -> Layout {
-        self.reporter.layout(primary.plan())
+        self.reporter.layout(primary.topology())
     }
 
     /// Returns all figures of this moment.

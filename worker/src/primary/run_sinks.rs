@@ -123,10 +123,10 @@ impl RunSinks {
 
     /// Takes note of the state of a run that may have changed: whether lost cells are being
     /// restored, and what steps aim at.
-    pub(super) fn note_state(&mut self, is_recovering: bool, aim: RunTarget) {
+    pub(super) fn note_state(&mut self, is_recovering: bool, target: RunTarget) {
         self.status.note_recovering(is_recovering);
         if let Some(journal) = &mut self.journal {
-            journal.note_aim(aim);
+            journal.note_run_target(target);
         }
     }
 

@@ -29,7 +29,7 @@ impl Texts {
         woken: impl FnOnce() -> InputSender<PrimaryInput>,
     ) -> Admission {
         if self.reader.is_none() && input.brings_texts() {
-            let worlds = primary.plan().worlds.clone();
+            let worlds = primary.topology().worlds.clone();
             match TextReader::start(primary.library(), worlds, woken()) {
                 Ok(reader) => self.reader = Some(reader),
                 Err(error) => {

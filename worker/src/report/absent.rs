@@ -19,7 +19,7 @@ impl Absent {
             .lost()
             .map(|(name, cells)| {
                 let cells = cells.iter();
-                let levels = cells.map(|cell| primary.plan().cell(*cell).name.clone());
+                let levels = cells.map(|cell| primary.topology().cell(*cell).name.clone());
                 (name, levels.collect())
             })
             .collect();

@@ -94,7 +94,7 @@ impl Stage {
     fn publish(&mut self, sequence: u64) {
         let step = Step {
             sequence: Sequence(sequence),
-            grant: 0,
+            batch_number: 0,
             ..Step::default()
         };
         self.status.note_published(&step);
@@ -120,7 +120,7 @@ fn send(link: &mut MemoryPeerLink, name: &str, sequence: u64, messages: Vec<Topi
         sender: name.parse().unwrap(),
         body: DataBatch {
             sequence: Sequence(sequence),
-            grant: 0,
+            batch_number: 0,
             iteration: Iteration(sequence),
             instead_of: None,
             messages,

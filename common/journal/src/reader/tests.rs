@@ -51,12 +51,12 @@ fn check(read: &Recovered, from: u64, to: u64) {
     let expected = (from > 0).then(|| saved(mark(1 + from, from / 3), from));
     assert_eq!(read.saved, expected);
     let digests: Vec<_> = (from + 1..=to).map(digest).collect();
-    assert_eq!(read.redo.digests, digests);
+    assert_eq!(read.replay.digests, digests);
     let commands: Vec<Record> = (from + 1..=to)
         .filter(|iteration| iteration % 3 == 0)
         .map(|iteration| command(iteration - 1, None))
         .collect();
-    let read_commands = read.redo.commands.iter().cloned();
+    let read_commands = read.replay.commands.iter().cloned();
     let read_commands: Vec<_> = read_commands
         .map(|one| Record::Command(Box::new(one)))
         .collect();
@@ -410,11 +410,11 @@ fn what_was_forgotten_is_not_needed() {
     assert_eq!((listing.checkpoints.len(), listing.segments.len()), (2, 2));
     let recovered = read_all(&path).unwrap();
     assert_eq!(
-        (recovered.committed.0, recovered.redo.digests.len()),
+        (recovered.committed.0, recovered.replay.digests.len()),
         (95, 5)
     );
     fs::remove_file(&listing.checkpoints[1].1).unwrap();
-    assert_eq!(read_all(&path).unwrap().redo.digests.len(), 15);
+    assert_eq!(read_all(&path).unwrap().replay.digests.len(), 15);
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn a_command_that_comes_before_the_checkpoint_is_saved_is_kept() {
         assert_eq!(recovered.problems, [""; 0]);
         assert_eq!((recovered.end, recovered.committed.0), (mark(6, 3), 6));
         let expected = 6 - recovered.base.commits;
-        assert_eq!(recovered.redo.digests.len() as u64, expected);
+        assert_eq!(recovered.replay.digests.len() as u64, expected);
         fs::remove_file(file).unwrap();
     }
     assert_eq!(listing.checkpoints.len(), 2);
@@ -466,7 +466,7 @@ fn a_step_for_which_states_were_fetched_alone_is_not_done() {
     writer.append(&records).unwrap();
     drop(writer);
     let recovered = read_all(&path).unwrap();
-    let rounds = recovered.redo.commands.iter().map(|one| one.paused_round);
+    let rounds = recovered.replay.commands.iter().map(|one| one.paused_round);
     assert_eq!(rounds.collect::<Vec<_>>(), [Some(0)]);
     assert_eq!(recovered.end, mark(4, 1));
 }

@@ -24,7 +24,7 @@ fn a_disk_that_is_full_at_any_moment_costs_nothing_once_there_is_room() {
         assert!(failures > 0, "with room for {room} bytes of {whole}");
         let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
         let expected: Vec<_> = (13..=14).map(digest).collect();
-        assert_eq!(recovered.redo.digests, expected, "with room for {room}");
+        assert_eq!(recovered.replay.digests, expected, "with room for {room}");
         assert_eq!(recovered.problems, [""; 0]);
     }
 }
@@ -78,7 +78,7 @@ fn an_operation_that_fails_costs_nothing_whether_it_was_done_or_not() {
             let context = format!("operation {operations} fails, done: {is_done}");
             let recovered = read(folder.path(), None, Losses::Refuse).expect(&context);
             let expected: Vec<_> = (13..=14).map(digest).collect();
-            assert_eq!(recovered.redo.digests, expected, "{context}");
+            assert_eq!(recovered.replay.digests, expected, "{context}");
             assert_eq!(recovered.problems, [""; 0], "{context}");
             if disk.left.load(Ordering::SeqCst) >= 0 {
                 break;
@@ -192,7 +192,7 @@ fn what_a_failed_sync_leaves_is_written_once_more() {
     writer.sync().unwrap();
     assert!(disk.0.load(Ordering::SeqCst) < (1 << 20) - 100);
     let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
-    assert_eq!(recovered.redo.digests, [digest(1), digest(2)]);
+    assert_eq!(recovered.replay.digests, [digest(1), digest(2)]);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_process_that_is_killed_while_nothing_can_be_synced_loses_nothing_it_has_wri
     }
     drop(writer);
     let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
-    assert_eq!(recovered.redo.digests, [digest(1)]);
+    assert_eq!(recovered.replay.digests, [digest(1)]);
 }
 
 #[test]

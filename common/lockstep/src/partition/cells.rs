@@ -13,13 +13,13 @@ use crate::topology::Topology;
 pub(super) struct Cells {
     /// The performers of each cell, ascending.
     owned: Vec<Vec<PerformerId>>,
-    /// Number of keepers among them.
-    keepers: Vec<u32>,
+    /// Number of activating performers among them.
+    activating: Vec<u32>,
     open: Vec<bool>,
     suspended: Vec<bool>,
     /// Cells that may open, close, stop or go on.
     pub(super) stirred: Vec<CellId>,
-    /// Suspended cells of which a performer meets a keeper.
+    /// Suspended cells of which a performer meets an activating performer.
     pub(super) woken: Vec<CellId>,
 }
 
@@ -29,7 +29,7 @@ impl Cells {
         let count = plan.cells.len();
         let mut cells = Self {
             owned: vec![Vec::new(); count],
-            keepers: vec![0; count],
+            activating: vec![0; count],
             open: vec![false; count],
             suspended: vec![false; count],
             stirred: Vec::new(),
@@ -45,7 +45,7 @@ impl Cells {
         }
         for (id, performer) in plan.performers.iter().enumerate() {
             cells.owned[performer.home.0 as usize].push(PerformerId(id as u32));
-            cells.keepers[performer.home.0 as usize] += u32::from(!performer.is_level_bound());
+            cells.activating[performer.home.0 as usize] += u32::from(!performer.is_level_bound());
             cells.stir(performer.home);
         }
         cells
@@ -62,7 +62,7 @@ impl Cells {
         };
         Self {
             owned: vec![Vec::new(); count],
-            keepers: vec![0; count],
+            activating: vec![0; count],
             open: of(open),
             suspended: of(suspended),
             stirred: Vec::new(),
@@ -70,27 +70,27 @@ impl Cells {
         }
     }
 
-    pub(super) fn add(&mut self, cell: CellId, performer: PerformerId, is_keeper: bool) {
+    pub(super) fn add(&mut self, cell: CellId, performer: PerformerId, is_activating: bool) {
         let owned = &mut self.owned[cell.0 as usize];
         if let Err(place) = owned.binary_search(&performer) {
             owned.insert(place, performer);
-            self.keepers[cell.0 as usize] += u32::from(is_keeper);
+            self.activating[cell.0 as usize] += u32::from(is_activating);
         }
         self.stir(cell);
     }
 
-    pub(super) fn remove(&mut self, cell: CellId, performer: PerformerId, is_keeper: bool) {
+    pub(super) fn remove(&mut self, cell: CellId, performer: PerformerId, is_activating: bool) {
         let owned = &mut self.owned[cell.0 as usize];
         if let Ok(place) = owned.binary_search(&performer) {
             owned.remove(place);
-            self.keepers[cell.0 as usize] -= u32::from(is_keeper);
+            self.activating[cell.0 as usize] -= u32::from(is_activating);
         }
         self.stir(cell);
     }
 
-    /// Notes that a performer of a cell is a keeper from now on.
-    pub(super) fn add_keeper(&mut self, cell: CellId) {
-        self.keepers[cell.0 as usize] += 1;
+    /// Notes that a performer of a cell is an activating performer from now on.
+    pub(super) fn add_activating(&mut self, cell: CellId) {
+        self.activating[cell.0 as usize] += 1;
         self.stir(cell);
     }
 
@@ -119,8 +119,8 @@ impl Cells {
         &self.owned[cell.0 as usize]
     }
 
-    pub(super) fn has_keeper(&self, cell: CellId) -> bool {
-        self.keepers[cell.0 as usize] > 0
+    pub(super) fn has_activating(&self, cell: CellId) -> bool {
+        self.activating[cell.0 as usize] > 0
     }
 
     pub(super) fn is_open(&self, cell: CellId) -> bool {
@@ -136,7 +136,7 @@ impl Cells {
         self.is_suspended(cell) && self.may_be_suspended(plan, levels, cell)
     }
 
-    /// Tells whether a cell has performers, of which none is a keeper, and neither its level nor
+    /// Tells whether a cell has performers, of which none is an activating performer, and neither its level nor
     /// one that they live with is active.
     pub(super) fn may_be_suspended(
         &self,
@@ -152,7 +152,7 @@ impl Cells {
         };
         let owned = self.owned(cell);
         is_left
-            && self.keepers[cell.0 as usize] == 0
+            && self.activating[cell.0 as usize] == 0
             && !owned.is_empty()
             && !owned.iter().any(is_wanted)
     }

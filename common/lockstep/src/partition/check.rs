@@ -31,7 +31,7 @@ impl Partition {
             if self.is_suspended(cell) {
                 assert!(
                     self.cells.may_be_suspended(plan, &self.levels, cell),
-                    "suspended cell {cell} has performers, none of them a keeper, and neither its \
+                    "suspended cell {cell} has performers, none of them activating, and neither its \
                      level nor one of theirs is active"
                 );
             }
@@ -132,7 +132,7 @@ impl Partition {
             let performer = PerformerId(number as u32);
             let cells = self.levels_of(performer).iter();
             let cells = cells.map(|level| plan.level(*level).cell);
-            let is_there = self.marks[number].has(Marks::KEEPER);
+            let is_there = self.marks[number].has(Marks::ACTIVATING);
             let default_cell = self.default_cells[plan.performer(performer).world];
             let sees_all = is_there && plan.cell(default_cell).sees_all;
             let cells = cells.chain(sees_all.then_some(default_cell));

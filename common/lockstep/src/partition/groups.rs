@@ -14,7 +14,7 @@
 //! since twice four is more than three times two.
 //!
 //! **Invariant:** after an update, all members of a group are in one cell, except that nobody
-//! leaves a suspended cell without a keeper but whom a command has put elsewhere, and nobody a cell
+//! leaves a suspended cell without an activating performer but whom a command has put elsewhere, and nobody a cell
 //! where a joint goes with the step to come.
 
 use protocol::{CellId, Iteration, PerformerId, PerformerState};
@@ -183,9 +183,9 @@ impl Partition {
         members: &[usize],
         passages: &mut Vec<HandOffPlan>,
     ) {
-        let has_keeper = members
+        let has_activating = members
             .iter()
-            .any(|member| self.marks[*member].has(Marks::KEEPER));
+            .any(|member| self.marks[*member].has(Marks::ACTIVATING));
         let is_still: Vec<bool> = if self.has_level_bound {
             let is_still = |member: &usize| {
                 let cell = self.places[*member].cell;
@@ -197,14 +197,14 @@ impl Partition {
             Vec::new()
         };
         let some_still = is_still.contains(&true);
-        if has_keeper && some_still {
+        if has_activating && some_still {
             for (member, is_still) in members.iter().zip(&is_still) {
                 if *is_still {
                     self.cells.wake(self.places[*member].cell);
                 }
             }
         }
-        let verdict = if some_still && !has_keeper {
+        let verdict = if some_still && !has_activating {
             let still = members.iter().zip(&is_still).filter(|(_, still)| **still);
             Verdict {
                 target: most_frequent(plan, still.map(|(member, _)| self.places[*member].cell)),

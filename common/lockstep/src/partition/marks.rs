@@ -7,7 +7,7 @@ pub(super) struct Marks(pub(super) u8);
 
 impl Marks {
     /// It keeps levels active.
-    pub(super) const KEEPER: Self = Self(1);
+    pub(super) const ACTIVATING: Self = Self(1);
     /// It is gone from the world.
     pub(super) const REMOVED: Self = Self(2);
     /// Another cell than its home owns it.

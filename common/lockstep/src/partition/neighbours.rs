@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 
 use protocol::{CellId, PerformerState};
 
+use super::location::PerformerLocation;
 use super::marks::Marks;
-use super::place::Place;
 use super::{Rules, turn};
 use crate::bounds::Bounds;
 use crate::box_tree::{BoxTree, Leaf};
@@ -56,7 +56,7 @@ impl Neighbours {
     pub(super) fn put_back(
         &mut self,
         performer: usize,
-        place: &Place,
+        place: &PerformerLocation,
         allowed: [[f32; 3]; 2],
         rules: &Rules,
         is_beside: bool,
@@ -94,7 +94,7 @@ impl Neighbours {
     pub(super) fn place(
         &mut self,
         performer: usize,
-        place: &Place,
+        place: &PerformerLocation,
         state: &PerformerState,
         rules: &Rules,
         marks: &mut [Marks],
@@ -118,7 +118,12 @@ impl Neighbours {
     }
 
     /// Takes a performer out.
-    pub(super) fn remove(&mut self, performer: usize, place: &Place, marks: &mut [Marks]) {
+    pub(super) fn remove(
+        &mut self,
+        performer: usize,
+        place: &PerformerLocation,
+        marks: &mut [Marks],
+    ) {
         if let Some(leaf) = self.leaves[performer].take() {
             self.trees[place.world()].remove(leaf);
         }
@@ -130,7 +135,7 @@ impl Neighbours {
     pub(super) fn move_to_cell(
         &mut self,
         performer: usize,
-        place: &Place,
+        place: &PerformerLocation,
         rules: &Rules,
         marks: &mut [Marks],
     ) {
@@ -144,7 +149,7 @@ impl Neighbours {
     pub(super) fn look_beside(
         &mut self,
         performer: usize,
-        place: &Place,
+        place: &PerformerLocation,
         rules: &Rules,
         marks: &mut [Marks],
     ) {
@@ -188,7 +193,7 @@ impl Neighbours {
     }
 
     /// Notes that a performer has been seen in this round.
-    pub(super) fn see(&mut self, performer: usize, place: &Place) {
+    pub(super) fn see(&mut self, performer: usize, place: &PerformerLocation) {
         self.seen[performer] = self.round;
         if let Some(leaf) = self.leaves[performer] {
             self.trees[place.world()].set_seen(leaf, self.round);
@@ -199,7 +204,7 @@ impl Neighbours {
     pub(super) fn meets_another_cell(
         &self,
         performer: usize,
-        places: &[Place],
+        places: &[PerformerLocation],
         states: &[PerformerState],
         rules: &Rules,
     ) -> bool {
@@ -226,7 +231,7 @@ impl Neighbours {
     pub(super) fn unseen_met(
         &self,
         performer: usize,
-        places: &[Place],
+        places: &[PerformerLocation],
         states: &[PerformerState],
         rules: &Rules,
         met: &mut Vec<usize>,
@@ -251,7 +256,12 @@ impl Neighbours {
 /// Tells whether two performers meet: by where they may reach and the interaction margin. Within a
 /// cell that is wider, so that groups do not come and go; to those of another cell it is not, since
 /// it would be wider for who has just come from there, and bring it back at once.
-fn meet(ends: [usize; 2], places: &[Place], states: &[PerformerState], rules: &Rules) -> bool {
+fn meet(
+    ends: [usize; 2],
+    places: &[PerformerLocation],
+    states: &[PerformerState],
+    rules: &Rules,
+) -> bool {
     let are_in_one = places[ends[0]].cell == places[ends[1]].cell;
     let [one, other] = ends.map(|end| {
         let margin = if are_in_one {
@@ -266,7 +276,7 @@ fn meet(ends: [usize; 2], places: &[Place], states: &[PerformerState], rules: &R
 
 /// Returns the margin with which a performer meets those of its cell \[m\]: twice the interaction
 /// margin when it is away from home.
-fn margin_within(place: &Place, rules: &Rules) -> f64 {
+fn margin_within(place: &PerformerLocation, rules: &Rules) -> f64 {
     let times = if place.is_away() { 2.0 } else { 1.0 };
     times * rules.interaction_margin
 }

@@ -37,7 +37,7 @@ impl Partition {
 
     /// Returns the levels that a performer keeps active, ascending.
     pub fn levels_of(&self, performer: PerformerId) -> &[LevelId] {
-        if self.marks[performer.0 as usize].has(Marks::KEEPER) {
+        if self.marks[performer.0 as usize].has(Marks::ACTIVATING) {
             self.levels.of_performer(performer)
         } else {
             &[]
@@ -85,7 +85,7 @@ impl Partition {
             }
             let is_ghost = marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id);
             let is_watched = plan.watched[plan.performer(id).world];
-            if is_watched && is_ghost && marks.has(Marks::KEEPER) {
+            if is_watched && is_ghost && marks.has(Marks::ACTIVATING) {
                 self.wanted_poses.push(id);
             }
             is_any_away |= marks.has(Marks::AWAY);

@@ -1,6 +1,6 @@
 //! [`SavedPartition`]: what [`Partition`] must save to go on as if nothing had happened.
 //!
-//! State that follows from other state, such as the members of cells, the keepers of levels and the
+//! State that follows from other state, such as the members of cells, the activating performers of levels and the
 //! trees of boxes, is not kept but found again.
 
 use protocol::{CellId, Iteration, LevelId, PerformerId};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::cells::Cells;
 use super::marks::Marks;
 use super::{Partition, Request, Rules};
+use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
 /// Saved state of a partition.
@@ -98,7 +99,7 @@ impl Partition {
         plan: &Topology,
         rules: Rules,
         saved: SavedPartition,
-    ) -> Result<Self, &'static str> {
+    ) -> Result<Self, SavedStateError> {
         saved.check(plan)?;
         let rules = Rules {
             step_size_s: saved.step_size_s,
@@ -147,10 +148,10 @@ impl Partition {
         [place.levels_slack, place.home_slack] = saved.slacks;
         let marks = Marks(saved.marks);
         self.marks[index] = marks;
-        let is_keeper = marks.has(Marks::KEEPER);
-        self.cells.add(saved.cell, performer, is_keeper);
+        let is_activating = marks.has(Marks::ACTIVATING);
+        self.cells.add(saved.cell, performer, is_activating);
         self.levels.touch(performer, saved.cell, &saved.touched);
-        if is_keeper {
+        if is_activating {
             for level in saved.touched {
                 self.levels.keep(level);
             }
@@ -165,7 +166,7 @@ impl Partition {
 }
 
 impl SavedPartition {
-    fn check(&self, plan: &Topology) -> Result<(), &'static str> {
+    fn check(&self, plan: &Topology) -> Result<(), SavedStateError> {
         let is_cell = |cell: &CellId| (cell.0 as usize) < plan.cells.len();
         let is_performer = |one: &PerformerId| {
             let found = plan.performers.get(one.0 as usize);
@@ -173,24 +174,24 @@ impl SavedPartition {
         };
         let is_level = |level: &LevelId| (level.0 as usize) < plan.levels.len();
         if self.performers.len() != plan.present().count() {
-            return Err("it has places of more or fewer performers than there are");
+            return Err(SavedStateError::PerformerCount);
         }
         if self.overseen.len() != plan.global_models.len() {
-            return Err("it is about more or fewer worlds than there are");
+            return Err(SavedStateError::WorldCount);
         }
         let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
         if !lists.into_iter().flatten().all(is_cell) {
-            return Err("it names cells that there are not");
+            return Err(SavedStateError::NoSuchCell);
         }
         let ghosts = self.ghosts.iter();
         if !ghosts
             .into_iter()
             .all(|(cell, one)| is_cell(cell) && is_performer(one))
         {
-            return Err("it has ghosts of nobody or in no cell");
+            return Err(SavedStateError::Ghost);
         }
         if !self.asked.iter().all(|(one, _)| is_performer(one)) {
-            return Err("it names performers that there are not");
+            return Err(SavedStateError::NoSuchPerformer);
         }
         let present = plan.present().map(|id| plan.performer(id));
         for (saved, one) in self.performers.iter().zip(present) {
@@ -198,18 +199,18 @@ impl SavedPartition {
             let are_of_world =
                 |cell: &&CellId| is_cell(cell) && plan.cell(**cell).world == one.world;
             if !cells.iter().all(are_of_world) {
-                return Err("a performer is in no cell of its world");
+                return Err(SavedStateError::CellOfOtherWorld);
             }
             let is_ascending = saved.touched.is_sorted_by(|one, other| one < other);
             if !is_ascending || !saved.touched.iter().all(is_level) {
-                return Err("a performer touches levels that there are not");
+                return Err(SavedStateError::NoSuchLevel);
             }
             let corners = saved.allowed.iter().flatten().flatten();
             if corners.into_iter().any(|corner| corner.is_nan()) {
-                return Err("a performer reaches nowhere");
+                return Err(SavedStateError::NoReach);
             }
             if Marks(saved.marks).has(Marks::REMOVED) {
-                return Err("a performer is gone and there");
+                return Err(SavedStateError::GoneAndThere);
             }
         }
         Ok(())

@@ -60,7 +60,7 @@ pub struct Settings {
     /// Time for which a step may go unacknowledged.
     pub step_timeout: Duration,
     /// Stages on the way to that.
-    pub patience: StepTimeoutSettings,
+    pub step_timeout_stages: StepTimeoutSettings,
     /// Rules of the partition into cells.
     pub rules: Rules,
     /// True if cells move between secondaries for the sake of balance.
@@ -293,7 +293,7 @@ pub enum PrimaryOutput {
     /// All that a run needs to go on from here is known.
     Checkpointed(Arc<Checkpoint>),
     /// All that was complete before is done again: what follows is new.
-    Redone,
+    Replayed,
     /// The run is over.
     Finished(StopReason),
 }

@@ -20,7 +20,7 @@ impl Primary {
     }
 
     /// Returns the topology of the worlds.
-    pub fn plan(&self) -> &Topology {
+    pub fn topology(&self) -> &Topology {
         self.world.topology()
     }
 
@@ -178,13 +178,13 @@ impl Primary {
     }
 
     /// Returns the wanted state of the run.
-    pub fn aim(&self) -> RunTarget {
+    pub fn run_target(&self) -> RunTarget {
         let factor = self.settings.real_time_factor;
         self.resume.target(self.clock.mode(), factor)
     }
 
     /// Tells whether iterations are being replayed.
-    pub fn is_redoing(&self) -> bool {
+    pub fn is_replaying(&self) -> bool {
         self.resume.is_replaying()
     }
 }

@@ -24,6 +24,7 @@ use crate::partition::{Changes, HandOffPlan, Partition, Rules};
 use crate::primary::context::Context;
 use crate::primary::purpose::Purpose;
 use crate::registry::{EntityRegistry, SavedRegistry};
+use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 use crate::topology::saved::SavedTopology;
 use latest::{LatestStates, SavedStates};
@@ -124,7 +125,11 @@ impl WorldState {
     ///
     /// # Errors
     /// Fails when it does not fit the worlds, and says why.
-    pub(crate) fn restore(&mut self, saved: SavedWorld, rules: Rules) -> Result<(), &'static str> {
+    pub(crate) fn restore(
+        &mut self,
+        saved: SavedWorld,
+        rules: Rules,
+    ) -> Result<(), SavedStateError> {
         self.topology.restore(saved.topology)?;
         self.registry.restore(saved.registry)?;
         self.by_name = self.topology.performers_by_name();

@@ -77,6 +77,29 @@ pub(super) struct Jobs {
     answers: BTreeMap<u64, Option<CaughtUp>>,
 }
 
+/// A reason why parts do not make a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum JobError {
+    /// Its first part is not its beginning.
+    #[error("the first part is no beginning")]
+    NoBeginning,
+    /// A step is missing, or is there twice.
+    #[error("its steps do not follow each other")]
+    StepOrder,
+    /// A snapshot is not of the step that it begins at.
+    #[error("a cell is of another step")]
+    OtherStep,
+    /// It has two beginnings.
+    #[error("it begins twice")]
+    BeginsTwice,
+    /// Its last step is not the one that it names.
+    #[error("its steps end elsewhere than it says")]
+    OtherEnd,
+    /// Its scene is not of the step that it begins at.
+    #[error("its scene is of another step")]
+    OtherScene,
+}
+
 /// Outcome of a part.
 pub(super) enum PartVerdict {
     /// The job is complete, from step `from` on.
@@ -86,7 +109,7 @@ pub(super) enum PartVerdict {
     /// The job is done, with this answer, or is being done.
     Duplicate(Option<Box<CaughtUp>>),
     /// The parts do not make a job.
-    Malformed(&'static str),
+    Malformed(JobError),
 }
 
 impl Jobs {
@@ -99,7 +122,7 @@ impl Jobs {
         parts.insert(part, content);
         let expected = match parts.get(&0) {
             Some(CatchUpContent::Begin { parts, .. }) => *parts as usize,
-            Some(_) => return PartVerdict::Malformed("the first part is no beginning"),
+            Some(_) => return PartVerdict::Malformed(JobError::NoBeginning),
             None => usize::MAX,
         };
         if parts.len() < expected {
@@ -134,7 +157,7 @@ impl Jobs {
 fn assemble(
     job: u64,
     parts: BTreeMap<u32, CatchUpContent>,
-) -> Result<(CatchUpWork, Sequence), &'static str> {
+) -> Result<(CatchUpWork, Sequence), JobError> {
     let mut parts = parts.into_values();
     let Some(CatchUpContent::Begin {
         from,
@@ -148,7 +171,7 @@ fn assemble(
         ..
     }) = parts.next()
     else {
-        return Err("the first part is no beginning");
+        return Err(JobError::NoBeginning);
     };
     let mut work = CatchUpWork {
         job,
@@ -172,25 +195,25 @@ fn assemble(
             CatchUpContent::Steps(steps) => {
                 for step in steps {
                     if step.sequence != last.next() {
-                        return Err("its steps do not follow each other");
+                        return Err(JobError::StepOrder);
                     }
                     last = step.sequence;
                     work.steps.push(step);
                 }
             }
-            CatchUpContent::Cell(_) => return Err("a cell is of another step"),
-            CatchUpContent::Begin { .. } => return Err("it begins twice"),
+            CatchUpContent::Cell(_) => return Err(JobError::OtherStep),
+            CatchUpContent::Begin { .. } => return Err(JobError::BeginsTwice),
         }
     }
     if last != until {
-        return Err("its steps end elsewhere than it says");
+        return Err(JobError::OtherEnd);
     }
     if work
         .scene
         .as_ref()
         .is_some_and(|scene| scene.sequence != from)
     {
-        return Err("its scene is of another step");
+        return Err(JobError::OtherScene);
     }
     Ok((work, from))
 }

@@ -23,7 +23,7 @@ pub(super) struct Serving {
     cell_count: u32,
     last: Option<Arc<StepAck>>,
     /// The last message that asked for steps.
-    grant: u64,
+    batch_number: u64,
     current: Option<Current>,
     /// For the step to come, by the cells that it gives to this secondary.
     snapshots: BTreeMap<CellId, CellSnapshot>,
@@ -77,7 +77,7 @@ impl Serving {
             has_begun,
             cell_count,
             last: None,
-            grant: 0,
+            batch_number: 0,
             current: None,
             snapshots: BTreeMap::new(),
             restored: BTreeMap::new(),
@@ -102,7 +102,7 @@ impl Serving {
             return StepVerdict::Stale;
         }
         self.takes_part = true;
-        if step.grant > self.grant {
+        if step.batch_number > self.batch_number {
             // What was done ahead since the last step that was asked for may be taken back. One who
             // has joined hears late what its job has done.
             return if step.sequence <= asked {
@@ -224,7 +224,7 @@ impl Serving {
             self.snapshots.extend(restored);
         }
         self.restored = self.restored.split_off(&step.sequence.next());
-        self.grant = step.grant;
+        self.batch_number = step.batch_number;
         let is_here = |cell: &CellId| {
             let known = self.snapshots.get(cell);
             known.is_some_and(|known| known.sequence == step.sequence)
@@ -273,7 +273,7 @@ mod tests {
         let name: PeerName = "s1".parse().unwrap();
         let first = Arc::new(Step {
             sequence: Sequence(1),
-            grant: 1,
+            batch_number: 1,
             ..Step::default()
         });
         let mut serving = Serving::new(4, true);
@@ -290,7 +290,7 @@ mod tests {
         let gives = |sequence: u64, cell: u32| {
             Arc::new(Step {
                 sequence: Sequence(sequence),
-                grant: sequence,
+                batch_number: sequence,
                 affinities: vec![AffinityChange {
                     cell: CellId(cell),
                     secondary: Some(name.clone()),
@@ -337,10 +337,10 @@ mod tests {
             joins: true,
         };
         serving.on_caught_up(end, Vec::new());
-        let step = |sequence, grant| {
+        let step = |sequence, batch_number| {
             Arc::new(Step {
                 sequence: Sequence(sequence),
-                grant,
+                batch_number,
                 ..Step::default()
             })
         };

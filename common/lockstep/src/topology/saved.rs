@@ -1,5 +1,6 @@
 //! [`SavedTopology`]: what has changed in a topology since the start.
 
+use crate::saved_state_error::SavedStateError;
 use protocol::PerformerId;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +57,7 @@ impl Topology {
     ///
     /// # Errors
     /// Fails when they do not fit it, with what does not.
-    pub(crate) fn restore(&mut self, saved: SavedTopology) -> Result<(), &'static str> {
+    pub(crate) fn restore(&mut self, saved: SavedTopology) -> Result<(), SavedStateError> {
         saved.check(self)?;
         for (id, performer) in saved.came {
             self.seat(id, performer);
@@ -83,7 +84,7 @@ impl Topology {
 }
 
 impl SavedTopology {
-    fn check(&self, start: &Topology) -> Result<(), &'static str> {
+    fn check(&self, start: &Topology) -> Result<(), SavedStateError> {
         let at_start = start.performers.len();
         let was_there = |id: &PerformerId| (id.0 as usize) < at_start;
         let has_come = |id: &PerformerId| self.came.binary_search_by_key(id, |one| one.0).is_ok();
@@ -99,7 +100,7 @@ impl SavedTopology {
             || self.permanent.len() != start.cells.len()
             || self.sees_all.len() != start.cells.len()
         {
-            return Err("it is about other worlds");
+            return Err(SavedStateError::OtherWorlds);
         }
         let joined = self.joined.iter();
         let are_sound = self.gone.iter().all(was_there)
@@ -111,7 +112,7 @@ impl SavedTopology {
         if are_sound {
             Ok(())
         } else {
-            Err("it names performers or cells that there are not")
+            Err(SavedStateError::NoSuchNumber)
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::world::{Link, Model, NamedFrame, NestedModel};
 pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) -> Model {
     let element = scope.element;
     let mut parts = Parts::default();
-    parts.add(scope, &Place::top(frame.pose, scope), report);
+    parts.add(scope, &NestingScope::top(frame.pose, scope), report);
     let canonical = scope
         .canonical_link
         .as_ref()
@@ -37,7 +37,7 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
 }
 
 /// Place of a model within its top-level model.
-struct Place {
+struct NestingScope {
     /// Prefix of names in it: empty or `nested::`.
     prefix: String,
     /// Its pose, world frame.
@@ -48,7 +48,7 @@ struct Place {
     has_wind: bool,
 }
 
-impl Place {
+impl NestingScope {
     fn top(pose: Pose, scope: &Scope<'_>) -> Self {
         Self {
             prefix: String::new(),
@@ -83,7 +83,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn add(&mut self, scope: &Scope<'_>, place: &Place, report: &mut Report) {
+    fn add(&mut self, scope: &Scope<'_>, place: &NestingScope, report: &mut Report) {
         for frame in &scope.frames {
             match frame.kind {
                 FrameKind::Link => self.add_link(frame, scope, place, report),
@@ -104,7 +104,7 @@ impl Parts {
         &mut self,
         frame: &Frame<'_>,
         scope: &Scope<'_>,
-        place: &Place,
+        place: &NestingScope,
         report: &mut Report,
     ) {
         let name = place.name(frame);
@@ -128,7 +128,7 @@ impl Parts {
         &mut self,
         frame: &Frame<'_>,
         scope: &Scope<'_>,
-        outer: &Place,
+        outer: &NestingScope,
         report: &mut Report,
     ) {
         let place = outer.nested(frame, scope);

@@ -9,7 +9,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{Element, Node};
-use crate::problem::{Place, Problem};
+use crate::problem::{Problem, SourceSpan};
 
 /// The longest text that is read \[bytes\].
 pub const TEXT_BYTES_MAX: usize = 512 << 20;
@@ -220,7 +220,7 @@ impl Builder<'_> {
 
     fn error(&mut self, offset: usize, message: impl Into<String>) -> Problem {
         let (line, column) = self.cursor.move_to(offset);
-        let place = Place {
+        let place = SourceSpan {
             file: self.file.to_string(),
             line,
             column,

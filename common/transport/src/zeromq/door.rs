@@ -126,6 +126,32 @@ impl Drop for Door {
     }
 }
 
+/// A reason why a connection is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum Denial {
+    /// The connection has no key.
+    #[error("a connection without a key")]
+    NoKey,
+    /// No file of keys has the key.
+    #[error("the key is not authorized")]
+    Unknown,
+    /// The key has ended.
+    #[error("the key is not valid any more")]
+    Expired,
+    /// A controller cut the key off.
+    #[error("a controller disconnected the key")]
+    Barred,
+    /// The key of an observer simulates nothing.
+    #[error("an observer tried to take part as a secondary")]
+    Observer,
+    /// The key of a controller simulates nothing.
+    #[error("a controller tried to take part as a secondary")]
+    Controller,
+    /// No more keys are let in.
+    #[error("there are too many keys")]
+    TooMany,
+}
+
 impl Doorkeeper {
     /// Answers until it is woken.
     fn run(mut self) {
@@ -174,12 +200,12 @@ impl Doorkeeper {
                 if matches!(field(2), b"control" | b"clients") {
                     self.roll.note_admitted(sender.key, &address);
                 }
-                (&b"200"[..], "welcome", sender.user_id())
+                (&b"200"[..], "welcome".to_owned(), sender.user_id())
             }
             Err(why) => {
-                let text = || denied(key, &address, why);
+                let text = || denied(key, &address, &why);
                 self.tally.note(Reason::Unauthenticated, text);
-                (&b"400"[..], why, String::new())
+                (&b"400"[..], why.to_string(), String::new())
             }
         };
         let reply = [
@@ -193,26 +219,26 @@ impl Doorkeeper {
         self.zap.send_multipart(reply, 0)
     }
 
-    fn decide(&mut self, key: Option<PublicKey>, domain: &[u8]) -> Result<Sender, &'static str> {
-        let key = key.ok_or("a connection without a key")?;
+    fn decide(&mut self, key: Option<PublicKey>, domain: &[u8]) -> Result<Sender, Denial> {
+        let key = key.ok_or(Denial::NoKey)?;
         self.reread();
         let holder = self.authorized.holder(&key);
-        let holder = holder.ok_or("the key is not authorized")?;
+        let holder = holder.ok_or(Denial::Unknown)?;
         if !holder.is_valid(SystemTime::now()) {
-            return Err("the key is not valid any more");
+            return Err(Denial::Expired);
         }
         if self.roll.is_barred(&key) {
-            return Err("a controller disconnected the key");
+            return Err(Denial::Barred);
         }
         let access = holder.access;
         if OF_SECONDARIES.contains(&domain) && !access.may_simulate() {
             return Err(match access {
-                Access::Observer => "an observer tried to take part as a secondary",
-                _ => "a controller tried to take part as a secondary",
+                Access::Observer => Denial::Observer,
+                _ => Denial::Controller,
             });
         }
         let key = self.roll.admit(key, holder);
-        let key = key.ok_or("there are too many keys")?;
+        let key = key.ok_or(Denial::TooMany)?;
         Ok(Sender { access, key })
     }
 
@@ -240,7 +266,7 @@ fn is_ready(item: &zmq::PollItem<'_>) -> bool {
     item.get_revents() != PollEvents::empty()
 }
 
-fn denied(key: Option<PublicKey>, address: &str, why: &str) -> String {
+fn denied(key: Option<PublicKey>, address: &str, why: &Denial) -> String {
     match key {
         Some(key) => format!("{address} with the key {key}: {why}"),
         None => format!("{address}: {why}"),

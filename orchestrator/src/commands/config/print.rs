@@ -20,7 +20,7 @@ const ORIGIN_COLUMN: usize = 44;
 
 /// A setting in force.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct PrintedSetting {
     section: String,
     key: String,
     /// `None` is unset.
@@ -57,7 +57,7 @@ fn plain_error(error: &clap::Error) -> String {
     line.trim_start_matches("error: ").to_owned()
 }
 
-fn shown(layers: &Layers, config: &Config, is_set: impl Fn(&str) -> bool) -> Vec<Shown> {
+fn shown(layers: &Layers, config: &Config, is_set: impl Fn(&str) -> bool) -> Vec<PrintedSetting> {
     let mut shown = Vec::new();
     let mut show = |section: &str, key: &str, value: Option<Value>, variable: Option<&str>| {
         let variable = variable.filter(|name| is_set(name)).map(str::to_owned);
@@ -67,7 +67,7 @@ fn shown(layers: &Layers, config: &Config, is_set: impl Fn(&str) -> bool) -> Vec
             (None, Some(place)) => ("file", Some(place)),
             (None, None) => ("default", None),
         };
-        shown.push(Shown {
+        shown.push(PrintedSetting {
             section: section.to_owned(),
             key: key.to_owned(),
             value,
@@ -123,7 +123,7 @@ fn texts(texts: &BTreeMap<String, String>) -> Value {
 }
 
 /// Writes settings as a run file that says the same.
-fn as_toml(shown: &[Shown], layers: &Layers) -> String {
+fn as_toml(shown: &[PrintedSetting], layers: &Layers) -> String {
     let mut text = String::new();
     let _ = match layers.files.as_slice() {
         [] => writeln!(text, "# No file of settings was read."),
@@ -162,7 +162,7 @@ fn as_toml(shown: &[Shown], layers: &Layers) -> String {
     text
 }
 
-fn is_own_section(shown: &Shown) -> bool {
+fn is_own_section(shown: &PrintedSetting) -> bool {
     matches!(shown.section.as_str(), "process" | "program")
 }
 

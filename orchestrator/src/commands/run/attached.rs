@@ -1,4 +1,4 @@
-//! A run with a view: a keeper owns it, and this process shows it as long as the user looks.
+//! A run with a view: a run daemon owns it, and this process shows it as long as the user looks.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::super::watch;
 use super::super::{CommandResult, Failed, output, runtime};
 use super::describe;
 use super::exit_report::exit_code;
-use super::keeper::Keeper;
+use super::run_daemon::RunDaemon;
 use super::running::Signals;
 use crate::cli::Format;
 use crate::config::Config;
@@ -36,16 +36,16 @@ struct Started<'a> {
 pub(super) fn start_detached(command: &str, words: &[OsString], format: Format) -> CommandResult {
     runtime()?.block_on(async {
         let mut signals = Signals::new(true)?;
-        let mut keeper = Keeper::start(command, words, &mut signals).await?;
-        keeper.begun(&mut signals).await?;
-        let record = &keeper.run.record;
+        let mut daemon = RunDaemon::start(command, words, &mut signals).await?;
+        daemon.begun(&mut signals).await?;
+        let record = &daemon.run.record;
         match format {
             Format::Text => output::print(&format!("{}\n", record.name)),
             Format::Json => output::print_json(&Started {
                 name: &record.name,
                 pid: record.pid,
                 endpoint: &record.endpoint,
-                logs: keeper.run.logs(),
+                logs: daemon.run.logs(),
             }),
         }
     })
@@ -55,8 +55,8 @@ pub(super) fn start_detached(command: &str, words: &[OsString], format: Format) 
 pub(super) fn run(command: &str, words: &[OsString], config: &Config) -> CommandResult {
     runtime()?.block_on(async {
         let mut signals = Signals::new(false)?;
-        let mut keeper = Keeper::start(command, words, &mut signals).await?;
-        let target = Target::of(keeper.run.clone())?;
+        let mut daemon = RunDaemon::start(command, words, &mut signals).await?;
+        let target = Target::of(daemon.run.clone())?;
         let options = ViewOptions::new(target.name(), true, &config.view, &config.keymap);
         let left = watch::watch(&target, options).await.map_err(|error| {
             let context = format!("the view failed; {}", goes_on(&target.name()));
@@ -68,13 +68,13 @@ pub(super) fn run(command: &str, words: &[OsString], config: &Config) -> Command
                 return Ok(ExitCode::Success);
             }
             ViewEnd::Ended => {}
-            ViewEnd::Quit => stop(&mut keeper, &target, &mut signals).await,
-            ViewEnd::Interrupted => interrupt(&mut keeper, &mut signals).await,
+            ViewEnd::Quit => stop(&mut daemon, &target, &mut signals).await,
+            ViewEnd::Interrupted => interrupt(&mut daemon, &mut signals).await,
         }
-        let status = keeper.end().await.context("cannot wait for the run")?;
+        let status = daemon.end().await.context("cannot wait for the run")?;
         // Another run may have its folder by now.
-        let ended = left.first_ended.or_else(|| keeper.run.end());
-        let ended = ended.context("the run goes on without its keeper")?;
+        let ended = left.first_ended.or_else(|| daemon.run.end());
+        let ended = ended.context("the run goes on without its daemon")?;
         output::print(&describe(&target.name(), &ended))?;
         Ok(status.code().map_or(ExitCode::PeerLost, exit_code))
     })
@@ -89,7 +89,7 @@ fn goes_on(name: &str) -> String {
 
 /// Asks the run to stop, and sees to it when it does not, or when a signal shows that nobody wants
 /// to wait.
-async fn stop(keeper: &mut Keeper, target: &Target, signals: &mut Signals) {
+async fn stop(daemon: &mut RunDaemon, target: &Target, signals: &mut Signals) {
     let asked = async {
         // Whether it stops is seen by its end.
         let _ = target.ask(Command::Stop, STOP_GRACE).await;
@@ -98,28 +98,28 @@ async fn stop(keeper: &mut Keeper, target: &Target, signals: &mut Signals) {
     let has_ended = tokio::select! {
         // When it has ended, another run may answer where it did.
         biased;
-        _ = keeper.end() => true,
+        _ = daemon.end() => true,
         () = asked => false,
         () = sleep(STOP_GRACE) => false,
         () = signals.ends() => false,
     };
     if !has_ended {
-        interrupt(keeper, signals).await;
+        interrupt(daemon, signals).await;
     }
 }
 
 /// Has the run ended in order, or at once when a further signal comes.
-async fn interrupt(keeper: &mut Keeper, signals: &mut Signals) {
+async fn interrupt(daemon: &mut RunDaemon, signals: &mut Signals) {
     // The signal that ended the view may still wait here; only a further one counts.
     if let Ok(fresh) = Signals::new(false) {
         *signals = fresh;
     }
-    keeper.interrupt();
+    daemon.interrupt();
     let is_impatient = tokio::select! {
-        _ = keeper.end() => false,
+        _ = daemon.end() => false,
         () = signals.ends() => true,
     };
     if is_impatient {
-        keeper.kill();
+        daemon.kill();
     }
 }

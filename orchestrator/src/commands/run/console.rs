@@ -7,7 +7,7 @@ use client::plain_text::plain;
 use protocol::plain_text::escaped_line;
 
 use super::super::output;
-use super::progress::Known;
+use super::progress::RunProgress;
 use crate::run_directory::log_time;
 
 /// Output of the progress of a run.
@@ -23,7 +23,7 @@ pub(super) enum Console {
         /// The line that is shown now.
         shown: String,
     },
-    /// In the log of the keeper, with times.
+    /// In the log of the run daemon, with times.
     Log {
         /// The last state, so that only changes are noted.
         last: String,
@@ -69,7 +69,7 @@ impl Console {
     }
 
     /// Says how far the run is, if that is news.
-    pub(super) fn progress(&mut self, known: &Known, iterations: Option<u64>) {
+    pub(super) fn progress(&mut self, known: &RunProgress, iterations: Option<u64>) {
         match self {
             Self::Lines { last } => {
                 let progress = known.progress();

@@ -24,12 +24,12 @@ pub(super) fn is_stdout(path: &Path) -> bool {
 /// Output of events; closed by the first failure.
 #[derive(Debug)]
 pub(super) struct EventFile {
-    place: Place,
+    place: EventTarget,
     events: EventsInOrder,
 }
 
 #[derive(Debug)]
-enum Place {
+enum EventTarget {
     File(File),
     Stdout,
     Closed,
@@ -42,7 +42,7 @@ impl EventFile {
     /// Fails if it cannot be created.
     pub(super) fn create(path: &Path) -> Result<Self, Failed> {
         if is_stdout(path) {
-            return Ok(Self::over(Place::Stdout));
+            return Ok(Self::over(EventTarget::Stdout));
         }
         Self::over_file(path, File::create(path))
     }
@@ -59,10 +59,10 @@ impl EventFile {
         let file = file
             .with_context(|| format!("cannot write events to {}", path.display()))
             .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
-        Ok(Self::over(Place::File(file)))
+        Ok(Self::over(EventTarget::File(file)))
     }
 
-    fn over(place: Place) -> Self {
+    fn over(place: EventTarget) -> Self {
         Self {
             place,
             events: EventsInOrder::default(),
@@ -104,12 +104,12 @@ impl EventFile {
         let line = serde_json::to_string(event).context("cannot write an event as JSON")? + "\n";
         let line = escaped(&line);
         let is_written = match &mut self.place {
-            Place::File(file) => file.write_all(line.as_bytes()).map(|()| true),
-            Place::Stdout => Ok(output::print_on(&line).is_ok_and(|is_read| is_read)),
-            Place::Closed => Ok(true),
+            EventTarget::File(file) => file.write_all(line.as_bytes()).map(|()| true),
+            EventTarget::Stdout => Ok(output::print_on(&line).is_ok_and(|is_read| is_read)),
+            EventTarget::Closed => Ok(true),
         };
         if !matches!(is_written, Ok(true)) {
-            self.place = Place::Closed;
+            self.place = EventTarget::Closed;
         }
         is_written.map(drop).context("cannot write events any more")
     }

@@ -11,7 +11,7 @@ use protocol::report::{EventCounts, Percentiles, RefusedCounts, SecondarySummary
 use protocol::{Digest, ExitCode, Outcome, Role, StopReason};
 
 use super::super::Failed;
-use super::progress::Known;
+use super::progress::RunProgress;
 use super::running::Ending;
 use crate::launch::process::describe;
 use crate::launch::supervisor::RunExit;
@@ -110,7 +110,7 @@ pub(super) fn conclude(
     ending: &Ending,
     status: Option<ExitStatus>,
     written: Option<&str>,
-    known: &Known,
+    known: &RunProgress,
     directory: &RunDirectory,
 ) -> ExitReport {
     let code = status.and_then(|status| status.code());
@@ -187,7 +187,7 @@ fn own_reason(
     ending: &Ending,
     status: Option<ExitStatus>,
     exit_code: ExitCode,
-    known: &Known,
+    known: &RunProgress,
 ) -> (Outcome, String) {
     let outcome = match exit_code {
         ExitCode::Success => Outcome::Completed,
@@ -221,7 +221,7 @@ fn own_reason(
 
 /// Returns a summary of the last figures that were heard; where the performers are is not told by
 /// them.
-fn from_known(known: &Known) -> Summary {
+fn from_known(known: &RunProgress) -> Summary {
     let stats = known.stats.as_ref();
     let times = |of: fn(&protocol::report::Stats) -> Percentiles| stats.map(of).unwrap_or_default();
     let secondaries = known
@@ -285,7 +285,7 @@ mod tests {
         written: Option<&str>,
         expected: (ExitCode, Outcome, &str),
     ) {
-        let mut known = Known::new("ramp", Vec::new());
+        let mut known = RunProgress::new("ramp", Vec::new());
         let (process, text) = ("s1".to_owned(), "error: boom".to_owned());
         known.on_line(&LogLine { process, text });
         let (_folder, directory) = directory();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     fn written(outcome: Outcome) -> String {
-        let known = Known::new("ramp", Vec::new());
+        let known = RunProgress::new("ramp", Vec::new());
         let cause = "the primary's words".to_owned();
         serde_json::to_string(&Summary {
             outcome,
@@ -334,7 +334,7 @@ mod tests {
     fn the_summary_is_printed_as_the_primary_wrote_it() {
         let text = written(Outcome::Completed);
         let ending = Ending::Exit(RunExit::First(exited(0)));
-        let known = Known::new("ramp", Vec::new());
+        let known = RunProgress::new("ramp", Vec::new());
         let (_folder, directory) = directory();
         let conclusion = conclude(&ending, Some(exited(0)), Some(&text), &known, &directory);
         assert_eq!(conclusion.unwritten().unwrap(), None);
@@ -406,7 +406,7 @@ mod tests {
     fn a_light_run_on_secondaries_is_told_that_one_process_would_be_faster() {
         let check = |name: &str, step_us, work_us, iterations, expected: bool| {
             let (_folder, directory) = directory();
-            let known = Known::new("ramp", Vec::new());
+            let known = RunProgress::new("ramp", Vec::new());
             let mut conclusion = conclude(&Ending::Interrupted, None, None, &known, &directory);
             let summary = &mut conclusion.summary;
             summary.secondaries = vec![SecondarySummary {

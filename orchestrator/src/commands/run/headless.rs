@@ -7,9 +7,9 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::console::Console;
 use super::event_file::EventFile;
-use super::keeper::Word;
 use super::process_events;
-use super::progress::{Known, is_worth_showing};
+use super::progress::{RunProgress, is_worth_showing};
+use super::run_daemon::Word;
 use super::running::{Ending, LiveRun};
 use crate::launch::primary_watch::WATCH_PERIOD;
 use crate::launch::supervisor::NOTICE_GRACE;
@@ -68,7 +68,7 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
 
 /// Takes in what was heard, and writes the events among it where they are wanted.
 pub(super) fn note(
-    known: &mut Known,
+    known: &mut RunProgress,
     file: &mut Option<EventFile>,
     feeds: &[Feed],
     console: &mut Console,

@@ -1,4 +1,4 @@
-//! [`Known`]: what is known of a living run, and the line that says how far it is.
+//! [`RunProgress`]: what is known of a living run, and the line that says how far it is.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::launch::programs::ProgramEnd;
 
 /// Latest state of a run, from its messages and its processes' lines.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct RunProgress {
     /// Name of the world until the primary says it.
     pub(super) world: String,
     /// The last figures of the run.
@@ -41,7 +41,7 @@ pub(in super::super) fn has_begun(feed: &Feed) -> bool {
     stats.state != RunState::Waiting
 }
 
-impl Known {
+impl RunProgress {
     /// Begins with the world's name and the secondaries that are expected.
     pub(super) fn new(world: &str, secondaries: Vec<String>) -> Self {
         Self {
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn progress_towards_an_end_has_percent_and_the_time_left() {
-        let mut known = Known::new("w", Vec::new());
+        let mut known = RunProgress::new("w", Vec::new());
         let mut check = |iteration, steps_per_s, expected: &str| {
             let stats = Stats {
                 state: RunState::Running,
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_last_error_is_remembered() {
-        let mut known = Known::new("w", Vec::new());
+        let mut known = RunProgress::new("w", Vec::new());
         for text in ["error: first", "error: last", "INFO after"] {
             known.on_line(&LogLine {
                 process: "s1".to_owned(),
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn before_the_primary_answers_progress_says_so() {
-        let mut known = Known::new("w", vec!["s1".to_owned(), "s2".to_owned()]);
+        let mut known = RunProgress::new("w", vec!["s1".to_owned(), "s2".to_owned()]);
         assert!(known.progress().starts_with("starting"));
         let mut progress = |state, peers| {
             let stats = Stats {

@@ -20,8 +20,8 @@ use super::console::Console;
 use super::event_file::EventFile;
 use super::exit_report::{ExitReport, conclude};
 use super::headless;
-use super::keeper::{Starter, Word};
-use super::progress::{Known, is_worth_showing};
+use super::progress::{RunProgress, is_worth_showing};
+use super::run_daemon::{Starter, Word};
 use super::settings::Settings;
 use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
@@ -59,7 +59,7 @@ pub(super) struct LiveRun {
     /// Programs that run beside it.
     pub(super) programs: Programs,
     /// Latest state of the run.
-    pub(super) known: Known,
+    pub(super) known: RunProgress,
     /// Output of its events.
     pub(super) events: Option<EventFile>,
     /// Iterations after which it ends.
@@ -159,7 +159,7 @@ impl LiveRun {
         };
         let programs = Programs::new(plan.spec.programs.clone(), surroundings);
         let watch = watch(&supervisor, &plan.spec.network);
-        let known = Known::new(&launched.stem, plan.secondary_names());
+        let known = RunProgress::new(&launched.stem, plan.secondary_names());
         Ok(Self {
             directory,
             record,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use protocol::ExitCode;
-use run::{Place, Program, RunSpec};
+use run::{JournalLocation, Program, RunSpec};
 use sdf::World;
 
 use super::super::config::settings;
@@ -65,7 +65,7 @@ impl Settings {
     /// Returns the settings of a run that simulates a recording again.
     pub(super) fn of_recording(file: &Path, mut config: Config) -> Self {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        config.spec.journal.place = Place::Nowhere;
+        config.spec.journal.place = JournalLocation::Nowhere;
         Self {
             config,
             stem: stem.into_owned(),
@@ -80,8 +80,8 @@ impl Settings {
     pub(super) fn spec(&self, directory: &RunDirectory) -> Result<RunSpec, Failed> {
         let mut spec = self.config.spec.clone();
         spec.run.worlds = self.worlds(directory)?;
-        if spec.journal.place == Place::RunFolder {
-            spec.journal.place = Place::Folder(directory.journal());
+        if spec.journal.place == JournalLocation::RunFolder {
+            spec.journal.place = JournalLocation::Folder(directory.journal());
         }
         let outputs = &mut spec.outputs;
         outputs.summary = Some(directory.summary());

@@ -4,7 +4,7 @@ use crate::panels::Panel;
 
 /// A rectangle of the screen, in cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ScreenRect {
     /// Its first column.
     pub x: u16,
     /// Its first row.
@@ -19,12 +19,12 @@ pub struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The panels that are seen, with their frames.
-    pub panels: Vec<(Panel, Place)>,
+    pub panels: Vec<(Panel, ScreenRect)>,
     /// The part of the map that shows the world, when the map is seen.
-    pub plot: Option<Place>,
+    pub plot: Option<ScreenRect>,
 }
 
-impl Place {
+impl ScreenRect {
     /// Tells whether a cell is in it.
     pub fn contains(self, x: u16, y: u16) -> bool {
         let is_within = |cell: u16, start: u16, size: u16| {
@@ -47,13 +47,13 @@ impl Place {
 
 impl Places {
     /// Returns the panel that a cell belongs to.
-    pub fn panel_at(&self, x: u16, y: u16) -> Option<(Panel, Place)> {
+    pub fn panel_at(&self, x: u16, y: u16) -> Option<(Panel, ScreenRect)> {
         let found = self.panels.iter().find(|(_, place)| place.contains(x, y));
         found.copied()
     }
 
     /// Returns the part of the map that shows the world, if the cell is in it.
-    pub fn plot_at(&self, x: u16, y: u16) -> Option<Place> {
+    pub fn plot_at(&self, x: u16, y: u16) -> Option<ScreenRect> {
         self.plot.filter(|plot| plot.contains(x, y))
     }
 }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_place_has_its_first_cell_and_not_the_one_after_its_last() {
-        let place = Place {
+        let place = ScreenRect {
             x: 2,
             y: 3,
             width: 4,
@@ -74,11 +74,11 @@ mod tests {
         assert!(!place.contains(6, 3) && !place.contains(2, 8) && !place.contains(1, 3));
         assert!(place.inside().contains(3, 4) && !place.inside().contains(2, 3));
         assert_eq!(
-            Place::default().inside(),
-            Place {
+            ScreenRect::default().inside(),
+            ScreenRect {
                 x: 1,
                 y: 1,
-                ..Place::default()
+                ..ScreenRect::default()
             }
         );
     }

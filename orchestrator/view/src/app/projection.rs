@@ -1,7 +1,7 @@
 //! [`Projection`]: from places in the world to cells and dots of the map, and back.
 
 use super::model::Model;
-use super::places::Place;
+use super::places::ScreenRect;
 
 /// Number of dots that a Braille cell has, across and down.
 const BRAILLE_DOTS: [u16; 2] = [2, 4];
@@ -11,7 +11,7 @@ const SCALE_CELLS_MAX: f64 = 10.0;
 /// From the world to an area of the screen. A cell is taken to be twice as high as wide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projection {
-    area: Place,
+    area: ScreenRect,
     dots_per_cell: [u16; 2],
     center: [f64; 2],
     cell_width_m: f64,
@@ -19,7 +19,7 @@ pub struct Projection {
 
 impl Projection {
     /// Looks at the world as the model's map does; `None` while there is no world or no room.
-    pub fn new(model: &Model, area: Place) -> Option<Self> {
+    pub fn new(model: &Model, area: ScreenRect) -> Option<Self> {
         let bounds = model.map.bounds?;
         if area.width < 4 || area.height < 2 {
             return None;
@@ -47,7 +47,7 @@ impl Projection {
     }
 
     /// Returns the area of the screen.
-    pub fn area(&self) -> Place {
+    pub fn area(&self) -> ScreenRect {
         self.area
     }
 
@@ -150,7 +150,7 @@ mod tests {
     use crate::app::fixture;
 
     fn projection(x: u16, y: u16, width: u16, height: u16) -> Projection {
-        let area = Place {
+        let area = ScreenRect {
             x,
             y,
             width,

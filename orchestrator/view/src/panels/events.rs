@@ -15,7 +15,7 @@ use crate::panels::Panel;
 use crate::show::Need;
 use crate::show::table::Table;
 use crate::show::{Show, Source};
-use crate::ui::text_rows::{self, Shown};
+use crate::ui::text_rows::{self, StyledLine};
 use crate::ui::theme::Theme;
 use crate::ui::{frame as panel_frame, text};
 
@@ -79,12 +79,12 @@ fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     );
 }
 
-fn shown(theme: Theme, event: &Event) -> Shown<'_> {
+fn shown(theme: Theme, event: &Event) -> StyledLine<'_> {
     let (glyph, style) = theme.severity(event.severity);
     let iteration = text::count(event.iteration.0);
     let kind = text::fit(theme, &event.kind, 8);
     let pad = " ".repeat(8_usize.saturating_sub(text::columns(&kind)));
-    Shown {
+    StyledLine {
         prefix: vec![
             Span::styled(format!("{iteration:>12}  "), theme.label()),
             Span::styled(

@@ -14,7 +14,7 @@ use crate::app::event::Key;
 use crate::app::model::Model;
 use crate::panels::Panel;
 use crate::show::{Show, Source};
-use crate::ui::text_rows::{self, Shown};
+use crate::ui::text_rows::{self, StyledLine};
 use crate::ui::theme::Theme;
 use crate::ui::{frame as panel_frame, text};
 
@@ -77,7 +77,7 @@ pub(crate) fn draw_line(
     Line::from(spans).render(area.intersection(frame.area()), frame.buffer_mut());
 }
 
-fn shown<'a>(model: &Model, line: &'a LogLine) -> Shown<'a> {
+fn shown<'a>(model: &Model, line: &'a LogLine) -> StyledLine<'a> {
     let theme = Theme::of(model);
     let owner = model
         .owners
@@ -86,7 +86,7 @@ fn shown<'a>(model: &Model, line: &'a LogLine) -> Shown<'a> {
     let process = text::fit(theme, &line.process, PROCESS_WIDTH);
     let pad = " ".repeat(usize::from(PROCESS_WIDTH).saturating_sub(text::columns(&process)));
     let (mark, style) = look(theme, &line.text);
-    Shown {
+    StyledLine {
         prefix: vec![
             Span::styled(format!(" {process}{pad} "), theme.owner(owner)),
             Span::styled(theme.glyphs().separator, theme.muted()),

@@ -24,7 +24,7 @@ use crate::app::event::Key;
 use crate::app::keymap::{Action as A, Binding, Context as C, bind};
 use crate::app::map_view::Bounds;
 use crate::app::model::Model;
-use crate::app::places::Place;
+use crate::app::places::ScreenRect;
 use crate::app::projection::Projection;
 use crate::app::trails::PLACES_MAX;
 use crate::panels::Panel;
@@ -127,8 +127,8 @@ pub(crate) fn plot(model: &Model, area: Rect) -> Rect {
 }
 
 /// Returns a rectangle as the model knows it.
-pub(crate) fn place(area: Rect) -> Place {
-    Place {
+pub(crate) fn place(area: Rect) -> ScreenRect {
+    ScreenRect {
         x: area.x,
         y: area.y,
         width: area.width,

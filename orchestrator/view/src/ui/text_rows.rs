@@ -62,7 +62,7 @@ pub(crate) fn remarks<L: scrollback::Line>(
 }
 
 /// A line as it is drawn.
-pub(crate) struct Shown<'a> {
+pub(crate) struct StyledLine<'a> {
     /// Text before it.
     pub(crate) prefix: Vec<Span<'a>>,
     /// The line itself.
@@ -79,7 +79,7 @@ pub(crate) fn draw<'a, L: scrollback::Line>(
     area: Rect,
     lines: &'a Scrollback<L>,
     (has_cursor, prefix_width): (bool, u16),
-    show: impl Fn(&'a L) -> Shown<'a>,
+    show: impl Fn(&'a L) -> StyledLine<'a>,
 ) {
     let theme = Theme::of(model);
     if lines.is_empty() {
@@ -94,7 +94,7 @@ pub(crate) fn draw<'a, L: scrollback::Line>(
     let selected = lines.selected().filter(|_| has_cursor);
     let room = area.width.saturating_sub(prefix_width);
     let height = usize::from(area.height);
-    let window: Vec<(u64, Shown<'a>, Vec<Line<'static>>)> = lines
+    let window: Vec<(u64, StyledLine<'a>, Vec<Line<'static>>)> = lines
         .numbered(height)
         .map(|(number, line)| {
             let shown = show(line);
@@ -153,7 +153,7 @@ fn first_line(sizes: &[usize], cursor: Option<usize>, height: usize) -> usize {
 fn rows<L: scrollback::Line>(
     theme: Theme,
     lines: &Scrollback<L>,
-    shown: &Shown<'_>,
+    shown: &StyledLine<'_>,
     room: u16,
 ) -> Vec<Line<'static>> {
     let marked = |text: &str| marked(theme, lines, text, shown.style);

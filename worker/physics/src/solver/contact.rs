@@ -104,7 +104,8 @@ fn friction(
     if !rubs_specially(first) && !rubs_specially(second) {
         return plain;
     }
-    let [Some(first), Some(second)] = [first, second].map(|one| Place::of(one, rapier, world))
+    let [Some(first), Some(second)] =
+        [first, second].map(|one| CollisionOwner::of(one, rapier, world))
     else {
         return plain;
     };
@@ -116,7 +117,7 @@ fn friction(
         .fold(0.0, f64::max);
     let torsion = TORSION_OF_PATCH * radius * least(|surface| surface.torsional_friction);
     let slip = [0, 1].map(|axis| surfaces[0].slip[axis] + surfaces[1].slip[axis]);
-    let direction = |place: &Place<'_>| place.direction(rapier, world);
+    let direction = |place: &CollisionOwner<'_>| place.direction(rapier, world);
     let named = direction(&first).or_else(|| direction(&second));
     if named.is_none() && slip == [0.0; 2] {
         return Friction { torsion, ..plain };
@@ -139,14 +140,14 @@ const TORSION_OF_PATCH: f64 = 3.0 * std::f64::consts::PI / 16.0;
 
 /// The collision that a collider was made of, and the body that carries it.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct CollisionOwner<'a> {
     handle: RigidBodyHandle,
     body: &'a RigidBody,
     link: &'a Link,
     collision: &'a Collision,
 }
 
-impl<'a> Place<'a> {
+impl<'a> CollisionOwner<'a> {
     fn of(collider: &Collider, rapier: &'a RapierScene<'_>, world: &'a World) -> Option<Self> {
         let handle = collider.parent()?;
         let body = rapier.bodies().get(handle)?;

@@ -15,7 +15,7 @@ struct Reference {
     homes: Vec<CellId>,
     entered: Vec<u64>,
     touched: Vec<Vec<LevelId>>,
-    is_keeper: Vec<bool>,
+    is_activating: Vec<bool>,
     seen_at: Vec<[f64; 3]>,
     /// Performers that a command has put elsewhere while their cell stood still.
     put_elsewhere: BTreeSet<usize>,
@@ -30,7 +30,7 @@ impl Reference {
             cells: homes.clone(),
             entered: vec![0; homes.len()],
             touched: vec![Vec::new(); homes.len()],
-            is_keeper: plan
+            is_activating: plan
                 .performers
                 .iter()
                 .map(|one| !one.is_level_bound())
@@ -67,17 +67,17 @@ impl Reference {
         let cells = plan.levels.iter().map(|level| level.cell);
         self.suspended = cells
             .filter(|cell| self.cells.contains(cell) && !woken.contains(cell))
-            .filter(|cell| self.has_no_keeper(*cell) && !self.is_active(plan, *cell))
+            .filter(|cell| self.has_no_activating(*cell) && !self.is_active(plan, *cell))
             .filter(|cell| !self.is_wanted(plan, *cell))
             .collect();
     }
 
-    fn has_no_keeper(&self, cell: CellId) -> bool {
-        !(0..self.cells.len()).any(|one| self.cells[one] == cell && self.is_keeper[one])
+    fn has_no_activating(&self, cell: CellId) -> bool {
+        !(0..self.cells.len()).any(|one| self.cells[one] == cell && self.is_activating[one])
     }
 
     fn is_left(&self, cell: CellId) -> bool {
-        self.suspended.contains(&cell) && self.has_no_keeper(cell)
+        self.suspended.contains(&cell) && self.has_no_activating(cell)
     }
 
     /// Tells whether a level that a performer of a cell lives with is active.
@@ -89,7 +89,8 @@ impl Reference {
 
     fn is_active(&self, plan: &Topology, cell: CellId) -> bool {
         let level = plan.cell(cell).level.unwrap();
-        (0..self.cells.len()).any(|one| self.is_keeper[one] && self.touched[one].contains(&level))
+        (0..self.cells.len())
+            .any(|one| self.is_activating[one] && self.touched[one].contains(&level))
     }
 
     fn locate(&mut self, plan: &Topology, index: usize, state: &PerformerState) {
@@ -178,7 +179,7 @@ impl Reference {
         woken: &mut BTreeSet<CellId>,
         passages: &mut Vec<(usize, CellId)>,
     ) {
-        let has_keeper = group.iter().any(|one| self.is_keeper[*one]);
+        let has_activating = group.iter().any(|one| self.is_activating[*one]);
         let is_still = |one: &usize| {
             let cell = self.cells[*one];
             self.is_left(cell)
@@ -187,7 +188,7 @@ impl Reference {
                 && !self.put_elsewhere.contains(one)
         };
         let still: Vec<usize> = group.iter().copied().filter(is_still).collect();
-        if !has_keeper && !still.is_empty() {
+        if !has_activating && !still.is_empty() {
             let target = most(plan, still.iter().map(|one| self.cells[*one]));
             let others = group.iter().filter(|one| !still.contains(one));
             passages.extend(others.map(|one| (*one, target)));
@@ -226,7 +227,7 @@ fn most(plan: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
 
 /// A flat world of 30 m with levels that overlap, touch and leave gaps, on a raster of 1 m, so that
 /// faces meet, and as many declared performers as given.
-fn random_world(random: &mut Random, name: &str, performers: usize, keepers: usize) -> World {
+fn random_world(random: &mut Random, name: &str, performers: usize, activating: usize) -> World {
     let mut world = balls(name, 0, &[]);
     for number in 0..=random.below(8) {
         let mut raster = |least: usize, most: usize| (least + random.below(most - least)) as f64;
@@ -242,7 +243,7 @@ fn random_world(random: &mut Random, name: &str, performers: usize, keepers: usi
         let at = [random.below(30) as f64, random.below(30) as f64, 0.0];
         let model = format!("p{number}");
         world.models.push(performer(&model, at));
-        if number < keepers {
+        if number < activating {
             world.performers.push(sdf::Performer {
                 name: model.clone(),
                 model,
@@ -296,14 +297,14 @@ fn move_ball(random: &mut Random, state: &mut PerformerState, step_size_s: f64) 
     state.linear_velocity = velocity;
 }
 
-fn check(seed: u64, performers: usize, keepers: usize) {
+fn check(seed: u64, performers: usize, activating: usize) {
     let mut random = Random::new(seed);
     let rules = Rules {
         load: [LoadRule::Buffer, LoadRule::Volume][random.below(2)],
         minimum_stay: random.below(20) as u64,
         ..RULES
     };
-    let worlds = ["a", "b"].map(|name| random_world(&mut random, name, performers, keepers));
+    let worlds = ["a", "b"].map(|name| random_world(&mut random, name, performers, activating));
     let mut fixture = Fixture::of(&worlds, rules);
     let mut reference = Reference::new(&fixture.plan, rules);
     for iteration in 0..ITERATIONS {
@@ -318,7 +319,7 @@ fn check(seed: u64, performers: usize, keepers: usize) {
         if iteration == ITERATIONS / 2 {
             let performer = PerformerId(random.below(fixture.states.len()) as u32);
             fixture.partition.set_performer(performer, None);
-            reference.is_keeper[performer.0 as usize] = true;
+            reference.is_activating[performer.0 as usize] = true;
         }
         reference.update(&fixture.plan, iteration, &fixture.states);
         fixture.partition.note_moved(fixture.states != before);

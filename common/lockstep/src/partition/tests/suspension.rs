@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// Balls of which the first `keepers` are declared performers, and all others live with levels.
+/// Balls of which the first `activating` are declared performers, and all others live with levels.
 ///
 /// They live with the level in which they start.
-fn fixture(levels: usize, xs: &[f64], keepers: usize, rules: Rules) -> Fixture {
+fn fixture(levels: usize, xs: &[f64], activating: usize, rules: Rules) -> Fixture {
     let mut world = balls("w", levels, xs);
     for (number, x) in xs.iter().enumerate() {
         let model = format!("p{number}");
-        if number < keepers {
+        if number < activating {
             declare(&mut world, &model, 1.0);
         } else {
             let nearest = (x / 10.0).round() as usize;
@@ -134,7 +134,7 @@ fn a_default_cell_never_stands_still() {
 }
 
 #[test]
-fn a_keeper_that_meets_what_stands_still_wakes_it() {
+fn an_activating_performer_that_meets_what_stands_still_wakes_it() {
     let rules = Rules {
         minimum_stay: 9,
         ..RULES

@@ -104,7 +104,7 @@ impl Round {
             },
             published_at: now,
             resend_after: FIRST_RESEND,
-            timeout: StepTimeout::new(settings.patience, settings.step_timeout),
+            timeout: StepTimeout::new(settings.step_timeout_stages, settings.step_timeout),
         }
     }
 

@@ -297,7 +297,7 @@ impl Speculation {
     fn is_predicted(&self, step: &Step) -> bool {
         self.last.as_ref().is_some_and(|last| {
             let mut predicted = last.quiet_after(1);
-            predicted.grant = step.grant;
+            predicted.batch_number = step.batch_number;
             predicted == *step
         })
     }
@@ -344,10 +344,10 @@ impl Speculation {
     ) -> bool {
         if terms.allowed == 0 {
             self.batch += 1;
-            step.grant = self.batch;
+            step.batch_number = self.batch;
             return false;
         }
-        step.grant = self.batch;
+        step.batch_number = self.batch;
         let is_predicted = terms.is_plain && self.is_predicted(step);
         if is_predicted && self.has_answers(terms.secondaries) {
             self.window.last.held += 1;
@@ -356,7 +356,7 @@ impl Speculation {
         }
         self.answers.clear();
         self.batch += 1;
-        step.grant = self.batch;
+        step.batch_number = self.batch;
         self.window.note(is_predicted, terms.is_late, now);
         let most = if is_predicted && terms.is_late {
             terms.allowed.min(terms.until_change)

@@ -43,7 +43,7 @@ pub(crate) struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DiagnosisVerdict {
     /// It was told of, no more.
-    Told,
+    Reported,
     /// It was stopped and goes on: it has its whole time again.
     GoesOn,
 }
@@ -163,9 +163,9 @@ impl Peers {
         settings: &Settings,
         cx: &mut Context<'_>,
     ) -> DiagnosisVerdict {
-        let is_waited_for = settings.patience.wait_for_debugger && process.is_stopped;
+        let is_waited_for = settings.step_timeout_stages.wait_for_debugger && process.is_stopped;
         let Some(member) = self.roster.get_mut(peer) else {
-            return DiagnosisVerdict::Told;
+            return DiagnosisVerdict::Reported;
         };
         let has_timeout = settings.heartbeat_timeout.is_some();
         let text = diagnosis(member, process, part, has_timeout, cx.now);
@@ -181,17 +181,17 @@ impl Peers {
                 return DiagnosisVerdict::GoesOn;
             }
             cx.event(Severity::Warning, "peer", text);
-            return DiagnosisVerdict::Told;
+            return DiagnosisVerdict::Reported;
         }
         let since = *watch.held_since.get_or_insert(cx.now);
         if was_held && cx.now.since(watch.told_at) < REMIND {
-            return DiagnosisVerdict::Told;
+            return DiagnosisVerdict::Reported;
         }
         watch.told_at = cx.now;
         let seconds = cx.now.since(since).as_secs();
         let text = format!("{text}; it is waited for, for {seconds} s so far");
         cx.event(Severity::Warning, "peer", text);
-        DiagnosisVerdict::Told
+        DiagnosisVerdict::Reported
     }
 
     /// Returns the time when the next peer whose connection closed counts as gone.

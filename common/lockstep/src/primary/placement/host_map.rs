@@ -10,6 +10,7 @@ use protocol::{CellId, PeerName, PerformerId};
 use serde::{Deserialize, Serialize};
 
 use crate::partition::{HandOffPlan, Partition};
+use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
 /// Hosts of cells, and owners of performers.
@@ -64,11 +65,11 @@ impl HostMap {
         topology: &Topology,
         partition: &Partition,
         saved: SavedHostMap,
-    ) -> Result<Self, &'static str> {
+    ) -> Result<Self, SavedStateError> {
         if saved.of_performers.len() != topology.present().count()
             || saved.to_cells.len() != topology.cells.len()
         {
-            return Err("it counts hand-offs of more or fewer performers than there are");
+            return Err(SavedStateError::HandOffCount);
         }
         let performers = (0..topology.performers.len() as u32).map(PerformerId);
         let mut owned = vec![Vec::new(); topology.cells.len()];

@@ -35,7 +35,7 @@ pub struct Replay {
     /// since.
     pub schedule_left: Option<u64>,
     /// Wanted state in the end, if that has changed since.
-    pub aim: Option<RunTarget>,
+    pub target: Option<RunTarget>,
 }
 
 /// Iterations that are done again.
@@ -44,7 +44,7 @@ pub(crate) struct Replaying {
     digests: std::vec::IntoIter<Digest>,
     until: Iteration,
     schedule_left: u64,
-    aim: RunTarget,
+    target: RunTarget,
 }
 
 impl Resume {
@@ -75,7 +75,7 @@ impl Resume {
     /// Returns the wanted state of the run, whose clock and factor are these.
     pub(crate) fn target(&self, mode: ClockMode, real_time_factor: f64) -> RunTarget {
         if let Some(replay) = &self.replay {
-            return replay.aim;
+            return replay.target;
         }
         let mode = self.mode_asked_for(mode);
         RunTarget {
@@ -100,13 +100,13 @@ impl Resume {
         digests: Vec<Digest>,
         after: Iteration,
         schedule_left: u64,
-        aim: RunTarget,
+        target: RunTarget,
     ) {
         self.replay = Some(Replaying {
             until: Iteration(after.0 + digests.len() as u64),
             digests: digests.into_iter(),
             schedule_left,
-            aim,
+            target,
         });
     }
 
@@ -153,13 +153,13 @@ impl Resume {
         let is_done = |replay: &mut Replaying| {
             iteration >= replay.until && schedule_left <= replay.schedule_left
         };
-        let aim = self.replay.take_if(is_done)?.aim;
-        let mode = match aim.until {
-            _ if !aim.is_running => ClockMode::Paused,
+        let target = self.replay.take_if(is_done)?.target;
+        let mode = match target.until {
+            _ if !target.is_running => ClockMode::Paused,
             Some(last) if last > iteration => ClockMode::Until(last),
             Some(_) => ClockMode::Paused,
             None => ClockMode::Running,
         };
-        Some((mode, aim.real_time_factor))
+        Some((mode, target.real_time_factor))
     }
 }

@@ -21,6 +21,7 @@ use crate::primary::run_clock::{ClockMode, SavedClock};
 use crate::primary::world::SavedWorld;
 use crate::primary::world::latest::SavedStates;
 use crate::registry::SavedRegistry;
+use crate::saved_state_error::SavedStateError;
 use crate::topology::saved::SavedTopology;
 
 /// The format of the bytes, which come after it.
@@ -40,7 +41,7 @@ pub enum ResumeError {
     Malformed(#[source] rmp_serde::decode::Error),
     /// It does not fit the worlds or itself.
     #[error("the memory of the primary does not fit the run: {0}")]
-    Unfit(&'static str),
+    Unfit(SavedStateError),
 }
 
 /// Saved state in the order of its bytes.
@@ -104,9 +105,9 @@ impl SavedSettings {
     ///
     /// # Errors
     /// Fails when it cannot.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    pub(crate) fn check(&self) -> Result<(), SavedStateError> {
         if self.step_size.is_zero() || !self.real_time_factor.is_finite() {
-            return Err("time cannot pass in it");
+            return Err(SavedStateError::NoTime);
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use serde_bytes::ByteBuf;
 
 use crate::partition::{Changes, HandOffPlan};
 use crate::primary::purpose::Purpose;
+use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
 /// States and digests from acks. Whole states, poses and snapshots hold until the next step but a
@@ -115,9 +116,9 @@ impl LatestStates {
         topology: &Topology,
         saved: SavedStates,
         digest: Digest,
-    ) -> Result<Self, &'static str> {
+    ) -> Result<Self, SavedStateError> {
         let Ok(states) = saved.states.states() else {
-            return Err("a state is cut");
+            return Err(SavedStateError::CutState);
         };
         let present: Vec<PerformerState> = states.collect();
         if !present
@@ -125,14 +126,14 @@ impl LatestStates {
             .map(|one| one.performer)
             .eq(topology.present())
         {
-            return Err("it has states of more or fewer performers than there are");
+            return Err(SavedStateError::StateCount);
         }
         let Self { mut states, .. } = Self::new(topology);
         for state in present {
             states[state.performer.0 as usize] = state;
         }
         if saved.cell_digests.len() != topology.cells.len() {
-            return Err("it has digests of more or fewer cells than there are");
+            return Err(SavedStateError::DigestCount);
         }
         let mut reported = vec![false; states.len()];
         for performer in saved.reported {

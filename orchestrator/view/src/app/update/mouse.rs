@@ -4,7 +4,7 @@ use super::{map, navigation};
 use crate::app::command::Effect;
 use crate::app::event::{Mouse, MouseAction};
 use crate::app::model::{Mode, Model};
-use crate::app::places::Place;
+use crate::app::places::ScreenRect;
 use crate::app::projection::Projection;
 use crate::app::rows::TableRows;
 use crate::panels::Panel;
@@ -137,7 +137,7 @@ fn on_wheel_map(model: &mut Model, cell: (u16, u16), steps: i32) {
 
 /// The row of a table that a cell of the screen shows; the first line within the frame is the
 /// heading.
-fn row_at(model: &Model, panel: Panel, place: Place, mouse: Mouse) -> Option<usize> {
+fn row_at(model: &Model, panel: Panel, place: ScreenRect, mouse: Mouse) -> Option<usize> {
     let inside = place.inside();
     let rows = table(model, panel).filter(|_| inside.contains(mouse.x, mouse.y))?;
     let line = usize::from(mouse.y - inside.y).checked_sub(1)?;

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 
 use super::{LevelLook, heading};
 use crate::app::model::Model;
-use crate::app::places::Place;
+use crate::app::places::ScreenRect;
 use crate::app::projection::Projection;
 use crate::app::recent;
 use crate::panels::Panel;
@@ -284,13 +284,13 @@ impl Writer<'_, '_, '_> {
 
 /// Cells of the map: which ones no name takes yet, and how many performers are in each.
 struct Free {
-    area: Place,
+    area: ScreenRect,
     taken: Vec<bool>,
     counts: Vec<u16>,
 }
 
 impl Free {
-    fn new(area: Place) -> Self {
+    fn new(area: ScreenRect) -> Self {
         let cells = usize::from(area.width) * usize::from(area.height);
         Self {
             area,

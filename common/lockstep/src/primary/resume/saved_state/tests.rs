@@ -71,7 +71,7 @@ pub(in crate::primary) fn settings() -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
         is_journaled: true,
-        patience: crate::primary::StepTimeoutSettings::default(),
+        step_timeout_stages: crate::primary::StepTimeoutSettings::default(),
         stand_bys: 0,
         build: Build {
             version: "1".to_owned(),
@@ -207,8 +207,8 @@ impl Rig {
     }
 
     /// Makes a primary from what this one saves, whose cells have the same hosts.
-    fn twin(&self, redo: Replay) -> Self {
-        let resumed = Primary::resume(settings(), &worlds(), self.checkpoint(), redo);
+    fn twin(&self, replay: Replay) -> Self {
+        let resumed = Primary::resume(settings(), &worlds(), self.checkpoint(), replay);
         let mut twin = resumed.expect("it was just saved");
         assert_eq!(twin.refused(), self.primary.refused());
         twin.peers = self.primary.peers.clone();
@@ -244,11 +244,11 @@ fn name() -> PeerName {
 }
 
 /// Makes a primary from a checkpoint, with one secondary that hosts all open cells.
-fn resumed(checkpoint: Checkpoint, redo: Replay) -> Rig {
-    let resumed = Primary::resume(settings(), &worlds(), checkpoint, redo);
+fn resumed(checkpoint: Checkpoint, replay: Replay) -> Rig {
+    let resumed = Primary::resume(settings(), &worlds(), checkpoint, replay);
     let mut primary = resumed.expect("it was just saved");
     primary.peers = Rig::new().primary.peers;
-    for cell in (0..primary.plan().cells.len() as u32).map(CellId) {
+    for cell in (0..primary.topology().cells.len() as u32).map(CellId) {
         if primary.partition().is_open(cell) {
             primary.placement.place(cell, &name());
         }
@@ -353,7 +353,7 @@ fn check(first: &Rig) {
         for output in expected.iter_mut().chain(&mut actual) {
             if let PrimaryOutput::Publish(PrimaryToSecondary::Step(step)) = output {
                 // Messages are counted anew.
-                Arc::make_mut(step).grant = 0;
+                Arc::make_mut(step).batch_number = 0;
             }
         }
         assert_eq!(actual, expected, "turn {turn} after iteration {at}");
@@ -400,7 +400,7 @@ fn what_left_takes_no_room_however_often_it_came() {
             rig.go_on();
         }
         let primary = &rig.primary;
-        let (topology, world) = (primary.plan(), &primary.world);
+        let (topology, world) = (primary.topology(), &primary.world);
         let (partition, host_map) = (primary.partition(), primary.placement.host_map());
         let saved = world.save();
         let encoded = rmp_serde::to_vec(&(
@@ -420,7 +420,7 @@ fn what_left_takes_no_room_however_often_it_came() {
         ]);
     }
     let count = worlds()[0].models.len() - 3 + 1;
-    assert_eq!(rig.primary.plan().performers_by_name().len(), count);
+    assert_eq!(rig.primary.topology().performers_by_name().len(), count);
     for (few, many) in sizes[0].iter().zip(&sizes[1]) {
         assert!(many.abs_diff(*few) < few / 4, "{sizes:?}");
     }
@@ -430,30 +430,30 @@ fn what_left_takes_no_room_however_often_it_came() {
 fn what_was_done_since_a_checkpoint_is_done_again() {
     let mut first = Rig::new();
     let mut checkpoint = None;
-    let mut redo = Replay::default();
+    let mut replay = Replay::default();
     while first.primary.iteration() < Iteration(LAST) || !first.is_between_steps() {
         for output in first.go_on() {
             match output {
-                PrimaryOutput::Stamped(command) => redo.commands.push(command),
-                PrimaryOutput::StepDone(done) if !done.paused => redo.digests.push(done.digest),
-                PrimaryOutput::StepDone(done) => redo.schedule_left = Some(done.schedule_left),
+                PrimaryOutput::Stamped(command) => replay.commands.push(command),
+                PrimaryOutput::StepDone(done) if !done.paused => replay.digests.push(done.digest),
+                PrimaryOutput::StepDone(done) => replay.schedule_left = Some(done.schedule_left),
                 _ => {}
             }
         }
         if first.primary.iteration() == Iteration(6) && first.is_between_steps() {
             checkpoint = Some(first.checkpoint());
-            redo = Replay::default();
+            replay = Replay::default();
         }
     }
     let checkpoint = checkpoint.expect("iteration 6 ends between steps");
-    redo.aim = Some(RunTarget {
+    replay.target = Some(RunTarget {
         is_running: false,
         until: None,
         real_time_factor: 0.5,
     });
-    let count = redo.digests.len();
-    let mut again = resumed(checkpoint.clone(), redo.clone());
-    while again.primary.is_redoing() {
+    let count = replay.digests.len();
+    let mut again = resumed(checkpoint.clone(), replay.clone());
+    while again.primary.is_replaying() {
         again.go_on();
     }
     assert_eq!(again.primary.iteration(), first.primary.iteration());
@@ -461,8 +461,8 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
     assert_eq!(again.primary.run_state(), RunState::Paused);
     assert_eq!(again.primary.settings().real_time_factor, 0.5);
 
-    redo.digests[count / 2] = Digest(1);
-    let mut wrong = resumed(checkpoint, redo);
+    replay.digests[count / 2] = Digest(1);
+    let mut wrong = resumed(checkpoint, replay);
     let reason = loop {
         let out = wrong.go_on();
         let mut reasons = out.into_iter().filter_map(|output| match output {
@@ -524,9 +524,9 @@ fn a_run_that_waits_for_room_still_aims_at_running() {
     while rig.primary.run_state() != RunState::Paused {
         rig.go_on();
     }
-    assert!(rig.primary.aim().is_running);
+    assert!(rig.primary.run_target().is_running);
     let resumed = Primary::resume(settings(), &worlds(), rig.checkpoint(), Replay::default());
-    assert!(resumed.expect("it was just saved").aim().is_running);
+    assert!(resumed.expect("it was just saved").run_target().is_running);
 
     let mut ask = |command: Command| {
         let input = PrimaryInput::Client {
@@ -552,7 +552,7 @@ fn a_run_that_waits_for_room_still_aims_at_running() {
     assert!(reason.contains("nothing is changed until"), "{reason}");
     assert!(matches!(ask(Command::Pause), Some(Reply::Done { .. })));
     assert!(
-        !rig.primary.aim().is_running,
+        !rig.primary.run_target().is_running,
         "a pause that was asked for is one"
     );
 }

@@ -1,4 +1,4 @@
-//! [`Place`]: the place of one performer among the levels: those that it touches, and its home
+//! [`PerformerLocation`]: the place of one performer among the levels: those that it touches, and its home
 //! cell.
 //!
 //! A look finds out, and how far the performer may move before a look could say anything else;
@@ -21,7 +21,7 @@ const LEVELS_BEYOND_MAX: usize = 256;
 
 /// Place of a performer.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PerformerLocation {
     /// The cell that owns it.
     pub(super) cell: CellId,
     /// The cell of the level that it is in.
@@ -56,7 +56,7 @@ pub(super) enum Glance {
     },
 }
 
-impl Place {
+impl PerformerLocation {
     pub(super) fn new(performer: &PerformerSpec) -> Self {
         Self {
             cell: performer.home,

@@ -1,8 +1,8 @@
-//! [`Keeper`]: writes a journal on a thread of its own, so that no step waits for a disk.
+//! [`JournalThread`]: writes a journal on a thread of its own, so that no step waits for a disk.
 //!
 //! Only a queue that is full holds a step up, and not for long: a disk that does not answer counts
-//! as one that takes nothing. Then the keeper tries again every second and says so; what is put
-//! down meanwhile waits. Who must know that records are written asks [`Keeper::is_written`].
+//! as one that takes nothing. Then the journal thread tries again every second and says so; what is put
+//! down meanwhile waits. Who must know that records are written asks [`JournalThread::is_written`].
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,9 +35,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Longest time a step is held up before the disk counts as one that takes nothing.
 const HELD_UP_MAX: Duration = Duration::from_secs(1);
 
-/// News of a keeper.
+/// News of a journal thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeeperNews {
+pub enum JournalNews {
     /// Nothing can be written, and why.
     Failed(String),
     /// All is written again.
@@ -59,11 +59,11 @@ pub struct Beside {
     pub file: Box<dyn Durable>,
 }
 
-/// Hears what a keeper has to say, on whatever thread it is said.
-type Tell = Arc<dyn Fn(KeeperNews) + Send + Sync>;
+/// Hears what a journal thread has to say, on whatever thread it is said.
+type Tell = Arc<dyn Fn(JournalNews) + Send + Sync>;
 
 /// Writes a journal on a thread of its own.
-pub struct Keeper {
+pub struct JournalThread {
     jobs: Option<SyncSender<Job>>,
     tell: Tell,
     /// Number of records put down.
@@ -94,22 +94,22 @@ enum Job {
     Save(Saved, Vec<Beside>),
 }
 
-impl fmt::Debug for Keeper {
+impl fmt::Debug for JournalThread {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("Keeper");
+        let mut shown = formatter.debug_struct("JournalThread");
         shown.field("put", &self.put).field("state", &self.state);
         shown.finish_non_exhaustive()
     }
 }
 
-impl Keeper {
+impl JournalThread {
     /// Starts to write; `tell` is called when the disk begins to fail and when it works again.
     ///
     /// # Errors
     /// Fails if the thread cannot be started.
     pub fn start(
         writer: Writer,
-        tell: impl Fn(KeeperNews) + Send + Sync + 'static,
+        tell: impl Fn(JournalNews) + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let (jobs, queue) = sync_channel(QUEUE_MAX);
         let tell: Tell = Arc::new(tell);
@@ -151,7 +151,7 @@ impl Keeper {
         self.put
     }
 
-    /// Tells whether so many records are written; if not, [`KeeperNews::Written`] tells when.
+    /// Tells whether so many records are written; if not, [`JournalNews::Written`] tells when.
     pub fn is_written(&self, records: u64) -> bool {
         if self.state.written.load(Ordering::SeqCst) >= records {
             return true;
@@ -206,7 +206,7 @@ impl Keeper {
                         && !self.state.failing.swap(true, Ordering::SeqCst)
                     {
                         let cause = "the journal cannot be written: the disk does not answer";
-                        (self.tell)(KeeperNews::Failed(cause.to_owned()));
+                        (self.tell)(JournalNews::Failed(cause.to_owned()));
                     }
                     thread::sleep(LOOK_AGAIN);
                 }
@@ -274,7 +274,7 @@ impl Work {
         if awaited > 0 && awaited <= written {
             // Who asks for later ones meanwhile has been told of these, and asks again.
             self.state.awaited.store(0, Ordering::SeqCst);
-            (self.tell)(KeeperNews::Written);
+            (self.tell)(JournalNews::Written);
         }
         Ok(())
     }
@@ -287,14 +287,14 @@ impl Work {
                 && !std::mem::replace(&mut self.is_unsafe, true)
             {
                 let cause = format!("cannot write {}: {error}", path.display());
-                (self.tell)(KeeperNews::Unsafe(cause));
+                (self.tell)(JournalNews::Unsafe(cause));
             }
         }
         if self.is_unsafe {
             return Ok(());
         }
         self.until_it_works(|writer| writer.save(saved))?;
-        (self.tell)(KeeperNews::Saved(saved.checkpoint.sequence));
+        (self.tell)(JournalNews::Saved(saved.checkpoint.sequence));
         Ok(())
     }
 
@@ -307,7 +307,7 @@ impl Work {
             match attempt(&mut self.writer) {
                 Ok(()) => {
                     if self.state.failing.swap(false, Ordering::SeqCst) {
-                        (self.tell)(KeeperNews::Works);
+                        (self.tell)(JournalNews::Works);
                     }
                     return Ok(());
                 }
@@ -315,7 +315,7 @@ impl Work {
                 Err(error) => {
                     if !self.state.failing.swap(true, Ordering::SeqCst) {
                         let cause = format!("the journal cannot be written: {}", chain(&error));
-                        (self.tell)(KeeperNews::Failed(cause));
+                        (self.tell)(JournalNews::Failed(cause));
                     }
                     thread::park_timeout(RETRY_INTERVAL);
                 }

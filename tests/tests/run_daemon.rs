@@ -30,7 +30,7 @@ fn record(scratch: &Scratch) -> Value {
     serde_json::from_str(&text).expect("the record is JSON")
 }
 
-/// Returns the process ids of the workers of run `r`, and of its keeper.
+/// Returns the process ids of the workers of run `r`, and of its run daemon.
 fn pids(scratch: &Scratch) -> Vec<u32> {
     let record = record(scratch);
     let workers = record["workers"]
@@ -131,7 +131,7 @@ fn a_run_goes_on_when_its_terminal_is_closed_or_its_view_is_killed() {
 }
 
 #[test]
-fn a_keeper_that_is_killed_leaves_no_process_and_its_views_say_so() {
+fn a_run_daemon_that_is_killed_leaves_no_process_and_its_views_say_so() {
     let scratch = Scratch::new();
     let pids = detached(&scratch, &[]);
     let mut screen = view(&scratch, &["attach", "r"]);
@@ -147,7 +147,7 @@ fn a_keeper_that_is_killed_leaves_no_process_and_its_views_say_so() {
 }
 
 #[test]
-fn programs_do_not_outlive_a_keeper_that_is_killed() {
+fn programs_do_not_outlive_a_run_daemon_that_is_killed() {
     let scratch = Scratch::new();
     let file = scratch.path("run.toml");
     // The one ignores what asks it to end, the other leaves a child behind.

@@ -1,4 +1,4 @@
-//! A keeper on a disk that is full and gets room again.
+//! A journal thread on a disk that is full and gets room again.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -17,17 +17,17 @@ fn a_full_disk_is_told_once_and_all_is_there_when_it_works_again() {
     let boxed = Box::new(disk.clone());
     let writer = Writer::create(boxed, folder.path(), u64::MAX, &manifest()).unwrap();
     let (sender, news) = channel();
-    let mut keeper = Keeper::start(writer, move |one| sender.send(one).unwrap()).unwrap();
-    keeper.record(pause(0));
+    let mut journal = JournalThread::start(writer, move |one| sender.send(one).unwrap()).unwrap();
+    journal.record(pause(0));
     disk.0.store(0, Ordering::SeqCst);
     // More than the queue takes: nobody waits for a disk that takes nothing.
     for iteration in 1..=QUEUE_MAX as u64 + 5000 {
-        keeper.record(commit(iteration));
+        journal.record(commit(iteration));
     }
     let at = mark(5001 + QUEUE_MAX as u64, 0);
-    keeper.save(saved(at, 5000 + QUEUE_MAX as u64), Vec::new());
+    journal.save(saved(at, 5000 + QUEUE_MAX as u64), Vec::new());
     let limit = Duration::from_mins(1);
-    let KeeperNews::Failed(cause) = news.recv_timeout(limit).unwrap() else {
+    let JournalNews::Failed(cause) = news.recv_timeout(limit).unwrap() else {
         panic!("a full disk is told first");
     };
     assert!(
@@ -35,8 +35,8 @@ fn a_full_disk_is_told_once_and_all_is_there_when_it_works_again() {
         "{cause}"
     );
     disk.0.store(1 << 30, Ordering::SeqCst);
-    assert_eq!(news.recv_timeout(limit).unwrap(), KeeperNews::Works);
-    keeper.finish(false).unwrap();
+    assert_eq!(news.recv_timeout(limit).unwrap(), JournalNews::Works);
+    journal.finish(false).unwrap();
     let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
     assert_eq!(recovered.committed.0, 5000 + QUEUE_MAX as u64);
     assert!(recovered.saved.is_some());
@@ -49,39 +49,39 @@ fn the_end_does_not_wait_for_a_disk_that_takes_nothing() {
     let boxed = Box::new(disk.clone());
     let writer = Writer::create(boxed, folder.path(), u64::MAX, &manifest()).unwrap();
     disk.0.store(0, Ordering::SeqCst);
-    let mut keeper = Keeper::start(writer, |_| {}).unwrap();
-    keeper.record(pause(0));
-    assert!(keeper.finish(false).is_err());
+    let mut journal = JournalThread::start(writer, |_| {}).unwrap();
+    journal.record(pause(0));
+    assert!(journal.finish(false).is_err());
 }
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-fn start(disk: Box<dyn crate::disk::Disk>, path: &Path) -> (Keeper, Receiver<KeeperNews>) {
+fn start(disk: Box<dyn crate::disk::Disk>, path: &Path) -> (JournalThread, Receiver<JournalNews>) {
     let writer = Writer::create(disk, path, u64::MAX, &manifest()).unwrap();
     let (sender, news) = channel();
     let tell = move |one| sender.send(one).unwrap();
-    (Keeper::start(writer, tell).unwrap(), news)
+    (JournalThread::start(writer, tell).unwrap(), news)
 }
 
 #[test]
 fn a_disk_that_does_not_answer_holds_nobody_up_for_long() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SlowDisk::default();
-    let (mut keeper, news) = start(Box::new(disk.clone()), folder.path());
+    let (mut journal, news) = start(Box::new(disk.clone()), folder.path());
     disk.hold();
     // All of it is taken, though nothing is written.
     let count = QUEUE_MAX as u64 + 5000;
     for iteration in 1..=count {
-        keeper.record(commit(iteration));
+        journal.record(commit(iteration));
     }
-    let KeeperNews::Failed(cause) = news.recv_timeout(LIMIT).unwrap() else {
+    let JournalNews::Failed(cause) = news.recv_timeout(LIMIT).unwrap() else {
         panic!("a disk that does not answer is told");
     };
     assert!(cause.contains("does not answer"), "{cause}");
-    assert!(!keeper.is_written(count));
+    assert!(!journal.is_written(count));
     disk.release();
-    assert_eq!(news.recv_timeout(LIMIT).unwrap(), KeeperNews::Works);
-    keeper.finish(false).unwrap();
+    assert_eq!(news.recv_timeout(LIMIT).unwrap(), JournalNews::Works);
+    journal.finish(false).unwrap();
     let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
     assert_eq!(recovered.committed.0, count);
 }
@@ -90,17 +90,17 @@ fn a_disk_that_does_not_answer_holds_nobody_up_for_long() {
 fn who_waits_for_records_hears_when_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SlowDisk::default();
-    let (mut keeper, news) = start(Box::new(disk.clone()), folder.path());
-    assert!(keeper.is_written(0), "nothing is always written");
+    let (mut journal, news) = start(Box::new(disk.clone()), folder.path());
+    assert!(journal.is_written(0), "nothing is always written");
     disk.hold();
-    keeper.record(commit(1));
-    keeper.record(commit(2));
-    let count = keeper.records();
-    assert!(!keeper.is_written(count));
+    journal.record(commit(1));
+    journal.record(commit(2));
+    let count = journal.records();
+    assert!(!journal.is_written(count));
     disk.release();
-    assert_eq!(news.recv_timeout(LIMIT).unwrap(), KeeperNews::Written);
-    assert!(keeper.is_written(count));
-    keeper.finish(false).unwrap();
+    assert_eq!(news.recv_timeout(LIMIT).unwrap(), JournalNews::Written);
+    assert!(journal.is_written(count));
+    journal.finish(false).unwrap();
     assert!(news.try_recv().is_err(), "it is told once");
 }
 
@@ -117,24 +117,24 @@ impl Durable for LostFile {
 #[test]
 fn no_checkpoint_rests_on_a_file_that_is_not_safe() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut keeper, news) = start(Box::new(LocalDisk), folder.path());
+    let (mut journal, news) = start(Box::new(LocalDisk), folder.path());
     let beside = |file: Box<dyn Durable>| {
         let path = "digests.txt".into();
         vec![Beside { path, file }]
     };
     let safe = std::fs::File::create(folder.path().join("digests.txt")).unwrap();
-    keeper.record(commit(1));
-    keeper.save(saved(mark(1, 0), 1), beside(Box::new(safe)));
+    journal.record(commit(1));
+    journal.save(saved(mark(1, 0), 1), beside(Box::new(safe)));
     assert_eq!(
         news.recv_timeout(LIMIT).unwrap(),
-        KeeperNews::Saved(Sequence(2))
+        JournalNews::Saved(Sequence(2))
     );
-    keeper.record(commit(2));
-    keeper.save(saved(mark(2, 0), 2), beside(Box::new(LostFile)));
-    keeper.save(saved(mark(2, 0), 2), Vec::new());
-    let lost = KeeperNews::Unsafe("cannot write digests.txt: lost".to_owned());
+    journal.record(commit(2));
+    journal.save(saved(mark(2, 0), 2), beside(Box::new(LostFile)));
+    journal.save(saved(mark(2, 0), 2), Vec::new());
+    let lost = JournalNews::Unsafe("cannot write digests.txt: lost".to_owned());
     assert_eq!(news.recv_timeout(LIMIT).unwrap(), lost);
-    keeper.finish(false).unwrap();
+    journal.finish(false).unwrap();
     assert!(news.try_recv().is_err());
     let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
     assert_eq!((recovered.base, recovered.committed.0), (mark(1, 0), 2));

@@ -3,7 +3,7 @@
 //!
 //! [`keep`] is the daemon's own part. It tells who started it two [`Word`]s on its stdout: that the
 //! run's processes are started, and that the run has begun, or why not. From the first on all that
-//! it prints is in `logs/phalanx.log`. [`Keeper`] is the other end.
+//! it prints is in `logs/phalanx.log`. [`RunDaemon`] is the other end.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -130,7 +130,7 @@ fn write_to(path: &Path) -> anyhow::Result<()> {
 
 /// A run daemon, as who started it sees it. Dropped, it goes on.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct RunDaemon {
     child: Child,
     words: Words,
     /// The run that it keeps.
@@ -140,7 +140,7 @@ pub(super) struct Keeper {
 /// Output of a run daemon, line by line.
 type Words = Lines<BufReader<Take<ChildStdout>>>;
 
-impl Keeper {
+impl RunDaemon {
     /// Starts a run in a daemon, with the words of `phalanx run` or `resume` after the command of
     /// the daemon, and waits until its processes are started.
     ///
