@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_reads_what_is_written() {
+    fn a_private_file_is_readable_by_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         append_private(&path).unwrap();

@@ -85,7 +85,7 @@ fn variables_win_over_run_files_and_those_over_the_users_own() {
 }
 
 #[test]
-fn what_is_printed_can_be_run_again() {
+fn the_printed_settings_can_be_run() {
     let place = TestDir::new("", RUN);
     let (printed, _) = place.says("config print run.toml", 0);
     std::fs::write(place.folder.path().join("again.toml"), printed).expect("it can be written");

@@ -321,7 +321,7 @@ impl Client {
 }
 
 #[test]
-fn nobody_waits_for_a_text_that_is_read_and_its_client_has_its_commands_in_order() {
+fn reading_a_text_delays_nobody_and_keeps_the_order_of_its_client() {
     let scratch = Scratch::new();
     std::fs::write(scratch.path("yard.sdf"), world()).expect("the world is written");
     let mut process = run(&scratch, "reads", &["--secondaries", "1"]);

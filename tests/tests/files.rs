@@ -190,7 +190,7 @@ fn a_recording_holds_the_files_that_were_used_and_no_other() {
 }
 
 #[test]
-fn what_comes_into_a_run_reads_nothing_outside_its_folders() {
+fn spawned_models_read_no_files_outside_their_folders() {
     let scratch = Scratch::new();
     furnish(&scratch);
     let private = scratch.path("private");

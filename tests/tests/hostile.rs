@@ -45,7 +45,7 @@ fn processes_of_the_user_that_misbehave_harm_no_run() {
 }
 
 #[test]
-fn whoever_reaches_an_open_port_harms_no_run() {
+fn strangers_at_an_open_port_harm_no_run() {
     survives(Way::Tcp);
 }
 

@@ -235,7 +235,7 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
 }
 
 #[test]
-fn what_is_bound_to_a_level_keeps_every_bit_while_the_level_is_left() {
+fn a_level_bound_model_keeps_every_bit_while_its_level_is_inactive() {
     const ITERATIONS: u64 = 3_000;
     let cluster = run(tests::worlds::lively::suspended(), 2, ITERATIONS);
     let recording = &cluster.witness.recording;
@@ -539,7 +539,7 @@ fn a_static_performer_keeps_levels_active_and_is_moved_by_commands_alone() {
 }
 
 #[test]
-fn what_lay_on_a_static_performer_that_is_taken_away_falls() {
+fn bodies_on_a_removed_static_performer_fall() {
     let mut scene = Scene::new("shelf", [0.0, 0.0, -9.8]);
     floor(&mut scene, "floor");
     scene.fixed(
@@ -569,7 +569,7 @@ fn what_lay_on_a_static_performer_that_is_taken_away_falls() {
 }
 
 #[test]
-fn what_is_put_into_an_active_level_falls_there() {
+fn a_model_put_into_an_active_level_falls_there() {
     let mut scene = Scene::new("put", [0.0, 0.0, -9.8]);
     floor(&mut scene, "floor");
     for (name, x) in [("west", -20.0), ("middle", 0.0), ("east", 20.0)] {

@@ -146,7 +146,7 @@ fn with_another_digest(path: &Path, altered: &Path, iteration: usize) {
 }
 
 #[test]
-fn what_is_recorded_depends_on_no_host_and_is_simulated_again_from_the_file_alone() {
+fn recordings_depend_on_no_host_and_replay_from_the_file_alone() {
     let scratch = Scratch::new();
     let alone = record(&scratch, 0, &["--record-states"]);
     let shared = record(&scratch, 2, &["--record-states"]);
@@ -264,7 +264,7 @@ fn a_run_that_is_killed_leaves_a_recording_up_to_then() {
 }
 
 #[test]
-fn what_is_in_a_recording_is_told_also_when_it_is_cut() {
+fn the_contents_of_a_cut_recording_are_listed() {
     let scratch = Scratch::new();
     let path = record(&scratch, 0, &[]);
     let (code, stdout, _) = replay(&scratch, &path, &["--info"]);

@@ -223,7 +223,7 @@ fn a_signal_to_an_attached_view_ends_the_view_alone() {
 }
 
 #[test]
-fn what_is_wrong_before_the_run_begins_is_said_where_it_was_started() {
+fn errors_before_the_start_are_printed_where_it_was_started() {
     let scratch = Scratch::new();
     let check = |arguments: &[&str], expected: (i32, &str)| {
         let mut all = vec!["run", "--detach"];
@@ -501,7 +501,7 @@ fn a_run_whose_primary_hangs_is_ended_by_stop() {
 }
 
 #[test]
-fn what_is_asked_of_a_run_holds_as_soon_as_the_command_before_is_back() {
+fn a_command_sees_the_effect_of_the_one_before() {
     let scratch = Scratch::new();
     for _ in 0..3 {
         let start = ["run", "--detach", "--name", "r", "--paused"];

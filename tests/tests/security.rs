@@ -232,7 +232,7 @@ fn attackers_are_turned_away_and_the_run_computes_the_same() {
 }
 
 #[test]
-fn who_does_what_is_written_down_and_a_limited_key_keeps_to_its_limits() {
+fn commands_are_audited_and_limited_keys_keep_to_their_limits() {
     let mut run = Guarded::start();
     let key = run.keys.add("rob", Access::Controller);
     let line = format!("controller {} rob allow=/model/r1/**\n", key.public());
@@ -491,7 +491,7 @@ fn texts_that_wait_are_not_read_once_their_key_is_disconnected() {
 }
 
 #[test]
-fn who_knows_the_next_key_of_a_primary_needs_no_change_when_it_comes() {
+fn peers_with_the_next_key_need_no_change_at_its_rotation() {
     let mut run = Guarded::start();
     let folder = run.scratch.path("keys");
     run.keys.add("ann", Access::Controller);

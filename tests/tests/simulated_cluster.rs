@@ -463,7 +463,7 @@ fn one_who_is_introduced_when_the_last_host_is_lost_restores_all_and_stays() {
 }
 
 #[test]
-fn who_replays_long_steps_is_waited_for_and_not_sent_them_again() {
+fn a_secondary_that_replays_long_steps_is_waited_for() {
     let mut cluster = recovering(2, 0, 9);
     cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);
     // Each step it replays takes a second: 150 times as long as the step time-out in all.

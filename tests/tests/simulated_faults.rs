@@ -511,7 +511,7 @@ fn recovering() -> Scenario {
 }
 
 #[test]
-fn who_restores_may_be_lost_at_any_moment_of_it() {
+fn a_restoring_secondary_may_be_lost_at_any_moment() {
     let crash = |name: &str, at_us: u64| TimedFault {
         at: SessionTime(at_us * 1000),
         peer: name.parse().expect("it is a valid name"),

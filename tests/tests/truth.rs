@@ -45,7 +45,7 @@ fn tell(quantity: &Quantity) -> String {
 }
 
 #[test]
-fn what_stands_stands() {
+fn standing_bodies_stay_standing() {
     check("rest-table");
     check("rest-foot-10");
     check("rest-foot-50");
@@ -68,19 +68,19 @@ fn a_cylinder_tips_over_its_rim_whichever_way_it_leans() {
 }
 
 #[test]
-fn what_lands_stays_and_gains_no_energy() {
+fn landing_bodies_stay_and_gain_no_energy() {
     check("drop-foot");
     check("drop-table");
     check("land-flat");
 }
 
 #[test]
-fn what_bounces_comes_back_as_restitution_says() {
+fn bounces_follow_restitution() {
     check("land-restitution");
 }
 
 #[test]
-fn what_lands_slanted_slides_off_as_coulomb_says() {
+fn slanted_landings_slide_by_coulomb() {
     check("land-slanted");
 }
 
@@ -92,7 +92,7 @@ fn friction_acts_against_the_slip() {
 }
 
 #[test]
-fn what_is_pushed_beyond_friction_slides_as_coulomb_says() {
+fn pushes_beyond_friction_slide_by_coulomb() {
     check("slide-threshold");
 }
 
@@ -145,7 +145,7 @@ fn a_controller_acts_as_in_the_semi_implicit_method() {
 }
 
 #[test]
-fn what_falls_freely_falls_by_half_g_t_squared() {
+fn free_fall_is_half_g_t_squared() {
     check("free-fall");
     check("sleep-slow-fall");
 }

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_again_within_a_second_is_counted() {
+    fn repeated_entries_within_a_second_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.log");
         let mut log = AuditLog::open(&path).unwrap();

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_recorded_can_be_scheduled() {
+    fn recorded_commands_have_a_place_in_files_of_commands() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commands.jsonl");
         let command = ScheduledCommand {

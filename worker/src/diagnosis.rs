@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_unknown_and_not_stopped() {
+    fn an_unreadable_process_is_unknown_and_not_stopped() {
         for stat in ["", "7 (worker", "7 (worker)", "7 (worker) R x"] {
             let found = read(stat);
             assert_eq!(

@@ -89,7 +89,7 @@ impl TestDir {
 }
 
 #[test]
-fn what_was_done_is_recorded_and_done_again_bit_for_bit() {
+fn recorded_commands_replay_bit_for_bit() {
     let place = TestDir::new();
     let plain = place.digests(&[]);
     let commands = ["--commands", "script.jsonl"];

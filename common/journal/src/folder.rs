@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_journal_left_that_was_not_begun_or_removed_to_its_end_is_cleared() {
+    fn half_made_and_half_removed_journals_are_cleared() {
         let lock = format!("{:020}\n", 3);
         let check = |files: &[(&str, &str)]| {
             let (folder, created) = create_in(files);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_is_told() {
+    fn a_refused_attempt_is_reported() {
         let refused = admit(asks(Command::Pause), Access::Observer);
         let expected = Attempt::Command(RequestId(7));
         assert!(matches!(refused, PrimaryInput::Forbidden(it) if it.attempt == expected));

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_the_start_are_never_given_again() {
+    fn numbers_of_the_start_are_never_reused() {
         let mut numbers = Numbers::new(2);
         numbers.give_up(1);
         assert!(!numbers.has_leaving());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_numbers_gives_the_same_ones() {
+    fn restored_numbers_are_given_in_the_same_order() {
         let mut numbers = Numbers::new(1);
         for _ in 0..6 {
             numbers.take();

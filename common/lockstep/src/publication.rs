@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_a_reason() {
+    fn invalid_commands_are_refused_with_a_reason() {
         refused("", Boolean::KIND, b"", "is no name of a topic");
         refused("/a b", Boolean::KIND, b"", "is no name of a topic");
         refused("a", Boolean::KIND, b"", "begins with /");

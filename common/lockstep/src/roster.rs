@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_missing_is_said_by_name_and_cause() {
+    fn missing_secondaries_are_named_with_the_cause() {
         let mut roster = Roster::default();
         assert_eq!(roster.missing(2), "2 of 2 secondaries did not join");
         roster.admit(info("s1"), "r1".into(), SessionTime(0));

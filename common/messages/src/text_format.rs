@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn an_error_is_named_with_its_line() {
         refuses("gz.msgs.Twist", "linear {\n x 1 }", "line 2, column 4");
         refuses("gz.msgs.Twist", "linear { x: 1", "'}' is expected");
         refuses("gz.msgs.Twist", "speed: 1", "unknown field `speed`");

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deep_is_an_error_and_no_overflow() {
+    fn deep_nesting_is_an_error_and_no_overflow() {
         let nested = |depth: usize| [vec![0x91; depth], vec![0xc0]].concat();
         assert!(decode::<PrimaryToSecondary>(&with_field(&nested(50))).is_ok());
         for depth in [DEPTH_MAX, 1_000, 10_000_000] {

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_other_bits_or_is_new_has_changed() {
+    fn new_and_different_states_are_changes() {
         let check = |known: &[PerformerState], now: &[PerformerState], expected: &[u32]| {
             let mut changed = StateBlob::pack([&state(99)]);
             let count = StateBlob::pack(known).changed(&StateBlob::pack(now), &mut changed);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_topic_can_be_named_is_no_name() {
+    fn invalid_topic_names_are_refused() {
         for frame in ["@\0", "@/a", "/a\0", "@/a\0b\0", "@/a b\0", "@"] {
             assert_eq!(message_name(frame.as_bytes()), None, "{frame:?}");
         }

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_bound_comes_back_without_one() {
+    fn infinite_bounds_are_read_back_as_infinite() {
         let plane = ModelOutline {
             name: "ground".to_owned(),
             min: [f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0],

@@ -154,7 +154,7 @@ fn read_all(bytes: &[u8]) -> Result<Vec<Digest>, ReadError> {
 }
 
 #[test]
-fn what_is_recorded_comes_back() {
+fn recorded_messages_are_read_back() {
     let bytes = complete();
     let mut recording = open(&bytes).unwrap();
     assert!(recording.has_index() && recording.break_off().is_none());
@@ -193,7 +193,7 @@ fn topics_have_channels_of_their_own_with_schemas() {
 }
 
 #[test]
-fn who_hosts_what_is_told_when_it_changes_and_in_every_chunk() {
+fn hosts_of_cells_are_recorded_on_change_and_in_every_chunk() {
     let bytes = complete();
     let mut recording = open(&bytes).unwrap();
     let id = recording.channel(Channel::Affinity).unwrap();

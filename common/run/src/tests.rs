@@ -85,7 +85,7 @@ fn defaults_are_values_that_their_settings_take() {
 }
 
 #[test]
-fn what_is_given_wins_and_the_rest_stays() {
+fn given_settings_win_and_others_stay() {
     let given = given(&[
         ("run", "world", json!(["a.sdf", "b.sdf"])),
         ("run", "real_time_factor", json!(2)),
@@ -130,7 +130,7 @@ fn paths_hold_from_anywhere() {
 }
 
 #[test]
-fn what_does_not_go_together_is_said() {
+fn impossible_combinations_are_refused() {
     let check = |values: &[(&str, &str, Value)], part: &str| {
         let spec = overlay(&RunSpec::default(), &given(values)).unwrap();
         let error = spec.check().unwrap_err().to_string();

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_leaves_its_place_to_the_next() {
+    fn a_removed_model_leaves_its_numbers_and_meshes_to_the_next() {
         let mut world = World::default();
         world.append(parcel("of the file", 1));
         let at_start = [world.models.len(), world.meshes.len(), 0];

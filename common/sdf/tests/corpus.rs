@@ -35,7 +35,7 @@ const KINDS: [(&str, usize); 7] = [
 ];
 
 #[test]
-fn what_is_read_is_what_libsdformat_reads() {
+fn parsed_worlds_equal_those_of_libsdformat() {
     let Some(corpus) = Corpus::open() else { return };
     let expected = expected(&corpus);
     let mut agreement = Agreement::default();

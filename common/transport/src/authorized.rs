@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_said_with_its_number() {
+    fn an_invalid_line_is_named_with_its_number() {
         let key = key();
         refused(
             &format!("\nprimary {key} p"),

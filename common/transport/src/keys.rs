@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_no_key() {
+    fn invalid_keys_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.key");
         for text in ["", "secret 1\npublic 2\n", "\u{0}\u{1}", "public\nsecret\n"] {

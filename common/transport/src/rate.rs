@@ -60,7 +60,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_may_be_done_at_once_comes_back_with_time() {
+    fn the_allowance_refills_with_time() {
         let rate = Rate {
             per_second: 10.0,
             at_once: 20.0,

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_is_told_once_per_second_the_most_frequent_first() {
+    fn refusals_are_reported_once_per_second_by_frequency() {
         let tally = Tally::default();
         let start = Instant::now();
         assert_eq!(tally.take(start, false), None);

@@ -100,7 +100,7 @@ fn connections_under_the_address_of_another_leave_nothing_behind() {
 }
 
 #[test]
-fn who_takes_the_address_of_another_is_cut_off_and_not_kept() {
+fn a_connection_that_takes_an_address_in_use_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let (mut primary, endpoints) = bind(&folder);
     let context = zmq::Context::new();
@@ -120,7 +120,7 @@ fn who_takes_the_address_of_another_is_cut_off_and_not_kept() {
 }
 
 #[test]
-fn who_comes_back_has_its_address_again() {
+fn a_reconnecting_peer_gets_its_address_back() {
     let folder = tempfile::tempdir().unwrap();
     let (mut primary, endpoints) = bind(&folder);
     let context = zmq::Context::new();

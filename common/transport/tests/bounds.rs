@@ -16,7 +16,7 @@ fn memory_mib() -> f64 {
 }
 
 #[test]
-fn who_hears_steps_and_never_reads_takes_bounded_room() {
+fn a_subscriber_that_never_reads_takes_bounded_memory() {
     let folder = tempfile::tempdir().unwrap();
     let place = format!("ipc://{}", folder.path().join("run").display());
     let endpoints: Endpoints = place.parse().unwrap();

@@ -134,7 +134,7 @@ fn the_primary_sees_secondaries_come_and_go() {
 }
 
 #[test]
-fn whoever_is_reported_subscribed_misses_no_step() {
+fn a_reported_subscriber_misses_no_step() {
     on_every_stage(|stage| {
         let (mut primary, _) = stage.primary();
         for round in 0..20 {

@@ -220,7 +220,7 @@ fn a_key_that_nobody_knows_is_turned_away_named_and_told_so() {
 }
 
 #[test]
-fn who_brings_no_key_or_expects_another_primary_gets_nowhere() {
+fn connections_without_a_key_or_to_another_primary_fail() {
     let mut place = EncryptedPrimary::new();
     let mut plain = place.client_with(Subscription::None, &SocketOptions::default());
     ask(&mut plain);

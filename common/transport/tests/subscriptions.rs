@@ -16,7 +16,7 @@ const RETURNS: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
-fn who_listens_to_too_much_and_comes_back_has_little_more_counted() {
+fn reconnecting_subscribers_are_counted_within_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let place = format!("ipc://{}", folder.path().join("run").display());
     let endpoints: Endpoints = place.parse().unwrap();

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_huge_strange_or_empty_says_so() {
+    fn a_huge_odd_or_empty_message_says_so() {
         let said = |change: fn(&mut TopicMessage)| {
             let mut message = message(1.0);
             change(&mut message);

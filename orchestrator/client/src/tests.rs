@@ -155,7 +155,7 @@ async fn what_is_said_on_a_topic_is_told_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn who_follows_a_run_hears_events_and_not_the_clock() {
+async fn a_follower_of_events_gets_no_clock() {
     let network = Network::new();
     let _primary = network.primary();
     let subscription = Subscription::Status(COURSE);
@@ -182,7 +182,7 @@ async fn who_follows_a_run_hears_events_and_not_the_clock() {
 }
 
 #[tokio::test]
-async fn who_asks_learns_that_the_run_ended() {
+async fn a_waiting_request_fails_when_the_run_ends() {
     let network = Network::new();
     let mut primary = network.primary();
     let mut connection = connect(&network);

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_or_too_much_is_refused() {
+    fn too_few_and_too_many_words_are_refused() {
         for line in [vec!["a"], vec!["a", "b"], vec!["/t", "T", "m", "more"]] {
             let words: Vec<String> = line.into_iter().map(str::to_owned).collect();
             assert!(Addressed::parse(&words).is_err(), "{words:?}");

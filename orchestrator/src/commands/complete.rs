@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_next_follows_from_the_words_before() {
+    fn completions_follow_from_the_words_before() {
         check("ctl", None, &[Source::Runs, Source::Verbs]);
         check("ctl a", Some("a"), &[Source::Verbs]);
         check("ctl a remove", Some("a"), &[Source::Performers]);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_reset_is_what_is_offered() {
+    fn completion_offers_all_parts_that_can_be_reset() {
         let Source::Words(words) = next(&["ctl", "reset"]).sources[0] else {
             panic!("reset offers words")
         };

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_lost_reaches_a_view_that_is_behind() {
+    fn important_news_reaches_a_slow_view() {
         let (mut feeder, mut feeds) = Feeder::new();
         let line = || view::LogLine {
             process: "s1".to_owned(),

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_told_where_it_was_written() {
+    fn conflicting_settings_are_named_where_they_were_written() {
         let error = parse("[network]\nheartbeat_interval_ms = 5000\n", "").unwrap_err();
         let error = error.to_string();
         assert!(

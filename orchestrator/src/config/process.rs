@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_process_is_told_with_its_place() {
+    fn an_invalid_process_setting_is_named_with_its_line() {
         check_error("[process.s0]\n", "1:10", "no process is named `s0`");
         check_error("[process.s1001]\n", "1:10", "no process is named");
         check_error("[process.s1]\ncpu = [0]\n", "2:1", "did you mean `cpus`?");

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn an_error_is_named_with_its_line() {
         check_error(
             "[[program]]\ncommand = 'x'\n",
             "1:1: a program needs `name`",

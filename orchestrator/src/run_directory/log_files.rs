@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_lines_are_left_out_is_told_once() {
+    fn the_number_of_dropped_lines_is_reported_once() {
         let folder = tempfile::tempdir().unwrap();
         let mut files = LogFiles::new(folder.path().to_owned(), None);
         append(folder.path(), "s1.log", &"a\n".repeat(LINES_MAX));

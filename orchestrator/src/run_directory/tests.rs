@@ -183,7 +183,7 @@ fn a_folder_that_no_run_made_is_refused_and_stays_as_it_was() {
 }
 
 #[test]
-fn what_a_run_is_to_be_called_is_no_link_and_no_file() {
+fn the_name_of_a_run_is_no_link_and_no_file() {
     let (folder, runs) = runs();
     let target = folder.path().join("home");
     fill(&target, &[LOCK_FILE, "chapter1"]);

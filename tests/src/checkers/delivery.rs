@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "never arrived")]
-    fn what_never_arrives_is_seen() {
+    fn undelivered_messages_are_found() {
         lacking().on_end(SessionTime(1), |_, _| false);
     }
 
     #[test]
-    fn nobody_is_blamed_for_one_who_is_lost_for_good() {
+    fn messages_of_a_lost_secondary_are_excused() {
         let mut delivery = lacking();
         delivery.on_end(SessionTime(1), |name, _| name.as_str() == "s1");
         assert_eq!(delivery.messages, 0);

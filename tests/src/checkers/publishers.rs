@@ -132,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn what_each_host_says_of_its_own_is_fine() {
+    fn messages_of_each_host_about_its_own_cells_pass() {
         check([0, 1], 1);
     }
 
     #[test]
     #[should_panic(expected = "speaks on /odometry at one host")]
-    fn what_two_hosts_say_is_seen() {
+    fn messages_of_two_hosts_about_one_cell_are_found() {
         check([0, 0], 1);
     }
 
     #[test]
     #[should_panic(expected = "announced what it said")]
-    fn what_was_announced_and_not_sent_is_seen() {
+    fn announced_messages_that_were_not_sent_are_found() {
         check([0, 1], 2);
     }
 }

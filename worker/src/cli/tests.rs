@@ -31,7 +31,7 @@ fn roles_in_any_capitalization() {
 }
 
 #[test]
-fn what_does_not_go_together_is_said() {
+fn impossible_combinations_are_refused() {
     check("--network-role=tertiary", Err("no network role"));
     check(
         "--network-role=primary w.sdf",

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_to_everything_listens_to_each_topic() {
+    fn a_subscriber_of_everything_is_one_of_each_topic() {
         let mut observed = ObservedTopics::default();
         observed.note(b"@", true).unwrap();
         assert!(observed.has("/any"));

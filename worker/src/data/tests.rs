@@ -116,7 +116,7 @@ fn more_messages_than_announced_are_no_step() {
 }
 
 #[test]
-fn what_nobody_announces_is_dropped_with_the_next_step() {
+fn unannounced_batches_are_dropped_with_the_next_step() {
     let (mut collector, now) = (Collector::new(true), Instant::now());
     take(&mut collector, "s1", batch(1, vec![message(0, b"x")])).unwrap();
     take(&mut collector, "stranger", batch(2, vec![message(0, b"x")])).unwrap();
@@ -145,7 +145,7 @@ fn the_oldest_step_is_lost_when_too_much_waits_unless_nothing_may_be() {
 }
 
 #[test]
-fn what_nobody_awaits_of_a_step_that_is_done_is_dropped_and_then_refused() {
+fn unexpected_batches_of_a_finished_step_are_dropped_and_then_refused() {
     let (mut collector, now) = (Collector::new(true), Instant::now());
     let large = || vec![message(0, &[0; 1000])];
     for name in ["s1", "stand-by"] {
@@ -219,7 +219,7 @@ fn take_again(collector: &mut Collector, from: &str, lost: &str, messages: Vec<T
 }
 
 #[test]
-fn what_a_lost_one_did_not_send_comes_from_those_who_do_it_again() {
+fn the_batches_of_a_lost_secondary_come_from_its_replacements() {
     let (mut collector, now) = (Collector::new(false), Instant::now());
     let said = |part| message(part, b"said");
     take(&mut collector, "s1", batch(1, vec![said(1)])).unwrap();
@@ -235,7 +235,7 @@ fn what_a_lost_one_did_not_send_comes_from_those_who_do_it_again() {
 }
 
 #[test]
-fn what_was_sent_and_is_said_again_is_heard_once() {
+fn a_republished_batch_is_delivered_once() {
     let (mut collector, now) = (Collector::new(false), Instant::now());
     let said = vec![message(1, b"a"), message(1, b"b")];
     take_again(&mut collector, "s2", "s1", said.clone());

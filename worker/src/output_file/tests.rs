@@ -48,7 +48,7 @@ fn parts_of_any_size_are_written_in_their_order() {
 }
 
 #[test]
-fn what_was_buffered_before_comes_first() {
+fn buffered_bytes_are_written_first() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     let mut file = OutputFile::create("lines", &path).unwrap();

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_asks_so_often_that_others_may_not() {
+    fn frequent_requests_of_one_client_do_not_exhaust_those_of_others() {
         let mut limit = FiguresLimit::default();
         let flood = RoutingId::from("flood");
         let admitted = (0..10_000).filter(|_| limit.admits(&flood)).count();

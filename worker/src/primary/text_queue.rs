@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_of_a_key_is_dropped_and_that_of_others_stays() {
+    fn the_pending_texts_of_a_disconnected_key_alone_are_dropped() {
         let (mut queue, now) = (TextQueue::default(), Instant::now());
         for (key, from) in [("eve", "e1"), ("eve", "e2"), ("ann", "a1")] {
             for number in 0..4 {
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_at_the_end_is_known_also_while_a_text_is_read() {
+    fn waiting_clients_are_known_at_the_end_while_a_text_is_read() {
         let (mut queue, now) = (TextQueue::default(), Instant::now());
         for number in 0..3 {
             queue.admit("", spawn("a", number, 1));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_goes_on_when_something_was_written_and_it_is_told() {
+    fn waiting_sinks_go_on_after_a_write_and_are_notified() {
         let queue = Arc::new(Queue::default());
         let waiting = {
             let queue = Arc::clone(&queue);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_recording_that_has_ended() {
+    fn a_finished_recording_holds_nobody_up() {
         let queue = Queue::default();
         queue.push(Entry::States(vec![0; BYTES_MAX + 1]), Moment::default());
         queue.close();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_lose_nothing_waits_for_room_or_for_the_end() {
+    fn a_lossless_subscriber_waits_for_room_or_for_the_end() {
         let backlog = Arc::new(Backlog::default());
         for _ in 0..STEPS_MAX {
             assert!(backlog.admit_step(true));

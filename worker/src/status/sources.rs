@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_turned_away_is_told_once_per_second() {
+    fn refused_observers_are_reported_once_per_second() {
         let (mut sources, now) = (Sources::default(), Instant::now());
         assert_eq!(sources.take_refused(now, true), None);
         sources.refused.foreign = 2;

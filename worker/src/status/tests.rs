@@ -166,7 +166,7 @@ fn observers_hear_what_two_secondaries_say_once_and_in_order() {
 }
 
 #[test]
-fn what_clients_say_is_heard_first_by_those_who_listen() {
+fn messages_of_clients_come_first_to_subscribers() {
     let mut stage = Stage::new(None);
     let mut observer = stage.observer("view", &["/a"]);
     let said = TopicMessage {

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_to_figures_or_to_all_is_a_watcher_of_those() {
+    fn a_subscriber_of_figures_or_of_all_counts_as_their_watcher() {
         check(&[("/", true)], &Figures::ALL);
         check(&[("", true)], &Figures::ALL);
         check(&[("/pose", true)], &[Figures::Poses]);

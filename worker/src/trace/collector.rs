@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_comes_is_done_without() {
+    fn traces_that_never_come_are_given_up() {
         let mut gathering = TraceCollector::default();
         for sequence in 1..=ROUNDS_MAX as u64 + 1 {
             gathering.take_round(round(sequence));

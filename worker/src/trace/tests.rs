@@ -135,7 +135,7 @@ fn an_unwritable_file_is_an_error_at_the_start() {
 }
 
 #[test]
-fn what_waits_to_be_written_is_bounded() {
+fn unwritten_traces_are_bounded() {
     let (sender, _receiver) = mpsc::channel();
     let feed = TraceFeed {
         sender,

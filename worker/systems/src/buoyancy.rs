@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_number_of_another_floats_by_its_own_volume() {
+    fn a_model_with_a_reused_number_floats_by_its_own_volume() {
         let fluid = "<uniform_fluid_density>500</uniform_fluid_density>";
         let models = cube("small", "0 0 0 0 0 0", 250.0) + &cube("last", "9 0 0 0 0 0", 500.0);
         let mut rig = SystemTestRig::new(&world(fluid, &models));

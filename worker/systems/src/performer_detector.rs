@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn who_enters_and_who_leaves_is_told_once() {
+    fn entering_and_leaving_performers_are_announced_once() {
         let world = format!("{}{}", gate(""), ball("ball", -2.0));
         let mut rig = SystemTestRig::new(&world);
         // The edges of region and ball meet after 0.5 s, and part after 3.5 s.
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_has_left_and_who_has_its_number_is_another() {
+    fn a_removed_performer_has_left_and_its_number_is_another_performer() {
         let still = |name: &str, x: f64, radius: f64| {
             format!(
                 "<model name='{name}'><pose>{x} 0 1 0 0 0</pose><link name='link'>\

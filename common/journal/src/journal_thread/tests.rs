@@ -87,7 +87,7 @@ fn a_disk_that_does_not_answer_holds_nobody_up_for_long() {
 }
 
 #[test]
-fn who_waits_for_records_hears_when_they_are_written() {
+fn waiters_are_notified_when_their_records_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SlowDisk::default();
     let (mut journal, news) = start(Box::new(disk.clone()), folder.path());

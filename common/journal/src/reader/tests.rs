@@ -65,7 +65,7 @@ fn check(read: &Recovered, from: u64, to: u64) {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn written_records_are_read_back() {
     for (iterations, from) in [(0, 0), (5, 0), (10, 10), (13, 10), (20, 20), (27, 20)] {
         let (_folder, path) = journal(iterations);
         let recovered = read_all(&path).unwrap();
@@ -392,7 +392,7 @@ fn files_that_reach_less_far_have_the_run_go_on_from_before() {
 }
 
 #[test]
-fn what_was_forgotten_is_not_needed() {
+fn removed_segments_are_not_needed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let mut writer = begin(&path);

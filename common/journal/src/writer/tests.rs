@@ -179,7 +179,7 @@ impl Disk for ClosedDisk {
 }
 
 #[test]
-fn what_a_failed_sync_leaves_is_written_once_more() {
+fn records_of_a_failed_sync_are_written_once_more() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SmallDisk::new(1 << 20);
     let mut writer =

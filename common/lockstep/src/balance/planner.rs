@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_more_than_it_gains_is_left_alone() {
+    fn migrations_that_cost_more_than_they_gain_are_not_made() {
         check(&[&[1.0, 2.0, 3.0], &[]], 301.0, "");
         check(&[&[4.0, 4.0], &[4.0, 4.0], &[], &[]], 201.0, "");
     }

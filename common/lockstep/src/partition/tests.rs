@@ -278,7 +278,7 @@ fn endless_reach_makes_one_group_of_all() {
 }
 
 #[test]
-fn whoever_may_change_cell_or_be_a_ghost_is_wanted_before() {
+fn states_of_possible_hand_offs_and_ghosts_are_requested_in_advance() {
     let mut fixture = Fixture::new(3, &[0.0], RULES);
     fixture.plan.watched = vec![true];
     fixture.at(&[]);

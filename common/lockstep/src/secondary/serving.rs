@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_welcomed_to_a_run_that_has_begun_does_not_heed_its_first_step() {
+    fn a_late_joiner_ignores_the_first_step() {
         let name: PeerName = "s1".parse().unwrap();
         let first = Arc::new(Step {
             sequence: Sequence(1),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_joined_does_not_heed_a_step_that_its_job_has_done() {
+    fn a_joined_secondary_ignores_steps_of_its_job() {
         let mut serving = Serving::new(4, true);
         let name: PeerName = "s1".parse().unwrap();
         let end = JobEnd {

@@ -151,7 +151,7 @@ fn with_several_worlds_names_have_their_world_before_them() {
 }
 
 #[test]
-fn what_cannot_be_called_is_refused_with_the_reason() {
+fn unknown_services_are_refused_with_the_reason() {
     check_error("/world/v/control", json!({}), "there are /server_control");
     check_error("/world/w/fly", json!({}), "there is no service");
     let sphere = "/world/w/set_spherical_coordinates";
@@ -165,7 +165,7 @@ fn what_cannot_be_called_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_gazebo_has_and_means_nothing_here_has_its_reason() {
+fn services_of_gazebo_without_effect_have_a_reason() {
     assert_eq!(
         refusal_of("/world/w/light_config"),
         Some("lights do nothing here")

@@ -137,7 +137,7 @@ fn a_star_and_a_wheel_have_the_area_of_the_closed_form() {
 }
 
 #[test]
-fn what_is_no_solid_is_refused() {
+fn outlines_that_make_no_solid_are_refused() {
     let own = square(1.0, 0.0, 0.0);
     check_error(
         std::slice::from_ref(&own),

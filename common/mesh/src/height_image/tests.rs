@@ -80,7 +80,7 @@ fn the_brightest_sample_has_the_full_height() {
 }
 
 #[test]
-fn what_cannot_be_read_says_what_can() {
+fn unreadable_images_are_refused_with_the_reason() {
     check_error(
         b"II*\0....",
         "ground.png: TIFF and digital elevation models are not read",

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_held_by_one_alone_or_while_time_stands_still() {
+    fn a_lone_peer_and_a_paused_run_hold_nobody_up() {
         check(&[peer("s1", 1.0, 300.0)], 400.0, None);
         let gone = PeerReport {
             state: PeerState::Gone,

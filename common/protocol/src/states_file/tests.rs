@@ -106,7 +106,7 @@ fn every_changed_byte_is_seen() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn contradictory_states_files_are_refused() {
     let first = || frame(2, &[state(0, 0.0), state(1, 0.0)]);
     check_refused(&file(&[first(), first()], 9), "iterations do not ascend");
     check_refused(&file(&[frame(1, &[])], 9), "every performer");

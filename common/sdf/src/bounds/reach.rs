@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_slides_reaches_as_far_as_its_limits() {
+    fn a_sliding_joint_reaches_to_its_limits() {
         check(&[JointKind::Prismatic(axis(-3.0, 2.0))], 4.5, false);
         let endless = JointKind::Prismatic(Axis::default());
         check(std::slice::from_ref(&endless), 0.5, true);

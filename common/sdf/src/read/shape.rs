@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shape_leaves_out_has_the_defaults_of_sdf() {
+    fn omitted_parameters_of_a_shape_have_the_defaults_of_sdf() {
         let size = [1.0; 3];
         check("", &Geometry::Empty, 0);
         check("<empty/>", &Geometry::Empty, 0);

@@ -52,7 +52,7 @@ fn collision(parts: &str) -> String {
 }
 
 #[test]
-fn what_a_file_leaves_out_has_the_defaults_of_sdf() {
+fn omitted_elements_have_the_defaults_of_sdf() {
     let world = world(&format!(
         "<model name='m'>{}</model>",
         collision("<geometry><sphere><radius>2</radius></sphere></geometry>",)
@@ -324,7 +324,7 @@ fn check_level_warning(content: &str, code: &str, line: u32, words: &str) -> Wor
 }
 
 #[test]
-fn what_a_level_cannot_be_is_told_and_the_world_is_read() {
+fn invalid_levels_warn_and_the_world_is_read() {
     let shape = "<geometry><box><size>1 1 1</size></box></geometry>";
     let ball = "<geometry><sphere><radius>1</radius></sphere></geometry>";
     let level = |inner: &str| levels(&format!("\n<level name='l'>{inner}</level>"));
@@ -356,7 +356,7 @@ fn what_a_level_cannot_be_is_told_and_the_world_is_read() {
 }
 
 #[test]
-fn what_a_performer_cannot_be_is_told_and_the_world_is_read() {
+fn invalid_performers_warn_and_the_world_is_read() {
     let shape = "<geometry><box><size>1 1 1</size></box></geometry>";
     let ball = "<geometry><sphere><radius>1</radius></sphere></geometry>";
     let performer = |inner: &str| levels(&format!("\n<performer name='p'>{inner}</performer>"));
@@ -418,7 +418,7 @@ fn a_performer_without_a_box_has_that_of_its_collisions() {
 }
 
 #[test]
-fn what_is_not_supported_is_named_once_and_the_world_is_read_without_it() {
+fn unsupported_elements_are_named_once_and_left_out() {
     let mesh = collision("<geometry><mesh><uri>x.dae</uri></mesh></geometry>");
     let drive = "<plugin name='my::Drive' filename='f'/>";
     let one = |name: &str| format!("<model name='{name}'>{mesh}{drive}</model>\n");

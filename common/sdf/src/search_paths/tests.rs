@@ -119,7 +119,7 @@ fn a_robot_finds_its_own_package_around_it() {
 }
 
 #[test]
-fn what_is_elsewhere_is_not_found() {
+fn files_outside_the_search_paths_are_not_found() {
     check("model://gone", None);
     check("model://plain/gone.sdf", None);
     check("model://bare", None);
@@ -238,7 +238,7 @@ fn texts_of_others_reach_nothing_else_and_are_not_told_whether_it_is_there() {
 }
 
 #[test]
-fn what_a_mesh_refers_to_lies_below_its_folder() {
+fn files_of_a_mesh_lie_below_its_folder() {
     let places = Places::new();
     let mesh = places.place("models/box/meshes/box.obj");
     let side = |name: &str| {

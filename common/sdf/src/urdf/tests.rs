@@ -200,7 +200,7 @@ fn fixed_joints_stay_where_the_robot_says_so() {
 }
 
 #[test]
-fn what_moves_against_a_merged_link_hangs_on_the_link_that_stays() {
+fn joints_of_a_merged_link_move_to_the_remaining_link() {
     let rest = format!(
         "<link name='c'>{INERTIAL}</link><joint name='k' type='continuous'>\
          <parent link='b'/><child link='c'/><origin xyz='0 0 1'/></joint>"
@@ -479,7 +479,7 @@ fn ros2_control_says_where_joints_start() {
 }
 
 #[test]
-fn what_is_for_controllers_of_ros_is_told_once_with_what_works_instead() {
+fn ros_controllers_are_named_once_with_their_replacement() {
     let rest = "<transmission name='t'><joint name='j'/></transmission><transmission name='u'/>";
     let (_, report) = read(&pair(
         "continuous",

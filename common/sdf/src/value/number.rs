@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_with_no_number_or_does_not_fit_is_none() {
+    fn texts_without_a_number_and_numbers_out_of_range_are_none() {
         for text in ["", "x", "-", ".", "e5", "1e400", "1e-400", "1e-320", "ä"] {
             check(text, None);
         }

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_secondary_answers_has_no_rate() {
+    fn answers_of_secondaries_are_not_rate_limited() {
         let mut gate = Gate::new(Tally::default());
         let (from, now) = (RoutingId::from("s1"), Instant::now());
         let ack = topic::STEP_ACK.as_bytes();

@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_disconnected_is_cut_off_and_stays_out_until_the_list_lets_it_in_anew() {
+    fn a_disconnected_key_stays_out_until_the_list_admits_it_again() {
         let mut two = Two::new();
         assert_eq!(
             two.names(),

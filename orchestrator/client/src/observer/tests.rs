@@ -215,7 +215,7 @@ fn a_robot_is_halted_when_its_run_is_reached_again() {
 }
 
 #[test]
-fn what_halts_a_robot_is_not_said_to_another_run() {
+fn the_halt_of_a_robot_is_not_sent_to_another_run() {
     let mut observer = observer_in(&Network::new());
     observer.halt = Some(Command::Pause);
     observer.on_news(News::Disconnected);
@@ -250,7 +250,7 @@ async fn what_stands_where_is_asked_again_when_models_come_or_go() {
 }
 
 #[tokio::test]
-async fn who_follows_a_run_asks_for_nothing_that_it_throws_away() {
+async fn a_follower_of_events_requests_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let endpoints = format!("ipc://{}", folder.path().display());
     let endpoints: Endpoints = endpoints.parse().unwrap();

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_a_run_file_that_says_the_same() {
+    fn the_printed_settings_are_a_run_file_with_the_same_settings() {
         let layers = layers();
         let text = as_toml(&shown(&layers, &layers.config, |_| false), &layers);
         let again = Config::parse(&text, Path::new("/elsewhere/r.toml")).unwrap();

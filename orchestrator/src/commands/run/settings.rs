@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_a_usage_error() {
+    fn conflicting_flags_are_a_usage_error() {
         for line in [
             "--digests x --states x",
             "--events -",

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_view_cannot_do_is_left_out() {
+    fn help_leaves_out_unavailable_actions() {
         let mut model = fixture::model();
         model.is_read_only = true;
         let text = format!("{:?}", sections(&model, ""));

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pasted_is_one_harmless_line_of_bounded_length() {
+    fn pasted_text_becomes_one_harmless_line_of_bounded_length() {
         let mut line = LineEdit::new("ab");
         line.edit(Key::Left);
         line.insert("1\n2\u{1b}[31m\t3\r\n");

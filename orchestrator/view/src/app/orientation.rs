@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_points_up_or_nowhere_has_no_heading() {
+    fn a_vertical_or_broken_orientation_has_no_heading() {
         let upward = turned([0.0, -0.5_f64.sqrt(), 0.0, 0.5_f64.sqrt()]);
         assert_eq!(heading(&upward), None);
         let rolled = turned([0.8_f64.sqrt(), 0.0, 0.0, 0.2_f64.sqrt()]);

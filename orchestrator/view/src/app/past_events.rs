@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_past_stays() {
+    fn events_before_the_history_stay() {
         check(&[3, 4, 5], &[1, 2, 3, 4], &[1, 2, 3, 4, 5]);
         check(&[7, 8], &[1, 2], &[1, 2, 7, 8]);
         check(&[7, 8], &[1, 2, 8, 9], &[1, 2, 7, 8, 9]);

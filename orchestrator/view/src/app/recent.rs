@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_forgotten_and_bounded() {
+    fn recent_changes_are_bounded_and_expire() {
         let mut recent = handed(&[("rover_1", "west")]);
         recent.forget(NOW + FRESH_TIME - Duration::from_millis(1));
         assert!(!recent.is_empty());

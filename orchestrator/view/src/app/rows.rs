@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_selected_by_name_is_shown_whatever_the_filter() {
+    fn selecting_by_name_clears_a_filter_that_hides_the_row() {
         let data = fixture::performers();
         let mut rows = TableRows::default();
         rows.set_filter(Filter::new("s2"));

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_on_another_topic_is_not_counted() {
+    fn messages_on_other_topics_are_not_counted() {
         let mut hearing = TopicSubscription::new("/odom");
         hearing.hear(heard("/scan", 0.0, 5), SessionTime(1));
         assert_eq!((hearing.count, hearing.last), (0, None));

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_changed_is_not_written_again() {
+    fn unchanged_cells_of_the_screen_are_not_written_again() {
         let count = Counter::default();
         let mut painting = Painting::new(count.clone(), (120, 40)).unwrap();
         let mut model = fixture::model();

@@ -47,7 +47,7 @@ fn a_robot_is_one_free_body_with_its_wheels_in_it() {
 }
 
 #[test]
-fn what_is_written_is_well_formed() {
+fn written_models_are_well_formed() {
     let text = written(&robot());
     let mut reader = quick_xml::Reader::from_str(&text);
     let mut elements = 0;
@@ -79,7 +79,7 @@ fn a_wheel_turns_about_its_own_z_axis_through_its_middle() {
 }
 
 #[test]
-fn what_is_not_written_is_named_with_its_place() {
+fn unsupported_parts_are_named() {
     check_refused(
         |robot| {
             let capsule = Geometry::Capsule {

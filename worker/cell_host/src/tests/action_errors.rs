@@ -66,7 +66,7 @@ fn models_and_links_are_there() {
 }
 
 #[test]
-fn what_was_removed_is_not_there() {
+fn removed_models_cannot_be_named() {
     let remove = || Action::Remove {
         model: crate_of(0, 0),
     };

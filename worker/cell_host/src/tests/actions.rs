@@ -223,7 +223,7 @@ fn a_removed_performer_is_gone_with_its_ghosts() {
 }
 
 #[test]
-fn what_stood_on_a_removed_floor_falls() {
+fn bodies_on_a_removed_floor_fall() {
     let mut hosts = Hosts::started(["a", "b", "b"], PLAIN);
     hosts.advance_by(300);
     hosts.advance(|step| step.actions = stamped([Action::Remove { model: floor(0) }]));

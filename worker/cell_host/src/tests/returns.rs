@@ -67,7 +67,7 @@ fn sizes(hosts: &mut Hosts) -> Vec<usize> {
 }
 
 #[test]
-fn what_left_takes_no_room_however_often_it_came() {
+fn models_that_come_and_go_leave_no_memory_behind() {
     let mut hosts = Hosts::started(["a"; 3], PLAIN);
     hosts.advance_by(300);
     for _ in 0..3 {

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spans_no_volume_has_no_hull() {
+    fn points_without_volume_have_no_hull() {
         let check = |points: &[Vector]| assert_eq!(Hull::of(points, 64, 0.0), None);
         check(&[]);
         check(&[Vector::X; 5]);

@@ -280,7 +280,7 @@ fn an_order_wakes_who_sleeps_and_a_stop_does_not() {
 }
 
 #[test]
-fn what_is_no_number_or_not_there_changes_nothing() {
+fn invalid_numbers_and_missing_parts_change_nothing() {
     let mut cell = cell(vec![disc(free(Z)), lever(free(Y))]);
     for (joint, axis, number) in [(0, 0, f64::NAN), (0, 1, 1.0), (7, 0, 1.0)] {
         cell.drive_joint(FIRST, joint, axis, number);

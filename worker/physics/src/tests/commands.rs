@@ -87,7 +87,7 @@ fn a_model_that_is_put_elsewhere_keeps_its_form_and_begins_at_rest() {
 }
 
 #[test]
-fn what_lay_on_a_model_that_is_taken_away_wakes_and_falls() {
+fn bodies_on_a_removed_model_wake_and_fall() {
     let stack = vec![
         ground(1.0),
         cube("lower", [0.0, 0.0, 0.5]),
@@ -285,7 +285,7 @@ fn wrenches_on_a_performer_are_bounded() {
 }
 
 #[test]
-fn what_touches_nothing_falls_through_the_ground() {
+fn a_body_without_collisions_falls_through_the_ground() {
     let mut cell = cell(vec![ground(1.0), cube("a", [0.0, 0.0, 0.5])]);
     run(&mut cell, 6.0);
     cell.set_collisions(PerformerId(1), None, false);

@@ -91,7 +91,7 @@ fn a_hit_has_a_normal_and_ends_at_the_greatest_distance() {
 }
 
 #[test]
-fn what_is_no_ray_meets_nothing() {
+fn degenerate_rays_hit_nothing() {
     let cell = cell(vec![ground(1.0), ball([0.0; 3])]);
     let up = [0.0, 0.0, 1.0];
     for (origin, direction, distance) in [

@@ -42,7 +42,7 @@ fn velocities_decay_at_their_rates() {
 }
 
 #[test]
-fn what_may_not_sleep_stays_awake() {
+fn bodies_that_may_not_sleep_stay_awake() {
     let mut still = body("box", pose([0.0, 0.0, 0.1], [0.0; 3]), collision(BOX, 1.0));
     still.allow_auto_disable = false;
     let other = pose([1.0, 0.0, 0.1], [0.0; 3]);

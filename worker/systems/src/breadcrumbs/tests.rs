@@ -57,7 +57,7 @@ fn copies_are_put_behind_the_model_until_there_are_enough() {
 }
 
 #[test]
-fn what_is_spawned_is_a_world_that_can_be_read() {
+fn a_deployed_breadcrumb_is_a_readable_world() {
     let mut rig = robot("", "");
     deploy(&mut rig);
     let text = &spawns(&rig)[0].sdf;

@@ -186,7 +186,7 @@ fn a_robot_that_moves_to_another_cell_goes_on() {
 }
 
 #[test]
-fn what_a_robot_needs_is_asked_for() {
+fn missing_and_impossible_parameters_of_a_drive_are_named() {
     let lame = robot("").replace("<left_joint>l</left_joint>", "");
     let problem = SystemTestRig::problem(&lame);
     assert!(problem.contains("<left_joint> is missing"), "{problem}");

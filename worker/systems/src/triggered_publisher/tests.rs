@@ -218,7 +218,7 @@ fn services_are_called_by_their_names() {
 }
 
 #[test]
-fn what_cannot_be_made_is_told() {
+fn impossible_publishers_are_named_with_the_reason() {
     let out = "<output type='gz.msgs.Empty' topic='/out'/>";
     let cases = [
         ("", "<input> is missing"),

@@ -82,7 +82,7 @@ fn a_pair_that_dithers_stays_for_the_minimum_stay() {
 }
 
 #[test]
-fn who_comes_to_others_does_not_bring_those_along_that_it_did_not_meet() {
+fn a_performer_brings_no_strangers_into_another_cell() {
     let mut fixture = Fixture::new(2, &[1.25, 2.35, 3.45, 4.7, 8.0, 9.1], with_stay(10));
     fixture.at(&[]);
     assert_eq!(fixture.cells(), "L1 L1 L1 L1 L2 L2");
@@ -190,7 +190,7 @@ fn performers_of_overlapping_levels_that_never_meet_stay_apart() {
 }
 
 #[test]
-fn those_of_other_worlds_are_never_met() {
+fn performers_of_other_worlds_never_meet() {
     let worlds = [balls("a", 1, &[0.0]), balls("b", 1, &[0.0])];
     let mut fixture = Fixture::of(&worlds, RULES);
     fixture.at(&[]);
@@ -198,7 +198,7 @@ fn those_of_other_worlds_are_never_met() {
 }
 
 #[test]
-fn what_has_no_collisions_meets_nobody() {
+fn a_performer_without_collisions_meets_nobody() {
     let mut fixture = Fixture::new(2, &[4.9, 5.9], RULES);
     let apart = fixture.states[1];
     fixture.states[1].reach = protocol::NO_REACH;

@@ -56,7 +56,7 @@ fn everything_that_a_performer_will_cross_in_the_next_step_is_loaded_before() {
 }
 
 #[test]
-fn what_would_cross_more_levels_than_a_step_can_counts_with_its_box_alone() {
+fn a_performer_that_is_too_fast_counts_with_its_box_alone() {
     let mut fixture = Fixture::new(600, &[0.0], RULES);
     fixture.at(&[]);
     fixture.states[0].linear_velocity = [1e300, 0.0, 0.0];

@@ -57,7 +57,7 @@ fn a_cell_stands_still_while_its_level_is_not_active() {
 }
 
 #[test]
-fn what_lives_with_two_levels_goes_on_while_one_of_them_is_active() {
+fn a_model_of_two_levels_goes_on_while_one_is_active() {
     let mut world = balls("w", 3, &[0.0, 20.0]);
     declare(&mut world, "p0", 1.0);
     for level in [0, 2] {
@@ -78,7 +78,7 @@ fn what_lives_with_two_levels_goes_on_while_one_of_them_is_active() {
 }
 
 #[test]
-fn what_a_command_puts_into_an_active_level_goes_on_there_at_once() {
+fn a_model_put_into_an_active_level_goes_on_at_once() {
     let rules = Rules {
         minimum_stay: 100,
         ..RULES
@@ -90,7 +90,7 @@ fn what_a_command_puts_into_an_active_level_goes_on_there_at_once() {
 }
 
 #[test]
-fn what_a_command_puts_into_a_level_that_is_not_active_stops_there() {
+fn a_model_put_into_an_inactive_level_stops_there() {
     let mut fixture = fixture(3, &[0.0, 20.0], 1, RULES);
     fixture.at(&[]);
     assert_eq!(
@@ -101,7 +101,7 @@ fn what_a_command_puts_into_a_level_that_is_not_active_stops_there() {
 }
 
 #[test]
-fn what_a_command_puts_beside_others_comes_to_them() {
+fn a_model_put_beside_others_joins_their_cell() {
     let mut world = balls("w", 3, &[15.6, 10.0]);
     world.levels[1].buffer = 0.0;
     world.levels[1].models.push("p1".to_owned());
@@ -117,7 +117,7 @@ fn what_a_command_puts_beside_others_comes_to_them() {
 }
 
 #[test]
-fn what_leaves_for_a_level_that_is_not_active_stops_there() {
+fn a_model_that_enters_an_inactive_level_stops_there() {
     let mut fixture = bound_to(2, 3, &[0.0, 4.0]);
     fixture.at(&[]);
     assert_eq!(
@@ -165,7 +165,7 @@ fn a_model_that_is_made_a_performer_has_its_cell_go_on() {
 }
 
 #[test]
-fn what_moves_freely_joins_what_stands_still_and_leaves_it_as_it_is() {
+fn a_moving_model_joins_a_suspended_one_and_leaves_it_as_it_is() {
     let mut fixture = bound_to(1, 2, &[0.0, 3.0, 8.0]);
     fixture.at(&[]);
     fixture.at(&[-3.0, 3.0, 6.2]);

@@ -130,7 +130,7 @@ fn a_file_without_a_scene_shows_all_its_geometry() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_named_with_its_line() {
+fn broken_references_are_named_with_their_line() {
     let node = r##"<node><instance_geometry url="#none"/></node>"##;
     let text = file(&triangles(), node);
     check_error(

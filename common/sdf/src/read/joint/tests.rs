@@ -138,7 +138,7 @@ fn an_axis_has_limits_and_dynamics() {
 }
 
 #[test]
-fn what_libsdformat_accepts_and_makes_no_sense_is_warned_of() {
+fn nonsense_that_libsdformat_accepts_is_a_warning() {
     let axis = |rest: &str| in_model(&joint("revolute", &format!("<axis>{rest}</axis>")));
     check_warning(&in_model(&joint("revolute", "")), "ELEMENT_MISSING", 1);
     let reversed = "<limit><lower>1</lower><upper>-1</upper></limit>";

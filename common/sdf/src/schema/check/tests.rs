@@ -108,7 +108,7 @@ fn joints_but_balls_name_their_ends() {
 }
 
 #[test]
-fn what_sdf_does_not_have_is_a_warning_once_per_name() {
+fn names_that_sdf_does_not_have_warn_once() {
     check(
         "<model name='m' x='1'/>",
         &[],

@@ -72,7 +72,7 @@ fn all_that_is_known_is_said() {
 }
 
 #[test]
-fn what_is_gone_says_so() {
+fn details_of_a_removed_thing_say_that_it_is_gone() {
     for subject in [
         Subject::Row(Panel::Peers, "s9".to_owned()),
         Subject::Line(Panel::Events, 900),

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_key_is_called_finds_it_again() {
+    fn the_name_of_a_key_parses_to_the_same_key() {
         for key in BINDINGS.iter().flat_map(|binding| binding.keys) {
             assert_eq!(parse_key(&key_name(*key)), Ok(*key));
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_key_names_are_refused() {
         for name in [
             "", "F1", "Ctrl-", "Ctrl-1", "Ctrl-m", "Alt-x", "\t", "Ctrl-ä", "xy",
         ] {

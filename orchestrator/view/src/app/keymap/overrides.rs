@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_name() {
+    fn impossible_key_overrides_are_refused_by_name() {
         check_error("jump", &["x"], "there is no action `jump`");
         check_error("quit", &[], "`quit` needs a key: there is no other way out");
         check_error(

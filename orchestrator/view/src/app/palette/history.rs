@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_huge_or_begins_with_a_blank_is_not_remembered() {
+    fn repeated_huge_and_indented_lines_stay_out_of_the_history() {
         let mut history = history(&["play", "play", "", "x\u{1b}[2Jy"]);
         assert_eq!(history.lines(), ["play", "xy"]);
         history.push(" secret");

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_says_why() {
+    fn an_invalid_message_is_refused_with_the_reason() {
         check("", Err("begins with /"));
         check("cmd_vel linear: {x: 1}", Err("begins with /"));
         check("/new linear: {x: 1}", Err("name it before the message"));

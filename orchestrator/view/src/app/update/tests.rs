@@ -157,7 +157,7 @@ fn stopping_is_asked_for_before_it_is_done() {
 }
 
 #[test]
-fn who_started_the_run_is_asked_what_becomes_of_it() {
+fn the_view_that_started_a_run_asks_whether_to_stop_it() {
     let mut owner = fixture::model();
     assert_eq!(press(&mut owner, Key::Char('q')), None);
     assert_eq!(owner.mode, Mode::Confirm(Question::Quit));

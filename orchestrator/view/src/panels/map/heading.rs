@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rolls_has_the_arrow_of_its_way() {
+    fn a_rolling_performer_has_the_arrow_of_its_motion() {
         let mut barrel = fixture::performers().remove(0);
         barrel.orientation_xyzw = [0.8_f64.sqrt(), 0.0, 0.0, 0.2_f64.sqrt()];
         barrel.linear_velocity = [0.0, -2.0, 0.0];

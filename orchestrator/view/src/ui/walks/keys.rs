@@ -124,7 +124,7 @@ fn a_filter_that_is_no_expression_says_so() {
 }
 
 #[test]
-fn what_is_removed_is_named_in_the_question() {
+fn the_question_names_the_model_to_remove() {
     let mut user = Walk::new(80, 24);
     user.keys("5 Down x")
         .sees("Take box out of the world for good?");
@@ -133,7 +133,7 @@ fn what_is_removed_is_named_in_the_question() {
 }
 
 #[test]
-fn how_to_get_help_and_how_to_leave_is_always_in_the_footer() {
+fn the_footer_always_has_help_and_quit() {
     for panel in ["1", "2", "3", "4", "5", "6", "7", "8", "9"] {
         Walk::new(80, 24).keys(panel).sees("? help  q quit");
     }

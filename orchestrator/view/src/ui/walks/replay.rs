@@ -88,7 +88,7 @@ fn times_and_speeds_are_typed() {
 }
 
 #[test]
-fn what_would_change_a_run_is_refused() {
+fn a_read_only_view_refuses_commands() {
     let mut walk = walk(120, 30);
     walk.keys("5 x").sees("this is a recording");
     walk.keys(":")

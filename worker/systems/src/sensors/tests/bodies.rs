@@ -292,7 +292,7 @@ fn topics_and_frames_follow_from_names_as_in_gazebo() {
 }
 
 #[test]
-fn what_cannot_be_is_said_with_its_reason() {
+fn impossible_parameters_of_sensors_are_named() {
     let problem = |sensor: String| {
         let problems = rig_of(&fixed("robot", "0 0 0 0 0 0", &sensor)).problems;
         problems.join("; ")

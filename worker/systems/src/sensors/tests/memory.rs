@@ -95,7 +95,7 @@ fn sensors_go_on_in_another_cell() {
 }
 
 #[test]
-fn what_a_sensor_says_does_not_depend_on_who_listened_before() {
+fn measurements_do_not_depend_on_earlier_subscribers() {
     let mut rig = rig_of(&content());
     let mut unheard = rig_of(&content());
     rig.run_steps(40);

@@ -148,7 +148,7 @@ fn a_depth_camera_measures_along_its_axis() {
 }
 
 #[test]
-fn what_is_beyond_the_planes_of_a_camera_is_infinite() {
+fn points_beyond_the_clip_planes_are_infinite() {
     let camera = |near: f64, far: f64| {
         let content = format!(
             "<camera><image><width>1</width><height>1</height></image>

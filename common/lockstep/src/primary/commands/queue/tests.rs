@@ -32,7 +32,7 @@ fn ask_as_system(queue: &mut CommandQueue) {
 }
 
 #[test]
-fn what_was_one_round_is_one_round_again() {
+fn commands_of_one_round_replay_in_one_round() {
     let schedule = vec![
         seed(5, Some(0), 1),
         seed(5, Some(0), 2),

@@ -365,7 +365,7 @@ fn check(first: &Rig) {
 }
 
 #[test]
-fn what_left_takes_no_room_however_often_it_came() {
+fn models_that_come_and_go_leave_no_memory_behind() {
     const CYCLES: u64 = 10_000;
     let cycle = |number: u64| {
         let at = |iteration, command| ScheduledCommand {
@@ -427,7 +427,7 @@ fn what_left_takes_no_room_however_often_it_came() {
 }
 
 #[test]
-fn what_was_done_since_a_checkpoint_is_done_again() {
+fn steps_since_a_checkpoint_are_replayed() {
     let mut first = Rig::new();
     let mut checkpoint = None;
     let mut replay = Replay::default();

@@ -43,7 +43,7 @@ fn a_reset_is_asked_for() {
 }
 
 #[test]
-fn who_is_removed_is_named_and_asked_for() {
+fn the_model_to_remove_is_named_and_confirmed() {
     let mut model = in_state(RunState::Running);
     press(&mut model, Key::Char('5'));
     press(&mut model, Key::Down);

@@ -50,7 +50,7 @@ fn leaving_stops_the_robot() {
 }
 
 #[test]
-fn what_cannot_be_driven_says_who_can_and_topics_are_asked_for_again() {
+fn driving_a_model_without_a_drive_names_those_with_one() {
     let mut model = in_state(RunState::Running);
     press(&mut model, Key::Char('5'));
     let effect = press(&mut model, Key::Char('D'));
