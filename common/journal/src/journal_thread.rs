@@ -1,8 +1,9 @@
 //! [`JournalThread`]: writes a journal on a thread of its own, so that no step waits for a disk.
 //!
 //! Only a queue that is full holds a step up, and not for long: a disk that does not answer counts
-//! as one that takes nothing. Then the journal thread tries again every second and says so; what is put
-//! down meanwhile waits. Who must know that records are written asks [`JournalThread::is_written`].
+//! as one that takes nothing. Then the journal thread tries again every second and says so; what is
+//! put down meanwhile waits. Who must know that records are written asks
+//! [`JournalThread::is_written`].
 
 use std::collections::VecDeque;
 use std::fmt;

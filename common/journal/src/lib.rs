@@ -1,7 +1,8 @@
 //! The journal of a run on disk: its manifest, checkpoints, and what was done since.
 //!
-//! [`writer::Writer`] writes it, on a thread of its own ([`journal_thread::JournalThread`]); [`reader::read`]
-//! finds in it from where, and how, a run goes on. It knows files, and neither sockets nor physics.
+//! [`writer::Writer`] writes it, on a thread of its own ([`journal_thread::JournalThread`]);
+//! [`reader::read`] finds in it from where, and how, a run goes on. It knows files, and neither
+//! sockets nor physics.
 //!
 //! A journal is a folder: `manifest`, `checkpoint-N` after commit `N`, and segments of the log,
 //! `log-N`. A commit is the end of a step; commits are counted over the whole life of a run, also

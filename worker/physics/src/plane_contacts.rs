@@ -6,9 +6,9 @@
 //! found in the mesh's own tree, and the outermost of them become the contacts.
 //!
 //! A round face that lies flat has eight corners on its rim ([`RoundFace`]). With friction at the
-//! four of parry's square alone, a spinning disc turns by an angle a tenth too large until it stops.
-//! A face that does not lie flat has its lowest point, so that a wheel has two contacts, however it
-//! has turned.
+//! four of parry's square alone, a spinning disc turns by an angle a tenth too large until it
+//! stops. A face that does not lie flat has its lowest point, so that a wheel has two contacts,
+//! however it has turned.
 
 use rapier3d_f64::math::{Pose, Real, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;

@@ -136,8 +136,8 @@ impl Cells {
         self.is_suspended(cell) && self.may_be_suspended(plan, levels, cell)
     }
 
-    /// Tells whether a cell has performers, of which none is an activating performer, and neither its level nor
-    /// one that they live with is active.
+    /// Tells whether a cell has performers, of which none is activating, and neither
+    /// its level nor one that they live with is active.
     pub(super) fn may_be_suspended(
         &self,
         plan: &Topology,

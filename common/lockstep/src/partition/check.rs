@@ -31,8 +31,8 @@ impl Partition {
             if self.is_suspended(cell) {
                 assert!(
                     self.cells.may_be_suspended(plan, &self.levels, cell),
-                    "suspended cell {cell} has performers, none of them activating, and neither its \
-                     level nor one of theirs is active"
+                    "suspended cell {cell} has performers, none of them activating, and neither \
+                     its level nor one of theirs is active"
                 );
             }
         }

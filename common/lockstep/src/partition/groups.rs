@@ -14,8 +14,8 @@
 //! since twice four is more than three times two.
 //!
 //! **Invariant:** after an update, all members of a group are in one cell, except that nobody
-//! leaves a suspended cell without an activating performer but whom a command has put elsewhere, and nobody a cell
-//! where a joint goes with the step to come.
+//! leaves a suspended cell without an activating performer but whom a command has put elsewhere,
+//! and nobody a cell where a joint goes with the step to come.
 
 use protocol::{CellId, Iteration, PerformerId, PerformerState};
 

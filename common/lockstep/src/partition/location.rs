@@ -1,5 +1,5 @@
-//! [`PerformerLocation`]: the place of one performer among the levels: those that it touches, and its home
-//! cell.
+//! [`PerformerLocation`]: the place of one performer among the levels: those that it touches, and
+//! its home cell.
 //!
 //! A look finds out, and how far the performer may move before a look could say anything else;
 //! until then a glance is enough. Brute force and glances always agree.

@@ -1,7 +1,7 @@
 //! [`SavedPartition`]: what [`Partition`] must save to go on as if nothing had happened.
 //!
-//! State that follows from other state, such as the members of cells, the activating performers of levels and the
-//! trees of boxes, is not kept but found again.
+//! State that follows from other state, such as the members of cells, the activating performers of
+//! levels and the trees of boxes, is not kept but found again.
 
 use protocol::{CellId, Iteration, LevelId, PerformerId};
 use serde::{Deserialize, Serialize};
