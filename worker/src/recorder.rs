@@ -50,6 +50,8 @@ pub struct RecorderSettings {
     pub path: PathBuf,
     /// Its format.
     pub format: RecordFormat,
+    /// Rules of its topics, if it is for ROS.
+    pub rules: Rules,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub rate_hz: f64,
     /// True if every iteration's states are recorded.
@@ -94,7 +96,7 @@ impl Recorder {
                 spawn(&queue, writer.map_err(io::Error::other)?, settings)?
             }
             RecordFormat::Ros2 => {
-                let mapping = Mapping::new(&Rules::default()).map_err(io::Error::other)?;
+                let mapping = Mapping::new(&settings.rules).map_err(io::Error::other)?;
                 let writer = RosWriter::new(sink, mapping);
                 spawn(&queue, writer.map_err(io::Error::other)?, settings)?
             }

@@ -17,6 +17,9 @@ pub mod transforms;
 pub mod types;
 pub mod value;
 
+#[cfg(test)]
+mod documentation;
+
 pub use cdr::{CdrError, from_cdr, to_cdr};
 pub use convert::{DecodeError, EncodeError, decode, decode_to, encode};
 pub use mapping::{Durability, Frames, Mapping, Note, Qos, Reliability, RosTopic, Used, Ways};

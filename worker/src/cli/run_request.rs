@@ -7,6 +7,7 @@ use anyhow::Context;
 use journal::Losses;
 use lockstep::{StepTimeoutSettings, Topology};
 use protocol::{Iteration, Role, TraceWindow};
+use ros2::Rules;
 use run::{JournalLocation, RunSpec};
 use worker::divergence_file::DivergenceFile;
 use worker::recorder::RecorderSettings;
@@ -72,6 +73,7 @@ impl Run {
         Some(RecorderSettings {
             path: record.file.clone()?,
             format: record.format,
+            rules: Rules::default(),
             rate_hz: record.rate_hz,
             has_states: record.states,
         })
