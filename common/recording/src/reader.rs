@@ -163,9 +163,12 @@ impl<R: Read + Seek> Recording<R> {
             Err(_) => scan::read(&mut source, length)?,
         };
         let at = content.attachments.get(SETTINGS_ATTACHMENT);
-        let offset = *at.ok_or_else(|| match content.is_for_ros() {
-            true => ReadError::ForRos,
-            false => ReadError::NotOurs("description of its run"),
+        let offset = *at.ok_or_else(|| {
+            if content.is_for_ros() {
+                ReadError::ForRos
+            } else {
+                ReadError::NotOurs("description of its run")
+            }
         })?;
         let settings = read_attachment(&mut source, offset, SETTINGS_BYTES_MAX)?;
         let description = read_description(&settings, offset)?;

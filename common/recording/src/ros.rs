@@ -113,33 +113,13 @@ impl<W: Write + Seek> RosWriter<W> {
     /// Fails if it cannot be written.
     pub fn message(&mut self, message: &TopicMessage) -> Result<(), WriteError> {
         let key = (message.topic.clone(), message.kind.clone());
-        if !self.topics.contains_key(&key) {
-            let topic = self.topic(&message.topic, &message.kind)?;
-            self.topics.insert(key.clone(), topic);
-        }
-        let topic = self.topics.get_mut(&key).expect("it is added above");
-        let frames = topic.frames;
-        let mut written = None;
-        if let Some(own) = &mut topic.own
-            && own.rate.admits(message.sim_time.0)
-        {
-            match ros2::encode(&message.kind, &message.body, own.type_name) {
-                Ok(cdr) => written = Some((own.channel, cdr)),
-                Err(error) if !std::mem::replace(&mut topic.has_problem, true) => {
-                    let topic = &message.topic;
-                    let text = format!("messages of {topic} are left out: {error}");
-                    self.problems.push(text);
-                }
-                Err(_) => {}
-            }
-        }
-        if let Some((channel, cdr)) = written {
-            self.put(channel, &cdr, message.sim_time)?;
-        }
-        match frames {
-            Some(frames) => self.frames(frames, message),
-            None => Ok(()),
-        }
+        let mut topic = match self.topics.remove(&key) {
+            Some(known) => known,
+            None => self.topic(&message.topic, &message.kind)?,
+        };
+        let written = self.message_of(&mut topic, message);
+        self.topics.insert(key, topic);
+        written
     }
 
     /// Returns what was left out since the last call, each thing once.
@@ -175,6 +155,27 @@ impl<W: Write + Seek> RosWriter<W> {
         let mut sink = self.writer.into_inner();
         sink.flush().map_err(mcap::McapError::from)?;
         Ok(sink)
+    }
+
+    /// Writes a message under the name of its topic, and its frames.
+    fn message_of(&mut self, topic: &mut Topic, message: &TopicMessage) -> Result<(), WriteError> {
+        if let Some(own) = &mut topic.own
+            && own.rate.admits(message.sim_time.0)
+        {
+            match ros2::encode(&message.kind, &message.body, own.type_name) {
+                Ok(cdr) => self.put(own.channel, &cdr, message.sim_time)?,
+                Err(error) if !std::mem::replace(&mut topic.has_problem, true) => {
+                    let topic = &message.topic;
+                    let text = format!("messages of {topic} are left out: {error}");
+                    self.problems.push(text);
+                }
+                Err(_) => {}
+            }
+        }
+        match topic.frames {
+            Some(frames) => self.frames(frames, message),
+            None => Ok(()),
+        }
     }
 
     /// Writes the frames in a message; those that stay only when they are new.
