@@ -96,6 +96,30 @@ pub fn read(bytes: &[u8]) {
     }
 }
 
+/// Reads bytes as a message of ROS 2 of the type that the first byte numbers, and as the kinds that
+/// it becomes. What is accepted must be the same once it is written and read again.
+///
+/// # Panics
+/// Panics if the reader breaks one of its promises.
+pub fn read_ros(bytes: &[u8]) {
+    let Some((first, cdr)) = bytes.split_first() else {
+        return;
+    };
+    let types: Vec<_> = ros2::types::all().collect();
+    let known = types[usize::from(*first) % types.len()];
+    if let Ok(normal) = known.normalized(cdr) {
+        let again = known.normalized(&normal).expect("it comes back");
+        assert!(again == normal, "a message comes back as it was");
+    }
+    let pairs = ros2::convert::PAIRS.iter();
+    for pair in pairs.filter(|pair| pair.ros_type.name == known.name) {
+        if let Ok(payload) = ros2::decode_to(pair.kind, known.name, cdr) {
+            let sent = ros2::encode(pair.kind, &payload, known.name);
+            assert!(sent.is_ok(), "what came in goes out: {sent:?}");
+        }
+    }
+}
+
 /// File names by the first byte modulo eight: the digits 0 to 7 begin the seeds.
 const MESH_NAMES: [&str; 8] = [
     "m.stl",

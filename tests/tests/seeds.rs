@@ -61,6 +61,11 @@ fn messages() {
 }
 
 #[test]
+fn messages_of_ros() {
+    replay("ros", &[], fuzz::read_ros);
+}
+
+#[test]
 fn journals() {
     replay("journal", &[], fuzz::read_journal);
 }
