@@ -1,0 +1,16 @@
+//! A node of ROS 2: publishers and subscriptions of messages that are encoded already.
+//!
+//! [`Participant`] is a process in a domain of DDS. It knows names, types and quality of service as
+//! ROS 2 has them, and nothing of simulations or of what is in a message. `rustdds` is the
+//! middleware, and known here alone: another one replaces this crate and nothing else.
+
+mod graph;
+mod names;
+mod participant;
+mod payload;
+
+pub use names::NameError;
+pub use participant::{
+    DOMAIN_MAX, EndpointError, JoinError, OnArrival, Participant, Place, Publication, PublishError,
+    Quality, Sample, Subscription, Topic,
+};

@@ -1,0 +1,389 @@
+//! [`Participant`]: this process in a domain of DDS, as one node of ROS 2.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::time::Instant;
+
+use rustdds::dds::{CreateError, WriteError};
+use rustdds::no_key::{DataWriter, SimpleDataReader};
+use rustdds::policy::{Durability, History, ResourceLimits};
+use rustdds::{
+    DomainParticipant, DomainParticipantBuilder, Duration, Publisher, QosPolicies,
+    QosPolicyBuilder, RTPSEntity, Subscriber, TopicKind,
+};
+
+use crate::graph::{self, NodeEntities, NodeName};
+use crate::names::{self, NameError};
+use crate::payload::{Payload, Raw};
+
+/// The largest number of a domain whose ports exist.
+pub const DOMAIN_MAX: u16 = 232;
+
+/// Number of messages of one topic that may wait for a reliable reader to acknowledge them.
+const WINDOW: i32 = 4096;
+
+/// Number of endpoints that are made at once; `rustdds` silently announces none beyond 500 that
+/// its discovery has not got to yet.
+const BURST: usize = 100;
+
+/// Time that its discovery takes for so many, with much to spare.
+const BURST_TIME: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Place of a participant in the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the domain, as in `ROS_DOMAIN_ID`.
+    pub domain: u16,
+    /// True if it is seen on this machine alone, as with `ROS_LOCALHOST_ONLY`.
+    pub is_local: bool,
+}
+
+/// Quality of service of a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quality {
+    /// True if what is lost on the way is sent again.
+    pub is_reliable: bool,
+    /// True if readers that come later get the last messages.
+    pub is_kept: bool,
+    /// Number of messages that are kept.
+    pub depth: u32,
+}
+
+/// A topic of ROS 2.
+#[derive(Clone, Copy, Debug)]
+pub struct Topic<'a> {
+    /// Its name: `/model/robot/odometry`.
+    pub name: &'a str,
+    /// Type of its messages: `nav_msgs/msg/Odometry`.
+    pub type_name: &'a str,
+    /// Quality of service.
+    pub quality: Quality,
+}
+
+/// Reason why a process cannot take part.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// No domain has this number.
+    #[error("ROS 2 has no domain {0}: domains are numbered 0 to {DOMAIN_MAX}")]
+    Domain(u16),
+    /// The node cannot be named so.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The network does not allow it.
+    #[error("cannot take part in domain {domain} of ROS 2: {source}")]
+    Network {
+        /// The domain.
+        domain: u16,
+        /// The cause.
+        source: Box<CreateError>,
+    },
+}
+
+/// Reason why a topic has no publisher or subscription.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointError {
+    /// A topic or its type cannot be named so.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The middleware refuses.
+    #[error("{topic} cannot be made known to ROS 2: {source}")]
+    Refused {
+        /// The topic.
+        topic: String,
+        /// The cause.
+        source: Box<CreateError>,
+    },
+}
+
+/// Reason why a message is not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PublishError {
+    /// The bytes are in another encoding.
+    #[error("message is not in plain little-endian CDR")]
+    Encoding,
+    /// A reliable reader acknowledges nothing.
+    #[error("a reader has not acknowledged the last {WINDOW} messages")]
+    Full,
+    /// The middleware has stopped.
+    #[error("middleware has stopped")]
+    Broken,
+}
+
+/// Something that is told when a message arrives. It is told by threads of the middleware.
+pub trait OnArrival: Send + Sync {
+    /// Notes that a subscription has something to receive.
+    fn on_arrival(&self);
+}
+
+struct Arrivals(Arc<dyn OnArrival>);
+
+impl Wake for Arrivals {
+    fn wake(self: Arc<Self>) {
+        self.0.on_arrival();
+    }
+}
+
+/// This process as one node of ROS 2. Dropping it leaves the domain.
+pub struct Participant {
+    name: NodeName,
+    entities: NodeEntities,
+    is_announced: bool,
+    announcer: DataWriter<Payload, Raw>,
+    publisher: Publisher,
+    subscriber: Subscriber,
+    waker: Waker,
+    /// Number of endpoints of the burst under way, and when it began.
+    burst: (usize, Instant),
+    // The last to go: endpoints refer to it.
+    domain: DomainParticipant,
+}
+
+/// The right to publish on a topic, which ends with it.
+pub struct Publication {
+    writer: DataWriter<Payload, Raw>,
+}
+
+/// Messages of others on a topic, until it is dropped.
+pub struct Subscription {
+    reader: SimpleDataReader<Payload, Raw>,
+    waker: Waker,
+}
+
+/// A message that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Global number of the writer.
+    pub writer: [u8; 16],
+    /// Number of the message among those of its writer, which grows.
+    pub number: i64,
+    /// The message, in CDR with its header.
+    pub cdr: Vec<u8>,
+}
+
+impl Participant {
+    /// Joins a domain as the node `name`, such as `/phalanx/s1`; `arrivals` is told of messages.
+    ///
+    /// # Errors
+    /// Fails if there is no such domain, the name is none, or no socket can be opened.
+    pub fn join(
+        place: &Place,
+        name: &str,
+        arrivals: Arc<dyn OnArrival>,
+    ) -> Result<Self, JoinError> {
+        if place.domain > DOMAIN_MAX {
+            return Err(JoinError::Domain(place.domain));
+        }
+        let name = NodeName::parse(name)?;
+        let failed = |source| JoinError::Network {
+            domain: place.domain,
+            source: Box::new(source),
+        };
+        let mut builder = DomainParticipantBuilder::new(place.domain);
+        if place.is_local {
+            builder = builder.with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+        }
+        let participant = builder.build().map_err(failed)?;
+        let qos = QosPolicies::builder().build();
+        let publisher = participant.create_publisher(&qos).map_err(failed)?;
+        let subscriber = participant.create_subscriber(&qos).map_err(failed)?;
+        let kept = quality_of_graph();
+        let topic = participant.create_topic(
+            graph::TOPIC.to_owned(),
+            graph::TYPE.to_owned(),
+            &kept,
+            TopicKind::NoKey,
+        );
+        let topic = topic.map_err(failed)?;
+        let announcer = publisher.create_datawriter_no_key(&topic, None);
+        Ok(Self {
+            name,
+            entities: NodeEntities::default(),
+            is_announced: false,
+            announcer: announcer.map_err(failed)?,
+            publisher,
+            subscriber,
+            waker: Waker::from(Arc::new(Arrivals(arrivals))),
+            burst: (0, Instant::now()),
+            domain: participant,
+        })
+    }
+
+    /// Makes a publisher of a topic. Readers hear of it within some tenths of a second.
+    ///
+    /// # Errors
+    /// Fails if the topic cannot be named so, or the middleware has stopped.
+    pub fn advertise(&mut self, topic: &Topic<'_>) -> Result<Publication, EndpointError> {
+        let (dds, qos) = self.topic(topic)?;
+        let writer = self.publisher.create_datawriter_no_key(&dds, Some(qos));
+        let writer: DataWriter<Payload, Raw> = writer.map_err(|error| refused(topic, error))?;
+        self.entities.writers.push(writer.guid().to_bytes());
+        self.is_announced = false;
+        Ok(Publication { writer })
+    }
+
+    /// Makes a subscription to a topic.
+    ///
+    /// # Errors
+    /// Fails if the topic cannot be named so, or the middleware has stopped.
+    pub fn subscribe(&mut self, topic: &Topic<'_>) -> Result<Subscription, EndpointError> {
+        let (dds, qos) = self.topic(topic)?;
+        let subscriber = &self.subscriber;
+        let reader = subscriber.create_simple_datareader_no_key(&dds, Some(qos));
+        let reader: SimpleDataReader<Payload, Raw> =
+            reader.map_err(|error| refused(topic, error))?;
+        reader.set_waker(Some(self.waker.clone()));
+        self.entities.readers.push(reader.guid().to_bytes());
+        self.is_announced = false;
+        let waker = self.waker.clone();
+        Ok(Subscription { reader, waker })
+    }
+
+    /// Forgets a publisher, which no longer counts among those of the node.
+    pub fn withdraw(&mut self, publication: Publication) {
+        let guid = publication.writer.guid().to_bytes();
+        drop(publication);
+        self.entities.writers.retain(|writer| *writer != guid);
+        self.is_announced = false;
+    }
+
+    /// Forgets a subscription, which no longer counts among those of the node.
+    pub fn unsubscribe(&mut self, subscription: Subscription) {
+        let guid = subscription.reader.guid().to_bytes();
+        drop(subscription);
+        self.entities.readers.retain(|reader| *reader != guid);
+        self.is_announced = false;
+    }
+
+    /// Tells others which publishers and subscriptions are those of this node, if that changed.
+    ///
+    /// # Errors
+    /// Fails if the middleware has stopped.
+    pub fn announce(&mut self) -> Result<(), PublishError> {
+        if self.is_announced {
+            return Ok(());
+        }
+        let guid = self.domain.guid().to_bytes();
+        let message = graph::message(&guid, &self.name, &self.entities);
+        write(&self.announcer, message)?;
+        self.is_announced = true;
+        Ok(())
+    }
+
+    /// Tells on how many topics others subscribe or publish that this node knows of.
+    pub fn counts(&self) -> (usize, usize) {
+        let readers = self.domain.discovered_readers().len();
+        (readers, self.domain.discovered_writers().len())
+    }
+
+    fn topic(&mut self, topic: &Topic<'_>) -> Result<(rustdds::Topic, QosPolicies), EndpointError> {
+        let name = names::topic(topic.name)?;
+        let type_name = names::message_type(topic.type_name)?;
+        self.pace();
+        let qos = qos_of(topic.quality);
+        let made = self
+            .domain
+            .create_topic(name, type_name, &qos, TopicKind::NoKey);
+        Ok((made.map_err(|error| refused(topic, error))?, qos))
+    }
+
+    /// Gives discovery time for the endpoints that were made.
+    fn pace(&mut self) {
+        let (count, since) = self.burst;
+        if count < BURST {
+            self.burst.0 += 1;
+            return;
+        }
+        let left = BURST_TIME.saturating_sub(since.elapsed());
+        std::thread::sleep(left);
+        self.burst = (0, Instant::now());
+    }
+}
+
+impl Publication {
+    /// Publishes a message: plain little-endian CDR with its header. Never waits.
+    ///
+    /// # Errors
+    /// Fails if the bytes are in another encoding, a reliable reader acknowledges nothing any more,
+    /// or the middleware has stopped; then nobody receives it.
+    pub fn publish(&self, cdr: Vec<u8>) -> Result<(), PublishError> {
+        write(&self.writer, cdr)
+    }
+}
+
+impl Subscription {
+    /// Takes the next message that has arrived. Bytes that cannot be read are skipped.
+    pub fn take(&self) -> Option<Sample> {
+        loop {
+            match self.reader.try_take_one() {
+                Ok(Some(change)) => {
+                    return Some(Sample {
+                        writer: change.writer_guid.to_bytes(),
+                        number: change.sequence_number.into(),
+                        cdr: change.into_value().into_bytes(),
+                    });
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::debug!("a message of ROS 2 is skipped: {error}");
+                    if matches!(error, rustdds::dds::ReadError::Poisoned { .. }) {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has arrivals told again; to be called before what is here is taken.
+    pub fn listen(&self) {
+        self.reader.drain_read_notifications();
+        self.reader.set_waker(Some(self.waker.clone()));
+    }
+}
+
+fn write(writer: &DataWriter<Payload, Raw>, cdr: Vec<u8>) -> Result<(), PublishError> {
+    let payload = Payload::new(cdr).ok_or(PublishError::Encoding)?;
+    match writer.write(payload, None) {
+        Ok(()) => Ok(()),
+        Err(WriteError::WouldBlock { .. }) => Err(PublishError::Full),
+        Err(_) => Err(PublishError::Broken),
+    }
+}
+
+fn refused(topic: &Topic<'_>, source: CreateError) -> EndpointError {
+    EndpointError::Refused {
+        topic: topic.name.to_owned(),
+        source: Box::new(source),
+    }
+}
+
+fn qos_of(quality: Quality) -> QosPolicies {
+    let depth = i32::try_from(quality.depth).map_or(WINDOW, |depth| depth.clamp(1, WINDOW));
+    let durability = if quality.is_kept {
+        Durability::TransientLocal
+    } else {
+        Durability::Volatile
+    };
+    let builder = QosPolicyBuilder::new()
+        .durability(durability)
+        .history(History::KeepLast { depth })
+        .resource_limits(ResourceLimits {
+            max_samples: WINDOW,
+            max_instances: 1,
+            max_samples_per_instance: WINDOW,
+        });
+    if quality.is_reliable {
+        builder.reliable(Duration::ZERO).build()
+    } else {
+        builder.best_effort().build()
+    }
+}
+
+/// Returns the quality of service of the topic that nodes describe themselves on.
+fn quality_of_graph() -> QosPolicies {
+    qos_of(Quality {
+        is_reliable: true,
+        is_kept: true,
+        depth: 1,
+    })
+}
