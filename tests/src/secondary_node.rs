@@ -185,6 +185,7 @@ fn divergence(difference: &str) -> DivergenceReport {
 fn welcome() -> Welcome {
     Welcome {
         publish_all: false,
+        ros2: None,
         trace: None,
         worlds: Vec::new(),
         world_digest: Digest(1),

@@ -408,6 +408,7 @@ fn settings_of(
     };
     Settings {
         publish_all: outputs.messages.is_some() || record.file.is_some(),
+        ros2: None,
         run_ahead_max: simulation.run_ahead_max,
         trace: run.trace_window(),
         topics,

@@ -353,6 +353,7 @@ impl Primary {
             }
             SecondaryToPrimary::CaughtUp(answer) => self.on_caught_up(&sender, *answer, cx),
             SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, cx),
+            SecondaryToPrimary::RosMessages(messages) => self.on_ros_messages(messages, cx),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, cx),
         }
     }
@@ -723,15 +724,18 @@ impl Primary {
 
     fn on_step_ack(&mut self, sender: &PeerName, ack: StepAck, cx: &mut Context<'_>) {
         let is_lost = self.recovery.losses().owes(sender);
+        let sequence = ack.sequence;
         let known = (&self.world, self.placement.host_map());
         match self.barrier.on_ack(sender, ack, is_lost, known, cx.now) {
             AckVerdict::Stale => self.peers.count_stale(),
             AckVerdict::Duplicate => self.peers.count_duplicate(),
             AckVerdict::Waiting(answer) => {
+                self.recovery.note_answered(sender, sequence);
                 self.take_over(answer, cx);
                 self.recovery.jobs_mut().note_free(sender, cx.now);
             }
             AckVerdict::Complete(answer) => {
+                self.recovery.note_answered(sender, sequence);
                 self.take_over(answer, cx);
                 self.recovery.jobs_mut().note_free(sender, cx.now);
                 if !self.recovery.is_held() {

@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::exit::StopReason;
 use crate::id::{CellId, Iteration, LevelId, PeerName, PerformerId, Sequence};
 use crate::link_poses::LinkPoses;
+use crate::ros::RosSettings;
 use crate::time::SimTime;
 use crate::topic;
 use crate::topic_message::{SubscriptionChange, TopicMessage};
@@ -60,6 +61,9 @@ pub struct Welcome {
     /// The iterations of which it says where its time went, if any.
     #[serde(default)]
     pub trace: Option<TraceWindow>,
+    /// Settings of its node in ROS 2, if the run has such.
+    #[serde(default)]
+    pub ros2: Option<RosSettings>,
     /// True if the run has begun: then the first step is not for who is welcomed, also if it comes
     /// late and names another of the same name that is lost.
     pub has_begun: bool,
@@ -303,6 +307,9 @@ pub struct DataAgain {
     pub of: PeerName,
     /// The last step of which all is there: it is about those after.
     pub after: Sequence,
+    /// The last step of which it has published everything in ROS 2.
+    #[serde(default)]
+    pub published: Sequence,
     /// True if it is also about what systems of worlds said, where the lost one spoke for them.
     pub of_worlds: bool,
 }

@@ -14,6 +14,7 @@ use crate::link_poses::LinkPoses;
 use crate::peer::PeerInfo;
 use crate::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use crate::report::divergence::DivergenceReport;
+use crate::ros::RosMessage;
 use crate::state::StateBlob;
 use crate::topic;
 use crate::topic_message::{Publisher, TopicMessage};
@@ -39,6 +40,8 @@ pub enum SecondaryToPrimary {
     CaughtUp(Box<CaughtUp>),
     /// Did a step twice with different results; it leaves next. On `/session`.
     Diverged(Box<DivergenceReport>),
+    /// Messages of nodes of ROS 2, in the order in which they came. On `/session`.
+    RosMessages(Vec<RosMessage>),
     /// Leaves, and why. On `/announce`.
     Leave(StopReason),
 }
@@ -221,7 +224,8 @@ impl SecondaryToPrimary {
             | Self::CellCheckpoint(_)
             | Self::SceneCheckpoint(_)
             | Self::CaughtUp(_)
-            | Self::Diverged(_) => topic::SESSION,
+            | Self::Diverged(_)
+            | Self::RosMessages(_) => topic::SESSION,
             Self::Heartbeat(_) => topic::HEARTBEAT,
             Self::StepAck(_) => topic::STEP_ACK,
         }

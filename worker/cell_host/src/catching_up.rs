@@ -9,7 +9,7 @@ use protocol::secondary_to_primary::{CellDigests, StepAck};
 use protocol::{CellId, DataBatch, Digest, PeerName};
 
 use super::hosted_cell::HostedCell;
-use super::{CellHost, RestoreCellError, RestoreSceneError, Slot, StepError};
+use super::{CellHost, ExportedStep, RestoreCellError, RestoreSceneError, Slot, StepError};
 use crate::progress::SharedProgress;
 
 /// Reason why steps could not be replayed.
@@ -49,6 +49,8 @@ pub struct CatchUpResult {
     pub snapshots: Vec<CellSnapshot>,
     /// Topic data that is published again for observers, in order of steps.
     pub data: Vec<DataBatch>,
+    /// Messages that leave the run and that a lost secondary has not published, in order of steps.
+    pub exported: Vec<ExportedStep>,
 }
 
 impl CellHost {
@@ -80,7 +82,7 @@ impl CellHost {
         }
         let mut digests = Vec::with_capacity(work.steps.len());
         let mut ack = StepAck::default();
-        let mut data = Vec::new();
+        let (mut data, mut exported) = (Vec::new(), Vec::new());
         for step in &work.steps {
             let step = own_part(step.clone(), &work, &self.name);
             if step.sequence == work.until {
@@ -96,6 +98,11 @@ impl CellHost {
             {
                 batch.instead_of = Some(again.of.clone());
                 data.push(batch);
+            }
+            if let (Some(step), Some(again)) = (self.take_exported(), &work.again)
+                && step.sequence > again.published
+            {
+                exported.push(step);
             }
             digests.push(CellDigests {
                 sequence: ack.sequence,
@@ -118,6 +125,7 @@ impl CellHost {
             ack,
             snapshots,
             data,
+            exported,
         })
     }
 

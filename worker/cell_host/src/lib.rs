@@ -9,6 +9,7 @@ mod apply_actions;
 mod catching_up;
 mod cell_bytes;
 mod cell_work;
+mod exports;
 mod hosted_cell;
 mod listeners;
 pub mod progress;
@@ -33,12 +34,13 @@ use std::time::{Duration, Instant};
 use lockstep::WINDOW_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TraceWindow};
+use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TopicMessage, TraceWindow};
 use sdf::{ModelParcel, World};
 
 pub use action_check::ActionError;
 pub use catching_up::{CatchUpError, CatchUpResult};
 pub use cell_bytes::RestoreCellError;
+pub use exports::{ExportRule, ExportedStep, TopicUse};
 pub use hosted_cell::HostedCell;
 pub use scene_bytes::RestoreSceneError;
 pub use step_error::StepError;
@@ -48,6 +50,7 @@ pub use verification::{Difference, Divergence, Field};
 
 use cell_bytes::HostedCopy;
 use cell_work::CellWork;
+use exports::Exports;
 use hosted_cell::CellAnswer;
 use rollback::RollbackPoint;
 use scene::Scene;
@@ -70,6 +73,8 @@ pub struct CellHost {
     threads: Threads,
     cells: BTreeMap<CellId, Slot>,
     data: Option<DataBatch>,
+    /// Messages of the last step that leave the run, if any do.
+    exported: Option<ExportedStep>,
     /// State to roll back to when speculative steps are not those that are granted.
     kept: Option<RollbackPoint>,
     ahead_limit: Duration,
@@ -181,6 +186,7 @@ impl CellHost {
             threads: Threads::start(settings.threads)?,
             cells: BTreeMap::new(),
             data: None,
+            exported: None,
             kept: None,
             ahead_limit: WINDOW_MAX,
             trace: settings.trace,
@@ -249,6 +255,7 @@ impl CellHost {
         }
         ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);
+        self.export_said(&said, step);
         self.tell(said, step.batch_number, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
@@ -264,9 +271,51 @@ impl CellHost {
         self.data.take()
     }
 
+    /// Has topics leave the run by a rule, from the next step on.
+    pub fn export(&mut self, rule: ExportRule) {
+        self.scene.export(rule);
+    }
+
+    /// Returns what the last step has for others than the run, once, in a run in which topics leave.
+    pub fn take_exported(&mut self) -> Option<ExportedStep> {
+        self.exported.take()
+    }
+
+    /// Returns a number that is another whenever the topics that may leave are others.
+    pub fn topics_version(&self) -> u64 {
+        self.scene.listeners.exports().map_or(0, Exports::version)
+    }
+
+    /// Returns the topics of all models and worlds, wherever they are, in a run in which topics
+    /// leave.
+    pub fn topic_uses(&self) -> Vec<TopicUse> {
+        let exports = self.scene.listeners.exports();
+        exports.map_or_else(Vec::new, |exports| exports.uses().collect())
+    }
+
     /// Returns where the time of the last step went, once, if it is traced.
     pub fn take_traced(&mut self) -> Option<TracedStep> {
         self.traced.take()
+    }
+
+    /// Keeps what was said on topics that leave the run.
+    fn export_said(&mut self, said: &Outbox, step: &Step) {
+        let listeners = &self.scene.listeners;
+        if listeners.exports().is_none() {
+            return;
+        }
+        let exported = &listeners.audience().exported;
+        let leaving = said.messages.iter();
+        let leaving = leaving.filter(|message| exported.contains(&message.topic));
+        let mut messages: Vec<TopicMessage> = leaving.cloned().collect();
+        messages.sort_by_key(|message| message.publisher);
+        self.exported = Some(ExportedStep {
+            sequence: step.sequence,
+            iteration: step.iteration,
+            sim_time: step.sim_time,
+            speaks: step.speaker.as_ref() == Some(&self.name),
+            messages,
+        });
     }
 
     /// Divides what was said among the answer and the data socket, in order of publishers.

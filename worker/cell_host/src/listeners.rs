@@ -6,6 +6,9 @@ use protocol::topic;
 use protocol::topic_message::SubscriptionChange;
 
 use systems::Audience;
+use systems::registry::TopicSpec;
+
+use crate::exports::{ExportRule, Exports, Side};
 
 /// Topics that are listened to, with how many systems subscribe to each.
 pub(super) struct Listeners {
@@ -13,6 +16,8 @@ pub(super) struct Listeners {
     /// True if everything is published, with or without subscribers.
     publishes_all: bool,
     counts: BTreeMap<String, usize>,
+    /// Topics that leave the run, if any do.
+    exports: Option<Exports>,
 }
 
 impl Listeners {
@@ -25,6 +30,7 @@ impl Listeners {
             },
             publishes_all,
             counts: BTreeMap::new(),
+            exports: None,
         }
     }
 
@@ -37,16 +43,66 @@ impl Listeners {
     pub(super) fn clear_systems(&mut self) {
         self.counts.clear();
         self.audience.heard.clear();
+        self.audience.exported.clear();
+        if let Some(exports) = &mut self.exports {
+            exports.clear();
+        }
+    }
+
+    /// Has topics leave the run by a rule; systems are to be noted again.
+    pub(super) fn export(&mut self, rule: ExportRule) {
+        self.exports = Some(Exports::new(rule));
+    }
+
+    /// Returns the topics that may leave the run, if any do.
+    pub(super) fn exports(&self) -> Option<&Exports> {
+        self.exports.as_ref()
+    }
+
+    /// Takes note of the topics that a system subscribes to and publishes on.
+    pub(super) fn add_all(&mut self, subscriptions: &[TopicSpec], publications: &[TopicSpec]) {
+        for spec in subscriptions {
+            self.add(spec.topic.clone());
+        }
+        let Some(exports) = &mut self.exports else {
+            return;
+        };
+        for spec in subscriptions {
+            exports.add(spec, Side::Subscribes);
+        }
+        for spec in publications {
+            if exports.add(spec, Side::Publishes) {
+                self.audience.exported.insert(spec.topic.clone());
+            }
+        }
+    }
+
+    /// Takes note that a system is gone.
+    pub(super) fn remove_all(&mut self, subscriptions: &[TopicSpec], publications: &[TopicSpec]) {
+        for spec in subscriptions {
+            self.remove(&spec.topic);
+        }
+        let Some(exports) = &mut self.exports else {
+            return;
+        };
+        for spec in subscriptions {
+            exports.remove(spec, Side::Subscribes);
+        }
+        for spec in publications {
+            if exports.remove(spec, Side::Publishes) {
+                self.audience.exported.remove(&spec.topic);
+            }
+        }
     }
 
     /// Takes note that a system subscribes to a topic.
-    pub(super) fn add(&mut self, topic: String) {
+    fn add(&mut self, topic: String) {
         *self.counts.entry(topic.clone()).or_default() += 1;
         self.audience.heard.insert(topic);
     }
 
     /// Takes note that a system that subscribed to a topic is gone.
-    pub(super) fn remove(&mut self, topic: &str) {
+    fn remove(&mut self, topic: &str) {
         match self.counts.get_mut(topic) {
             Some(count) if *count > 1 => *count -= 1,
             Some(_) | None => {

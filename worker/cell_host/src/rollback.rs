@@ -11,7 +11,7 @@ use protocol::{CellId, DataBatch, Sequence};
 
 use super::cell_bytes::HostedCopy;
 use super::hosted_cell::HostedCell;
-use super::{CellHost, Slot, StepError};
+use super::{CellHost, ExportedStep, Slot, StepError};
 
 /// About how many bytes the answers to steps that are done ahead may hold.
 const BYTES_MAX: usize = 1 << 20;
@@ -44,6 +44,7 @@ impl CellHost {
         step: &Step,
         ack: &mut StepAck,
         data: &mut Vec<DataBatch>,
+        exported: &mut Vec<ExportedStep>,
     ) -> Result<(), StepError> {
         self.kept = None;
         if step.ahead == 0 || !is_quiet(ack) {
@@ -56,6 +57,7 @@ impl CellHost {
         for count in 1..=step.ahead {
             let next = self.run(&step.quiet_after(count), &[])?;
             data.extend(self.take_data());
+            exported.extend(self.take_exported());
             bytes += bytes_of(&next);
             let may_go_on = is_quiet(&next);
             ack.ahead.push(next);
@@ -81,6 +83,7 @@ impl CellHost {
             self.run(&kept.step.quiet_after(count as u32), &[])?;
         }
         self.take_data();
+        self.take_exported();
         Ok(())
     }
 

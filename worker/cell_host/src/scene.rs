@@ -9,10 +9,11 @@ use protocol::action::{Action, Spawn};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, LevelId, ModelId, PerformerId};
 use sdf::{ModelParcel, World};
-use systems::registry::members_of_model;
+use systems::registry::{Member, members_of_model};
 use systems::{GoneModel, Outbox, StepTime};
 
 use super::HostSettings;
+use super::exports::ExportRule;
 use super::listeners::Listeners;
 use super::world_systems::WorldSystems;
 
@@ -112,10 +113,21 @@ impl Scene {
         self.changes.untouchable.clear();
         self.changes.gone.clear();
         self.changes.came.clear();
+        self.listen_to_all();
+    }
+
+    /// Has topics leave the run by a rule.
+    pub(super) fn export(&mut self, rule: ExportRule) {
+        self.listeners.export(rule);
+        self.listen_to_all();
+    }
+
+    /// Takes note of the topics of all systems, of worlds and models.
+    fn listen_to_all(&mut self) {
         self.listeners.clear_systems();
-        let of_worlds = self.world_crews.iter().flat_map(WorldSystems::heard);
-        for topic in of_worlds {
-            self.listeners.add(topic.to_owned());
+        let of_worlds = self.world_crews.iter().flat_map(WorldSystems::topics);
+        for (subscriptions, publications) in of_worlds {
+            self.listeners.add_all(subscriptions, publications);
         }
         for world in 0..self.worlds.len() {
             for model in 0..self.worlds[world].models.len() {
@@ -277,14 +289,12 @@ impl Scene {
     fn listen(&mut self, world: usize, model: usize, begins: bool) {
         let has_siblings = self.worlds.len() > 1;
         let members = members_of_model(&self.worlds[world], has_siblings, model, &mut Vec::new());
-        for spec in members
-            .into_iter()
-            .flat_map(|one| one.configured.subscriptions)
-        {
+        for Member { configured, .. } in members {
+            let (subscriptions, publications) = (configured.subscriptions, configured.publications);
             if begins {
-                self.listeners.add(spec.topic);
+                self.listeners.add_all(&subscriptions, &publications);
             } else {
-                self.listeners.remove(&spec.topic);
+                self.listeners.remove_all(&subscriptions, &publications);
             }
         }
     }

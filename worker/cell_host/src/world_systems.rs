@@ -5,7 +5,7 @@ use protocol::primary_to_secondary::Step;
 use sdf::World;
 
 use physics::Cell;
-use systems::registry::{Configured, members_of_world};
+use systems::registry::{Configured, TopicSpec, members_of_world};
 use systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
 
 /// The systems of one world.
@@ -30,10 +30,10 @@ impl WorldSystems {
         self.members.is_empty()
     }
 
-    /// Returns the topics that they listen to.
-    pub(super) fn heard(&self) -> impl Iterator<Item = &str> {
-        let subscriptions = self.members.iter().flat_map(|member| &member.subscriptions);
-        subscriptions.map(|spec| spec.topic.as_str())
+    /// Returns, for each, the topics that it subscribes to and those that it publishes on.
+    pub(super) fn topics(&self) -> impl Iterator<Item = (&[TopicSpec], &[TopicSpec])> {
+        let members = self.members.iter();
+        members.map(|member| (&*member.subscriptions, &*member.publications))
     }
 
     /// Lets them hear what a step says and, when time advances, do what is done once.

@@ -32,6 +32,8 @@ pub struct Audience {
     pub heard: BTreeSet<String>,
     /// Topics that observers listen to.
     pub observed: BTreeSet<String>,
+    /// Topics that leave the run for others, whoever listens there.
+    pub exported: BTreeSet<String>,
     /// True if everything is published all the same.
     pub publish_all: bool,
 }
@@ -39,7 +41,10 @@ pub struct Audience {
 impl Audience {
     /// Tells whether anyone listens to a topic.
     pub fn wants(&self, topic: &str) -> bool {
-        self.publish_all || self.heard.contains(topic) || self.observed.contains(topic)
+        self.publish_all
+            || self.heard.contains(topic)
+            || self.observed.contains(topic)
+            || self.exported.contains(topic)
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod batch;
 pub(crate) mod queue;
 pub(crate) mod resolve;
+pub(crate) mod ros_inbox;
 pub(crate) mod services;
 pub(crate) mod waiters;
 
@@ -15,6 +16,7 @@ use crate::primary::world::WorldState;
 use batch::{AppliedCommand, Pending};
 use queue::CommandQueue;
 use queue::saved::SavedQueue;
+use ros_inbox::RosInbox;
 use services::Calls;
 use waiters::Waiters;
 
@@ -31,6 +33,7 @@ pub(crate) struct Commands {
     pending: Option<Pending>,
     /// Subscriptions that came and went, for the next step.
     subscriptions: Vec<SubscriptionChange>,
+    ros_inbox: RosInbox,
 }
 
 impl Commands {
@@ -42,6 +45,7 @@ impl Commands {
             waiters: Waiters::default(),
             pending: None,
             subscriptions: Vec::new(),
+            ros_inbox: RosInbox::default(),
         }
     }
 
@@ -67,6 +71,10 @@ impl Commands {
 
     pub(crate) fn waiters_mut(&mut self) -> &mut Waiters {
         &mut self.waiters
+    }
+
+    pub(crate) fn ros_inbox_mut(&mut self) -> &mut RosInbox {
+        &mut self.ros_inbox
     }
 
     /// Notes that somebody begins or ceases to listen to a topic.

@@ -10,7 +10,7 @@ use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
     Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
-    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
+    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RosSettings, RoutingId,
     ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
 };
 
@@ -71,6 +71,8 @@ pub struct Settings {
     pub verify: bool,
     /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// Settings of the nodes of secondaries in ROS 2, if the run has such.
+    pub ros2: Option<RosSettings>,
     /// Number of iterations that one message may bring at most; 1 has each in a message of its own.
     pub run_ahead_max: u32,
     /// The iterations of which secondaries say where their time went, if any.

@@ -38,6 +38,8 @@ pub(crate) struct Recovery {
     /// The last step of which observers have all topic data. `None` while nobody says so: then they
     /// lack nothing.
     delivered: Option<Sequence>,
+    /// The step of the last message that each secondary has answered.
+    answered: BTreeMap<PeerName, Sequence>,
 }
 
 impl Recovery {
@@ -105,6 +107,16 @@ impl Recovery {
         self.step_log.forget(self.delivered);
     }
 
+    /// Notes that a secondary has answered a message. In ROS 2 it publishes what was said in the
+    /// message's own step once that answer is on its way, along with what it held back of steps
+    /// that it had done ahead of it.
+    pub(crate) fn note_answered(&mut self, name: &PeerName, sequence: Sequence) {
+        match self.answered.get_mut(name) {
+            Some(answered) => *answered = sequence,
+            None => drop(self.answered.insert(name.clone(), sequence)),
+        }
+    }
+
     /// Returns topic data of a lost secondary that observers may lack: what was said after the last
     /// step of which they have all, while it hosted these cells.
     ///
@@ -118,17 +130,20 @@ impl Recovery {
         under_way: Option<&Step>,
     ) -> DataAgain {
         let mut after = self.delivered.unwrap_or(self.step_log.until());
+        let mut published = self.answered.get(lost).copied().unwrap_or_default();
         let mut of_worlds = false;
         for step in self.step_log.after(after).chain(under_way) {
             let changed = |change: &AffinityChange| cells.contains(&change.cell);
             if step.affinities.iter().any(changed) {
                 after = Sequence(step.sequence.0 - 1);
+                published = published.max(after);
             }
             of_worlds |= step.speaker.as_ref() == Some(lost);
         }
         DataAgain {
             of: lost.clone(),
             after,
+            published,
             of_worlds,
         }
     }
@@ -151,7 +166,11 @@ impl Recovery {
         }
         for (former, cells) in of {
             let is_resumed = former == PeerName::primary();
-            let again = (!is_resumed).then(|| self.republish(&former, &cells, under_way));
+            let again = (!is_resumed).then(|| DataAgain {
+                // Whoever restored them has published that with its answer.
+                published: Sequence(u64::MAX),
+                ..self.republish(&former, &cells, under_way)
+            });
             let loss = NewLoss {
                 again,
                 ..NewLoss::of(&former, cells)

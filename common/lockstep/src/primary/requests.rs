@@ -3,8 +3,8 @@
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::{
-    CellId, ClientToPrimary, Command, FailureCode, PeerName, RequestId, RoutingId, SessionId,
-    StopReason,
+    CellId, ClientToPrimary, Command, FailureCode, PeerName, RequestId, RosMessage, RoutingId,
+    SessionId, StopReason,
 };
 
 use crate::primary::commands::batch::Origin;
@@ -332,6 +332,31 @@ impl Primary {
         let queue = self.commands.queue_mut();
         if queue.enqueue(origin, (command, text), &self.settings, cx) {
             self.step_if_idle(cx);
+        }
+    }
+
+    /// Has messages of nodes of ROS 2 reach systems with the next step, as those of clients do. What
+    /// comes while a resumed run replays its past, or before or after a run, nobody receives.
+    pub(super) fn on_ros_messages(&mut self, messages: Vec<RosMessage>, cx: &mut Context<'_>) {
+        if self.settings.ros2.is_none() {
+            return self.peers.count_malformed();
+        }
+        for message in messages {
+            let RosMessage {
+                writer,
+                number,
+                topic,
+                kind,
+                body,
+            } = message;
+            let is_new = self.commands.ros_inbox_mut().is_new(writer, number);
+            let command = Command::Publish { topic, kind, body };
+            let is_too_soon = self.phase != Phase::Running;
+            if !is_new {
+                self.peers.count_duplicate();
+            } else if !is_too_soon && self.resume.reason_to_wait(&command).is_none() {
+                self.enqueue(Origin::Node, command, None, cx);
+            }
         }
     }
 

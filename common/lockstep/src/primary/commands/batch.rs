@@ -62,6 +62,8 @@ pub(crate) struct Pending {
 pub(crate) enum Origin {
     /// A client, which waits for its reply.
     Client { to: RoutingId, request: RequestId },
+    /// A node of ROS 2, which waits for nothing.
+    Node,
     /// A system.
     System(Publisher),
     /// The schedule.
@@ -77,6 +79,10 @@ impl Origin {
             Self::Schedule => {
                 let text = format!("a scheduled command failed: {}", failure.reason);
                 cx.event(Severity::Warning, "command", text);
+            }
+            Self::Node => {
+                let text = format!("a message of ROS 2 is refused: {}", failure.reason);
+                cx.event(Severity::Warning, "ros2", text);
             }
             Self::System(_) => {}
         }

@@ -173,7 +173,7 @@ impl CommandQueue {
     ) -> bool {
         let waiting = self.asked.len() + self.said.len();
         let is_too_much = waiting >= WAITERS_MAX || self.waiting_bytes > WAITING_BYTES_MAX;
-        if matches!(origin, Origin::Client { .. }) && is_too_much {
+        if matches!(origin, Origin::Client { .. } | Origin::Node) && is_too_much {
             let reason = "too many commands are under way";
             origin.refuse((FailureCode::TooMuch, reason), cx);
             return false;

@@ -117,6 +117,7 @@ impl Peers {
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
             | SecondaryToPrimary::Diverged(_)
+            | SecondaryToPrimary::RosMessages(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }

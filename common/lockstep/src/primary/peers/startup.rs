@@ -101,6 +101,7 @@ impl WelcomeTerms {
             threads: settings.threads,
             verify: settings.verify,
             publish_all: settings.publish_all,
+            ros2: settings.ros2.clone(),
             trace: settings.trace,
             has_begun,
         }

@@ -44,7 +44,7 @@ impl CommandQueue {
             .iter()
             .filter_map(|pending| match pending.origin {
                 Origin::System(publisher) => Some((pending.command.clone(), publisher)),
-                Origin::Client { .. } | Origin::Schedule => None,
+                Origin::Client { .. } | Origin::Node | Origin::Schedule => None,
             });
         let scheduled = |command| ScheduledCommand {
             iteration,

@@ -1,0 +1,33 @@
+//! Part of a run in ROS 2: settings for the secondaries, and messages that nodes publish.
+//!
+//! Secondaries alone meet nodes; what nodes publish is no more than a request until the primary
+//! has stamped it with the iteration at which it applies.
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of a run's nodes in ROS 2, one per secondary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RosSettings {
+    /// Number of the domain, as in `ROS_DOMAIN_ID`.
+    pub domain: u16,
+    /// True if nodes of other machines are not met, as with `ROS_LOCALHOST_ONLY`.
+    pub localhost_only: bool,
+    /// Rules by which topics are those of ROS 2, as JSON that only nodes read.
+    pub rules: String,
+}
+
+/// A message that a node has published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RosMessage {
+    /// Global number of the writer.
+    pub writer: [u8; 16],
+    /// Number of the message among those of its writer, which grows.
+    pub number: i64,
+    /// The topic, by its name in the run.
+    pub topic: String,
+    /// Kind of the message: `gz.msgs.Twist`.
+    pub kind: String,
+    /// The message.
+    #[serde(with = "serde_bytes")]
+    pub body: Vec<u8>,
+}

@@ -1,0 +1,111 @@
+//! [`ExportedStep`]: what the cells of one host said in a step on topics that leave the run for
+//! others, such as ROS 2, and [`TopicUse`]: which topics there are.
+//!
+//! Which topics leave is a setting of the run, the same on every host; whether anybody listens
+//! there changes nothing here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use protocol::{Iteration, Sequence, SimTime, TopicMessage};
+use systems::registry::TopicSpec;
+
+/// Says which topics leave the run.
+pub type ExportRule = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+
+/// Messages of a step that leave the run from this host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExportedStep {
+    /// The step.
+    pub sequence: Sequence,
+    /// The iteration that it led to.
+    pub iteration: Iteration,
+    /// Simulated time then, as messages show it.
+    pub sim_time: SimTime,
+    /// True if this host speaks for all in the step: it says what is said once per run.
+    pub speaks: bool,
+    /// The messages, in order of publishers.
+    pub messages: Vec<TopicMessage>,
+}
+
+/// Users of a topic among the systems and sensors of all models, wherever they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicUse {
+    /// The topic.
+    pub topic: String,
+    /// Kind of its messages: `gz.msgs.Twist`.
+    pub kind: &'static str,
+    /// True if any of them publishes on it.
+    pub is_published: bool,
+    /// True if any of them subscribes to it.
+    pub is_subscribed: bool,
+}
+
+/// Topics with the number of their users, in a run in which topics leave.
+pub(super) struct Exports {
+    rule: ExportRule,
+    counts: BTreeMap<(String, &'static str), [usize; 2]>,
+    /// Grows whenever a topic comes or goes.
+    version: u64,
+}
+
+/// Side of a topic that a system is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Publishes,
+    Subscribes,
+}
+
+impl Exports {
+    pub(super) fn new(rule: ExportRule) -> Self {
+        Self {
+            rule,
+            counts: BTreeMap::new(),
+            version: 0,
+        }
+    }
+
+    /// Forgets all users.
+    pub(super) fn clear(&mut self) {
+        self.counts.clear();
+        self.version += 1;
+    }
+
+    /// Notes a user; tells whether what is published on the topic leaves the run.
+    pub(super) fn add(&mut self, spec: &TopicSpec, side: Side) -> bool {
+        let key = (spec.topic.clone(), spec.kind);
+        self.counts.entry(key).or_default()[side as usize] += 1;
+        self.version += 1;
+        side == Side::Publishes && (self.rule)(&spec.topic, spec.kind)
+    }
+
+    /// Notes that a user is gone; tells whether nobody publishes on the topic any more.
+    pub(super) fn remove(&mut self, spec: &TopicSpec, side: Side) -> bool {
+        self.version += 1;
+        let key = (spec.topic.clone(), spec.kind);
+        if let Some(counts) = self.counts.get_mut(&key) {
+            counts[side as usize] = counts[side as usize].saturating_sub(1);
+            if *counts == [0, 0] {
+                self.counts.remove(&key);
+            }
+        }
+        let mut others = self.counts.iter();
+        !others.any(|((topic, _), [publishers, _])| *topic == spec.topic && *publishers > 0)
+    }
+
+    /// Returns a number that is another whenever topics are others.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Returns all topics, by name.
+    pub(super) fn uses(&self) -> impl Iterator<Item = TopicUse> {
+        let counts = self.counts.iter();
+        counts.map(|((topic, kind), [publishers, subscribers])| TopicUse {
+            topic: topic.clone(),
+            kind,
+            is_published: *publishers > 0,
+            is_subscribed: *subscribers > 0,
+        })
+    }
+}
