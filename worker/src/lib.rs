@@ -25,6 +25,7 @@ pub mod recorder;
 pub mod recording_file;
 pub mod recordings;
 pub mod report;
+pub mod ros;
 pub mod run_outputs;
 pub mod run_sink;
 pub mod secondary;

@@ -42,7 +42,7 @@ use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::trace::Tracer;
 use worker::world_file::{self, LoadedWorlds};
-use worker::{identity, stop_request};
+use worker::{identity, ros, stop_request};
 
 use cli::{Cli, Request, Run};
 
@@ -168,7 +168,11 @@ fn run_primary(
     }
     run.empty_reports()?;
     let options = socket_options(run)?;
-    let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
+    let ros2 = ros::settings_of(&run.spec.ros2, |name| std::env::var(name).ok())?;
+    let settings = Settings {
+        ros2,
+        ..settings_of(run, loaded, survey.topics.clone(), secondaries)
+    };
     let (role, name) = match secondaries {
         Some(_) => (Role::Primary, PeerName::primary()),
         None => (Role::Standalone, standalone_name()),

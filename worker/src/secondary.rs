@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use cell_host::progress::SharedProgress;
 use cell_host::{
-    CatchUpError, CatchUpResult, CellHost, HostSettings, StartThreadsError, StepError, TracedStep,
+    CatchUpError, CatchUpResult, CellHost, ExportedStep, HostSettings, StartThreadsError,
+    StepError, TracedStep,
 };
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
@@ -19,14 +20,15 @@ use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot, Welcome};
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{
-    DataBatch, Digest, Envelope, ProtocolVersion, SecondaryToPrimary, Sequence, SessionTime,
-    StopReason, decode, encode, topic,
+    DataBatch, Digest, Envelope, ProtocolVersion, RosSettings, SecondaryToPrimary, Sequence,
+    SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::clock::SessionClock;
 use crate::data;
+use crate::ros::{self, RosError, RosPart};
 use crate::trace::StepTracer;
 
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
@@ -46,6 +48,9 @@ pub struct SecondaryEngine {
     progress: SharedProgress,
     /// The step that asked for a checkpoint, and whether with the scene.
     checkpoint: Option<(Sequence, bool)>,
+    /// Messages that leave the run, of steps that were done ahead: it is not known yet which of
+    /// them count.
+    held: Vec<ExportedStep>,
 }
 
 /// Reason why steps cannot be done again.
@@ -57,6 +62,9 @@ enum ReplayError {
     /// There is no host for them.
     #[error(transparent)]
     Host(#[from] StartThreadsError),
+    /// The rules of topics that leave the run cannot be read.
+    #[error(transparent)]
+    Ros(#[from] RosError),
     /// They do not fit.
     #[error(transparent)]
     Steps(#[from] CatchUpError),
@@ -70,6 +78,9 @@ pub struct Effects {
     /// Messages of systems and sensors in the steps that were done, for observers; goes before the
     /// other messages.
     pub data: Vec<DataBatch>,
+    /// Messages that leave the run for others, of steps that count; to go once the other messages
+    /// are sent.
+    pub exported: Vec<ExportedStep>,
     /// Times of the step that was done, if it is traced.
     pub traced: Option<TracedStep>,
     /// Reason why it is over, when it has just ended.
@@ -87,6 +98,7 @@ impl SecondaryEngine {
             ahead_limit: None,
             progress: SharedProgress::default(),
             checkpoint: None,
+            held: Vec::new(),
         }
     }
 
@@ -98,6 +110,11 @@ impl SecondaryEngine {
     /// Returns the rules.
     pub fn secondary(&self) -> &Secondary {
         &self.secondary
+    }
+
+    /// Returns the settings of its node in ROS 2, once it was welcomed to a run with such.
+    pub fn ros_settings(&self) -> Option<&RosSettings> {
+        self.welcome.as_ref()?.ros2.as_ref()
     }
 
     /// Sets how long steps may be done ahead with one message, by the clock of this machine.
@@ -134,19 +151,23 @@ impl SecondaryEngine {
                         next = Some(self.load(welcome));
                     }
                     SecondaryOutput::RunStep(work) => {
-                        next = Some(self.run(&work, &mut effects.data));
+                        next = Some(self.run(&work, &mut effects));
                         effects.traced = self.host.as_mut().and_then(CellHost::take_traced);
                     }
                     SecondaryOutput::CatchUp(work) => {
-                        let (input, data) = self.catch_up(*work);
-                        next = Some(input);
-                        effects.data.extend(data);
+                        next = Some(self.catch_up(*work, &mut effects));
                     }
                     SecondaryOutput::Checkpoint {
                         sequence,
                         with_scene,
                     } => self.checkpoint = Some((sequence, with_scene)),
-                    SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
+                    SecondaryOutput::Finished(reason) => {
+                        // A run goes no further than its last step.
+                        if reason.outcome == Outcome::Completed {
+                            effects.exported.append(&mut self.held);
+                        }
+                        effects.finished = Some(reason);
+                    }
                 }
             }
             self.outputs = outputs;
@@ -181,9 +202,9 @@ impl SecondaryEngine {
         messages
     }
 
-    /// Does a job, on a host of its own unless it brings this one up to date; returns the answer
-    /// and what is said once more.
-    fn catch_up(&mut self, work: CatchUpWork) -> (SecondaryInput, Vec<DataBatch>) {
+    /// Does a job, on a host of its own unless it brings this one up to date; returns the answer.
+    /// What is said once more is added to the effects.
+    fn catch_up(&mut self, work: CatchUpWork, effects: &mut Effects) -> SecondaryInput {
         let (end, job) = (work.end(), work.job);
         let steps = work.steps.len() as u64;
         let from = Sequence(work.until.0.saturating_sub(steps));
@@ -195,27 +216,27 @@ impl SecondaryEngine {
         } else {
             self.catch_up_elsewhere(work)
         };
-        let (result, snapshots, data) = match caught_up {
+        let (result, snapshots) = match caught_up {
             Ok(CatchUpResult {
                 digests,
                 ack,
                 snapshots,
                 data,
-            }) => (Ok((digests, ack)), snapshots, data),
-            Err(error) => (
-                Err(Chain(&error).to_string().into()),
-                Vec::new(),
-                Vec::new(),
-            ),
+                exported,
+            }) => {
+                effects.data.extend(data);
+                effects.exported.extend(exported);
+                (Ok((digests, ack)), snapshots)
+            }
+            Err(error) => (Err(Chain(&error).to_string().into()), Vec::new()),
         };
         self.progress.end_job(job);
         let answer = CaughtUp { job, result };
-        let input = SecondaryInput::CaughtUp {
+        SecondaryInput::CaughtUp {
             end,
             answer,
             snapshots,
-        };
-        (input, data)
+        }
     }
 
     fn catch_up_elsewhere(&mut self, work: CatchUpWork) -> Result<CatchUpResult, ReplayError> {
@@ -224,6 +245,9 @@ impl SecondaryEngine {
         let worlds = worlds.map_err(|error| ReplayError::Worlds(error.into()))?;
         let name = self.secondary.name().clone();
         let mut host = CellHost::new(name, worlds, HostSettings::from(&**welcome))?;
+        if let Some(settings) = &welcome.ros2 {
+            host.export(ros::export_rule(settings)?);
+        }
         let becomes_host = work.becomes_host;
         let caught_up = host.catch_up(work, &self.progress)?;
         if becomes_host {
@@ -249,6 +273,12 @@ impl SecondaryEngine {
         let name = self.secondary.name().clone();
         match CellHost::new(name, worlds, HostSettings::from(&*welcome)) {
             Ok(mut host) => {
+                if let Some(settings) = &welcome.ros2 {
+                    match ros::export_rule(settings) {
+                        Ok(rule) => host.export(rule),
+                        Err(error) => return SecondaryInput::WorldFailed(error.to_string()),
+                    }
+                }
                 let cell_count = host.cell_count();
                 if let Some(limit) = self.ahead_limit {
                     host.set_ahead_limit(limit);
@@ -262,16 +292,21 @@ impl SecondaryEngine {
     }
 
     /// Does a step, and those that are granted after it.
-    fn run(&mut self, work: &StepWork, data: &mut Vec<DataBatch>) -> SecondaryInput {
+    fn run(&mut self, work: &StepWork, effects: &mut Effects) -> SecondaryInput {
         let host = self.host.as_mut().expect("steps come after the world");
         self.progress.begin_step(work.step.sequence);
+        // The step says which of those that were done ahead hold.
+        let done_ahead = self.held.drain(..);
+        let exported = done_ahead.filter(|one| one.sequence < work.step.sequence);
+        effects.exported.extend(exported);
         // A step that drops every cell has nothing to go back for.
         let back_to = work.back_to.filter(|_| !work.step.anew);
         let back = back_to.map_or(Ok(()), |to| host.go_back(to));
         let done = back.and_then(|()| {
             let mut ack = host.run(&work.step, &work.snapshots)?;
-            data.extend(host.take_data());
-            host.run_ahead(&work.step, &mut ack, data)?;
+            effects.data.extend(host.take_data());
+            effects.exported.extend(host.take_exported());
+            host.run_ahead(&work.step, &mut ack, &mut effects.data, &mut self.held)?;
             Ok(ack)
         });
         match done {
@@ -344,6 +379,7 @@ pub struct SecondaryDriver<L: Link> {
     pending: Receiver<SecondaryInput>,
     finished: Option<StopReason>,
     tracer: StepTracer,
+    ros: RosPart,
 }
 
 impl<L: Link> SecondaryDriver<L> {
@@ -358,6 +394,7 @@ impl<L: Link> SecondaryDriver<L> {
             pending,
             finished: None,
             tracer: StepTracer::default(),
+            ros: RosPart::default(),
         }
     }
 
@@ -468,6 +505,8 @@ impl<L: Link> SecondaryDriver<L> {
             }
         }
         self.send(effects.messages);
+        self.ros.follow(&self.engine, &self.inputs);
+        self.ros.publish(&self.engine, effects.exported);
         if let Some(traced) = effects.traced {
             self.send_trace(&traced);
         }

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use lockstep::{Secondary, SecondaryInput, SecondarySettings};
@@ -15,7 +16,8 @@ use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, 
 
 use crate::clock::SessionClock;
 use crate::identity;
-use crate::secondary::{Effects, SecondaryEngine};
+use crate::ros::RosPart;
+use crate::secondary::{Effects, InputSender, SecondaryEngine};
 use crate::status::DataFeed;
 use crate::trace::StepTracer;
 
@@ -37,6 +39,9 @@ pub struct InlineLink<L> {
     is_clients: bool,
     data: Option<DataFeed>,
     tracer: StepTracer,
+    ros: RosPart,
+    inputs: InputSender<SecondaryInput>,
+    pending: Receiver<SecondaryInput>,
 }
 
 impl<L: Link> InlineLink<L> {
@@ -51,6 +56,7 @@ impl<L: Link> InlineLink<L> {
             info: identity::peer_info(name, Role::Standalone),
             peer_timeout: Duration::MAX,
         };
+        let (inputs, pending) = InputSender::new(&clients);
         let mut link = Self {
             clients,
             engine: SecondaryEngine::new(settings),
@@ -64,6 +70,9 @@ impl<L: Link> InlineLink<L> {
             is_clients: false,
             data,
             tracer: StepTracer::default(),
+            ros: RosPart::default(),
+            inputs,
+            pending,
         };
         link.arrivals
             .push_back(Arrival::Subscribed(link.address.clone()));
@@ -87,6 +96,7 @@ impl<L: Link> InlineLink<L> {
         let Effects {
             messages,
             data,
+            exported,
             traced,
             ..
         } = effects;
@@ -106,6 +116,8 @@ impl<L: Link> InlineLink<L> {
                 payload: payload.into(),
             });
         }
+        self.ros.follow(&self.engine, &self.inputs);
+        self.ros.publish(&self.engine, exported);
         if let (Some(feed), Some(traced)) = (&self.data, traced) {
             let from = self.engine.secondary().name().clone();
             feed.give_trace(from, self.tracer.on_answered(&traced));
@@ -125,6 +137,9 @@ impl<L: Link> Link for InlineLink<L> {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        while let Ok(input) = self.pending.try_recv() {
+            self.handle(input);
+        }
         self.is_clients = true;
         if self.arrivals.is_empty() {
             self.since_clients = 0;

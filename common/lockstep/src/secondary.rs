@@ -15,7 +15,7 @@ use protocol::report::RefusedCounts;
 use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CatchUpError, CaughtUp, Loaded, SecondaryToPrimary, StepAck};
 use protocol::{
-    Digest, Envelope, PeerInfo, PeerName, Sequence, SessionId, SessionTime, StopReason,
+    Digest, Envelope, PeerInfo, PeerName, RosMessage, Sequence, SessionId, SessionTime, StopReason,
 };
 
 pub use jobs::{CatchUpWork, JobEnd};
@@ -68,6 +68,8 @@ pub enum SecondaryInput {
     StepRefused(String),
     /// The step was done twice with different results.
     StepDiverged(Box<DivergenceReport>),
+    /// Nodes of ROS 2 have published these messages, in the order in which they came.
+    RosMessages(Vec<RosMessage>),
     /// The primary is gone or silent, and how that shows.
     PrimaryLost(String),
     /// The primary ends the run, as heard on the status socket.
@@ -209,6 +211,12 @@ impl Secondary {
                 let reason = StopReason::new(Outcome::DigestMismatch, report.sentence());
                 out.push(SecondaryOutput::Send(SecondaryToPrimary::Diverged(report)));
                 self.leave(reason, out);
+            }
+            SecondaryInput::RosMessages(messages) => {
+                if matches!(self.phase, Phase::Serving(_)) {
+                    let messages = SecondaryToPrimary::RosMessages(messages);
+                    out.push(SecondaryOutput::Send(messages));
+                }
             }
             SecondaryInput::PrimaryLost(how) => {
                 self.leave(StopReason::new(Outcome::PeerLost, how), out);

@@ -104,6 +104,7 @@ fn help<T: Serialize>(setting: &Setting, flag: &Flag, defaults: &T) -> String {
 fn heading(section: &str) -> Option<&'static str> {
     match section {
         "record" => Some("Recording"),
+        "ros2" => Some("ROS 2"),
         "trace" => Some("Trace"),
         "view" => Some("View"),
         _ => None,

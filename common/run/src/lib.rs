@@ -19,6 +19,7 @@ mod physics;
 mod process;
 mod program;
 mod record;
+mod ros2;
 mod security;
 mod setting;
 mod simulation;
@@ -47,6 +48,7 @@ pub use physics::Physics;
 pub use process::{Process, Processes};
 pub use program::Program;
 pub use record::{Record, RecordFormat};
+pub use ros2::Ros2;
 pub use security::Security;
 pub use setting::{Audience, Flag, Setting};
 pub use simulation::{Recovery, SECONDARIES_MAX, Simulation};
@@ -75,6 +77,8 @@ pub struct RunSpec {
     pub record: Record,
     /// Trace of the run.
     pub trace: Trace,
+    /// Topics of the run in ROS 2.
+    pub ros2: Ros2,
     /// Its journal, from which it is resumed.
     pub journal: Journal,
     /// Environment and CPUs of single processes.
@@ -97,6 +101,7 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
         outputs::SETTINGS,
         record::SETTINGS,
         trace::SETTINGS,
+        ros2::SETTINGS,
         journal::SETTINGS,
     ]
     .into_iter()
@@ -188,6 +193,7 @@ impl RunSpec {
             &mut outputs.divergence_reports,
             &mut self.record.file,
             &mut self.trace.file,
+            &mut self.ros2.rules,
             &mut self.security.keys,
             &mut self.security.key,
         ];

@@ -1,0 +1,42 @@
+//! `[ros2]`: topics of a run in ROS 2.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kind::Kind;
+use crate::setting::Setting;
+
+/// The largest number of a domain of DDS whose ports exist.
+const DOMAIN_MAX: u64 = 232;
+
+/// Part of a run in ROS 2.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ros2 {
+    /// True if topics of the run are topics of ROS 2, too.
+    pub enabled: bool,
+    /// Number of the domain; `None` is that of `ROS_DOMAIN_ID`, or 0.
+    pub domain: Option<u16>,
+    /// True if nodes of other machines are not met; `None` is as `ROS_LOCALHOST_ONLY` has it.
+    pub localhost_only: Option<bool>,
+    /// The file of the rules by which topics get names, types and quality of service.
+    pub rules: Option<PathBuf>,
+}
+
+#[rustfmt::skip]
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting::of_run("ros2", "enabled", Kind::Flag)
+        .flag("ros2", "BOOL",
+            "Have the topics of the run in ROS 2, from the processes that simulate their models"),
+    Setting::of_run("ros2", "domain", Kind::Whole(0, DOMAIN_MAX))
+        .flag("ros-domain", "N", "The domain of ROS 2")
+        .unset("that of ROS_DOMAIN_ID, or 0"),
+    Setting::of_run("ros2", "localhost_only", Kind::Switch)
+        .flag("ros-localhost-only", "on|off", "Whether nodes of other machines are left out")
+        .unset("as ROS_LOCALHOST_ONLY has it, or off"),
+    Setting::of_run("ros2", "rules", Kind::Path)
+        .flag("ros-rules", "FILE",
+            "Rules for topics whose name, type, direction, rate or quality of service in ROS 2 is \
+             not to be the usual one"),
+];

@@ -1,0 +1,217 @@
+"""A node of ROS 2 on Cyclone DDS, for tests: tells what it receives, and publishes as it is told.
+
+Its arguments are a domain, then topics as NAME=TYPE. Each message that arrives is a line of JSON:
+the topic, the stamp [ns], and the number of its writer, counted in the order of arrival. Lines of
+its standard input are texts of JSON: {"topic": NAME, "linear": X, "angular": Z} publishes a Twist,
+{"wait_for": COUNT} answers once so many writers of each topic are known. It ends with its input.
+"""
+
+import json
+import os
+import select
+import sys
+import time
+from dataclasses import dataclass
+
+from cyclonedds.core import Policy, Qos
+from cyclonedds.domain import Domain, DomainParticipant
+from cyclonedds.idl import IdlStruct
+from cyclonedds.idl.types import array, float64, int32, sequence, uint32
+from cyclonedds.pub import DataWriter
+from cyclonedds.sub import DataReader
+from cyclonedds.topic import Topic
+from cyclonedds.util import duration
+
+
+@dataclass
+class Time(IdlStruct, typename="builtin_interfaces::msg::dds_::Time_"):
+    sec: int32
+    nanosec: uint32
+
+
+@dataclass
+class Header(IdlStruct, typename="std_msgs::msg::dds_::Header_"):
+    stamp: Time
+    frame_id: str
+
+
+@dataclass
+class Clock(IdlStruct, typename="rosgraph_msgs::msg::dds_::Clock_"):
+    clock: Time
+
+
+@dataclass
+class Vector3(IdlStruct, typename="geometry_msgs::msg::dds_::Vector3_"):
+    x: float64
+    y: float64
+    z: float64
+
+
+@dataclass
+class Point(IdlStruct, typename="geometry_msgs::msg::dds_::Point_"):
+    x: float64
+    y: float64
+    z: float64
+
+
+@dataclass
+class Quaternion(IdlStruct, typename="geometry_msgs::msg::dds_::Quaternion_"):
+    x: float64
+    y: float64
+    z: float64
+    w: float64
+
+
+@dataclass
+class Twist(IdlStruct, typename="geometry_msgs::msg::dds_::Twist_"):
+    linear: Vector3
+    angular: Vector3
+
+
+@dataclass
+class Pose(IdlStruct, typename="geometry_msgs::msg::dds_::Pose_"):
+    position: Point
+    orientation: Quaternion
+
+
+@dataclass
+class PoseWithCovariance(IdlStruct, typename="geometry_msgs::msg::dds_::PoseWithCovariance_"):
+    pose: Pose
+    covariance: array[float64, 36]
+
+
+@dataclass
+class TwistWithCovariance(IdlStruct, typename="geometry_msgs::msg::dds_::TwistWithCovariance_"):
+    twist: Twist
+    covariance: array[float64, 36]
+
+
+@dataclass
+class Odometry(IdlStruct, typename="nav_msgs::msg::dds_::Odometry_"):
+    header: Header
+    child_frame_id: str
+    pose: PoseWithCovariance
+    twist: TwistWithCovariance
+
+
+@dataclass
+class Imu(IdlStruct, typename="sensor_msgs::msg::dds_::Imu_"):
+    header: Header
+    orientation: Quaternion
+    orientation_covariance: array[float64, 9]
+    angular_velocity: Vector3
+    angular_velocity_covariance: array[float64, 9]
+    linear_acceleration: Vector3
+    linear_acceleration_covariance: array[float64, 9]
+
+
+@dataclass
+class Transform(IdlStruct, typename="geometry_msgs::msg::dds_::Transform_"):
+    translation: Vector3
+    rotation: Quaternion
+
+
+@dataclass
+class TransformStamped(IdlStruct, typename="geometry_msgs::msg::dds_::TransformStamped_"):
+    header: Header
+    child_frame_id: str
+    transform: Transform
+
+
+@dataclass
+class TFMessage(IdlStruct, typename="tf2_msgs::msg::dds_::TFMessage_"):
+    transforms: sequence[TransformStamped]
+
+
+TYPES = {kind.__name__: kind for kind in [Odometry, Clock, TFMessage, Imu]}
+RELIABLE = Qos(Policy.Reliability.Reliable(duration(seconds=1)), Policy.History.KeepAll)
+BEST_EFFORT = Qos(Policy.Reliability.BestEffort, Policy.History.KeepAll)
+
+
+def stamp_of(message):
+    """Returns the time of a message [ns]."""
+    if isinstance(message, Clock):
+        time_ = message.clock
+    elif isinstance(message, TFMessage):
+        time_ = message.transforms[0].header.stamp
+    else:
+        time_ = message.header.stamp
+    return time_.sec * 1_000_000_000 + time_.nanosec
+
+
+def describe(topic, message, writers):
+    """Returns the line of a message."""
+    writer = writers.setdefault(message.sample_info.publication_handle, len(writers))
+    line = {"topic": topic, "stamp": stamp_of(message), "writer": writer}
+    if isinstance(message, Odometry):
+        line["x"] = message.pose.pose.position.x
+        line["child"] = message.child_frame_id
+    if isinstance(message, TFMessage):
+        line["child"] = message.transforms[0].child_frame_id
+    return line
+
+
+def say(line):
+    print(json.dumps(line), flush=True)
+
+
+class Node:
+    def __init__(self, domain, topics):
+        self.domain = Domain(domain, os.environ.get("PEER_CONFIGURATION", ""))
+        self.participant = DomainParticipant(domain)
+        self.readers = {}
+        self.writers = {}
+        self.known = {}
+        self.waits_for = None
+        for topic in topics:
+            name, kind = topic.split("=")
+            qos = BEST_EFFORT if kind == "Imu" else RELIABLE
+            dds = Topic(self.participant, "rt" + name, TYPES[kind])
+            self.readers[name] = DataReader(self.participant, dds, qos=qos)
+
+    def receive(self):
+        for name, reader in self.readers.items():
+            for message in reader.take(1000):
+                if hasattr(message, "sample_info") and message.sample_info.valid_data:
+                    say(describe(name, message, self.known))
+
+    def do(self, command):
+        if "wait_for" in command:
+            self.waits_for = command["wait_for"]
+            return
+        topic = command["topic"]
+        if topic not in self.writers:
+            dds = Topic(self.participant, "rt" + topic, Twist)
+            self.writers[topic] = DataWriter(self.participant, dds, qos=RELIABLE)
+            until = time.monotonic() + 20
+            wanted = command.get("readers", 1)
+            while len(self.writers[topic].get_matched_subscriptions()) < wanted:
+                if time.monotonic() > until:
+                    raise SystemExit(f"{topic} has too few subscriptions")
+                self.receive()
+                time.sleep(0.005)
+        linear, angular = Vector3(command["linear"], 0, 0), Vector3(0, 0, command["angular"])
+        self.writers[topic].write(Twist(linear, angular))
+
+    def look(self):
+        if self.waits_for is None:
+            return
+        readers = self.readers.values()
+        if all(len(one.get_matched_publications()) >= self.waits_for for one in readers):
+            say({"known": self.waits_for})
+            self.waits_for = None
+
+
+def main():
+    node = Node(int(sys.argv[1]), sys.argv[2:])
+    while True:
+        if select.select([sys.stdin], [], [], 0.002)[0]:
+            line = sys.stdin.readline()
+            if not line:
+                break
+            node.do(json.loads(line))
+        node.receive()
+        node.look()
+
+
+main()

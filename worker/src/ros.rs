@@ -1,0 +1,163 @@
+//! The part of a secondary in ROS 2: its node publishes what the secondary's cells say, and passes
+//! on what other nodes publish.
+//!
+//! A message leaves from the secondary whose cells said it, once that counts:
+//!
+//! - Messages of the step that a message of the primary asks for leave when the answer to it is on
+//!   its way. Nothing takes such a step back.
+//! - Messages of speculative steps wait for the next message of the primary, which says how many
+//!   of them hold, and leave with those of its step. Others are dropped.
+//! - So, when a secondary is lost, everything up to the step of the last message that it answered
+//!   has left, and nothing after. That is what the primary tells whoever replays its steps, and who
+//!   publishes the rest with the answer to that job ([`lockstep`], `DataAgain::published`).
+//!   Nothing leaves twice, but for a process that dies in the microseconds between the two.
+//!
+//! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
+//! readers know the next owner long before a hand-off, a migration or a loss, and nothing is
+//! missed while they would get to know it. Whether anybody reads changes nothing in the run.
+//!
+//! Messages of nodes arrive at every secondary. The one that speaks for the run passes them on to
+//! the primary, which stamps them as it does those of clients; the others remember the last of
+//! them, in case they come to speak. The primary takes each once.
+
+#[cfg(feature = "ros2")]
+mod endpoints;
+#[cfg(feature = "ros2")]
+mod node;
+
+mod settings;
+
+use std::sync::Arc;
+
+use cell_host::{ExportRule, ExportedStep, TopicUse};
+use lockstep::SecondaryInput;
+use protocol::{RosMessage, RosSettings};
+
+use crate::secondary::{InputSender, SecondaryEngine};
+
+#[cfg(feature = "ros2")]
+pub use node::RosNode;
+pub use settings::{RosSettingsError, settings_of};
+
+/// True if this build has ROS 2.
+pub const IS_BUILT: bool = cfg!(feature = "ros2");
+
+/// Reason why a secondary has no part in ROS 2.
+#[derive(Debug, thiserror::Error)]
+pub enum RosError {
+    /// This build has no ROS 2.
+    #[error(
+        "this worker was built without ROS 2: build it with `cargo build --release -p worker \
+         --features ros2`, or leave out --ros2"
+    )]
+    NotBuilt,
+    /// The settings of the run cannot be read.
+    #[error("the rules of ROS 2 topics cannot be read: {0}")]
+    Rules(String),
+    /// The domain of ROS 2 cannot be joined.
+    #[error("{0}")]
+    Join(String),
+    /// The system has no thread left.
+    #[error("cannot start the thread of ROS 2: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Receives messages of other nodes, on a thread of the node.
+pub type OnMessages = Box<dyn Fn(Vec<RosMessage>) + Send>;
+
+/// News of a secondary for its node, in the order of steps.
+#[derive(Debug)]
+pub enum RosNews {
+    /// The topics of the run are others.
+    Topics(Vec<TopicUse>),
+    /// Messages of a step, which counts.
+    Step(ExportedStep),
+}
+
+/// The node of a secondary in a build without ROS 2: there is none.
+#[cfg(not(feature = "ros2"))]
+pub enum RosNode {}
+
+#[cfg(not(feature = "ros2"))]
+impl RosNode {
+    /// Refuses to start.
+    ///
+    /// # Errors
+    /// Always: this build has no ROS 2.
+    pub fn start(_: &RosSettings, _: &str, _: OnMessages) -> Result<Self, RosError> {
+        Err(RosError::NotBuilt)
+    }
+
+    /// Takes news.
+    pub fn tell(&self, _: Vec<RosNews>) {
+        match *self {}
+    }
+}
+
+/// The node of a secondary, once the run is known and has such.
+#[derive(Default)]
+pub struct RosPart {
+    node: Option<RosNode>,
+    /// True if the node was started, or could not be.
+    is_begun: bool,
+    /// Version of the topics that the node knows.
+    topics: u64,
+}
+
+impl RosPart {
+    /// Starts the node once the secondary has been welcomed to a run with ROS 2; a failure and
+    /// messages of other nodes go to `inputs`.
+    pub fn follow(&mut self, engine: &SecondaryEngine, inputs: &InputSender<SecondaryInput>) {
+        let Some(settings) = engine.ros_settings().filter(|_| !self.is_begun) else {
+            return;
+        };
+        self.is_begun = true;
+        let to = inputs.clone();
+        let on_messages: OnMessages =
+            Box::new(move |messages| to.send(SecondaryInput::RosMessages(messages)));
+        match RosNode::start(settings, engine.secondary().name().as_str(), on_messages) {
+            Ok(node) => self.node = Some(node),
+            Err(error) => inputs.send(SecondaryInput::WorldFailed(error.to_string())),
+        }
+    }
+
+    /// Publishes what the secondary has said in steps that count, once its answers are sent.
+    pub fn publish(&mut self, engine: &SecondaryEngine, exported: Vec<ExportedStep>) {
+        let Some(node) = &self.node else {
+            return;
+        };
+        let mut news = Vec::with_capacity(exported.len());
+        if let Some(host) = engine.host()
+            && host.topics_version() != self.topics
+        {
+            self.topics = host.topics_version();
+            news.push(RosNews::Topics(host.topic_uses()));
+        }
+        news.extend(exported.into_iter().map(RosNews::Step));
+        node.tell(news);
+    }
+}
+
+/// Returns the rule of a run's settings by which topics leave it, also on hosts without a node.
+///
+/// # Errors
+/// Fails if the rules cannot be read.
+pub fn export_rule(settings: &RosSettings) -> Result<ExportRule, RosError> {
+    let mapping = mapping(settings)?;
+    Ok(Arc::new(move |topic: &str, kind: &str| {
+        let used = ros2::mapping::Used {
+            topic,
+            kind,
+            is_published: true,
+            is_subscribed: false,
+        };
+        mapping.ways(&used).outbound.is_some() || mapping.frames(topic, kind).is_some()
+    }))
+}
+
+/// Reads the rules of a run.
+fn mapping(settings: &RosSettings) -> Result<ros2::Mapping, RosError> {
+    let rules: Result<ros2::Rules, _> = serde_json::from_str(&settings.rules);
+    let rules = rules.map_err(|error| RosError::Rules(error.to_string()))?;
+    ros2::Mapping::new(&rules).map_err(|error| RosError::Rules(error.to_string()))
+}

@@ -1,0 +1,304 @@
+//! [`Endpoints`]: publishers and subscriptions of a node, one for each topic of the run that ROS 2
+//! has, and what goes through them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use cell_host::{ExportedStep, TopicUse};
+use protocol::{RosMessage, SimTime, TopicMessage};
+use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
+use ros2::types::builtin_interfaces::Time;
+use ros2::types::geometry_msgs::TransformStamped;
+use ros2::types::rosgraph_msgs::Clock;
+use ros2::types::tf2_msgs::TFMessage;
+use ros2::{Mapping, to_cdr};
+use ros2_node::{
+    EndpointError, Participant, Publication, PublishError, Quality, Subscription, Topic,
+};
+
+use crate::seldom::Seldom;
+
+/// Simulated time between two messages on `/clock`, unless time stands still or jumps \[ns\].
+const CLOCK_INTERVAL_NS: u64 = 1_000_000;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// A topic of the run, with the kind of its messages.
+type Key = (String, &'static str);
+
+/// Publishers and subscriptions of a node.
+pub(super) struct Endpoints {
+    mapping: Mapping,
+    outbound: BTreeMap<Key, Outbound>,
+    inbound: BTreeMap<Key, Inbound>,
+    clock: Option<Publication>,
+    moving: Option<Publication>,
+    fixed: Option<Publication>,
+    /// The last time that was published on `/clock`.
+    clock_at: Option<SimTime>,
+    unfit: Seldom,
+    lost: Seldom,
+    // The last to go.
+    participant: Participant,
+}
+
+/// A topic that leaves the run.
+struct Outbound {
+    topic: Option<(RosTopic, Publication)>,
+    frames: Option<Frames>,
+    /// Time of the last message, if their number per second is limited.
+    last: Option<SimTime>,
+}
+
+/// A topic that comes into the run.
+struct Inbound {
+    type_name: &'static str,
+    subscription: Subscription,
+}
+
+impl Endpoints {
+    /// Makes the endpoints of a run without topics of its own.
+    pub(super) fn new(mut participant: Participant, mapping: Mapping) -> Self {
+        let mut own = |topic: &RosTopic| advertise(&mut participant, topic).ok();
+        let clock = own(&mapping.clock());
+        let moving = own(&mapping.transforms(Frames::Moving));
+        let fixed = own(&mapping.transforms(Frames::Fixed));
+        Self {
+            mapping,
+            outbound: BTreeMap::new(),
+            inbound: BTreeMap::new(),
+            clock,
+            moving,
+            fixed,
+            clock_at: None,
+            unfit: Seldom::default(),
+            lost: Seldom::default(),
+            participant,
+        }
+    }
+
+    /// Has publishers and subscriptions of exactly these topics, as far as ROS 2 has them.
+    pub(super) fn follow(&mut self, uses: &[TopicUse]) {
+        self.drop_others(uses);
+        for one in uses {
+            let ways = self.mapping.ways(&used(one));
+            let key = (one.topic.clone(), one.kind);
+            let frames = self.mapping.frames(&one.topic, one.kind);
+            let frames = frames.filter(|_| one.is_published);
+            if let Entry::Vacant(place) = self.outbound.entry(key.clone())
+                && (ways.outbound.is_some() || frames.is_some())
+            {
+                let topic = ways.outbound.and_then(|topic| {
+                    let made = advertise(&mut self.participant, &topic);
+                    made.map(|publication| (topic, publication))
+                        .map_err(|error| tracing::warn!("{error}"))
+                        .ok()
+                });
+                place.insert(Outbound {
+                    topic,
+                    frames,
+                    last: None,
+                });
+            }
+            if let Entry::Vacant(place) = self.inbound.entry(key)
+                && let Some(topic) = ways.inbound
+            {
+                match self.participant.subscribe(&described(&topic)) {
+                    Ok(subscription) => {
+                        place.insert(Inbound {
+                            type_name: topic.type_name,
+                            subscription,
+                        });
+                    }
+                    Err(error) => tracing::warn!("{error}"),
+                }
+            }
+        }
+        if let Err(error) = self.participant.announce() {
+            tracing::warn!("the node is not described to ROS 2: {error}");
+        }
+    }
+
+    /// Drops publishers and subscriptions of topics that are gone.
+    fn drop_others(&mut self, uses: &[TopicUse]) {
+        let has = |(topic, kind): &Key, wanted: &dyn Fn(&TopicUse) -> bool| {
+            let place = uses.binary_search_by(|one| (&*one.topic, one.kind).cmp(&(topic, kind)));
+            place.is_ok_and(|place| wanted(&uses[place]))
+        };
+        let is_out = |key: &Key| has(key, &|one| one.is_published);
+        let is_in = |key: &Key| has(key, &|one| one.is_subscribed);
+        let gone: Vec<Key> = self
+            .outbound
+            .keys()
+            .filter(|key| !is_out(key))
+            .cloned()
+            .collect();
+        for key in gone {
+            if let Some(Outbound {
+                topic: Some((_, publication)),
+                ..
+            }) = self.outbound.remove(&key)
+            {
+                self.participant.withdraw(publication);
+            }
+        }
+        let gone: Vec<Key> = self
+            .inbound
+            .keys()
+            .filter(|key| !is_in(key))
+            .cloned()
+            .collect();
+        for key in gone {
+            if let Some(inbound) = self.inbound.remove(&key) {
+                self.participant.unsubscribe(inbound.subscription);
+            }
+        }
+    }
+
+    /// Publishes what a step has said, and its time if this secondary speaks for the run.
+    pub(super) fn publish(&mut self, step: &ExportedStep) {
+        let (mut moving, mut fixed) = (Vec::new(), Vec::new());
+        for message in &step.messages {
+            let Some(kind) = messages_kind(message) else {
+                continue;
+            };
+            let key = (message.topic.clone(), kind);
+            let Some(outbound) = self.outbound.get_mut(&key) else {
+                continue;
+            };
+            match outbound.frames {
+                Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.unfit),
+                Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.unfit),
+                None => {}
+            }
+            let is_due = outbound.is_due(message.sim_time);
+            if is_due && let Some((topic, publication)) = &outbound.topic {
+                match ros2::encode(kind, &message.body, topic.type_name) {
+                    Ok(cdr) => note(publication.publish(cdr), &topic.name, &mut self.lost),
+                    Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
+                }
+            }
+        }
+        for (publication, transforms) in [(&self.moving, moving), (&self.fixed, fixed)] {
+            if let Some(publication) = publication
+                && !transforms.is_empty()
+            {
+                let cdr = to_cdr(&TFMessage { transforms });
+                note(publication.publish(cdr), "/tf", &mut self.lost);
+            }
+        }
+        if step.speaks {
+            self.publish_clock(step.sim_time);
+        }
+    }
+
+    fn publish_clock(&mut self, now: SimTime) {
+        let is_early = self.clock_at.is_some_and(|last| {
+            let passed = now.0.checked_sub(last.0);
+            passed.is_some_and(|passed| 0 < passed && passed < CLOCK_INTERVAL_NS)
+        });
+        if is_early || self.clock_at == Some(now) {
+            return;
+        }
+        self.clock_at = Some(now);
+        let Some(publication) = &self.clock else {
+            return;
+        };
+        let clock = Clock {
+            clock: Time {
+                sec: (now.0 / NS_PER_S) as i32,
+                nanosec: (now.0 % NS_PER_S) as u32,
+            },
+        };
+        note(
+            publication.publish(to_cdr(&clock)),
+            "/clock",
+            &mut self.lost,
+        );
+    }
+
+    /// Takes what other nodes have published.
+    pub(super) fn take(&mut self) -> Vec<RosMessage> {
+        let mut messages = Vec::new();
+        for ((topic, kind), inbound) in &self.inbound {
+            inbound.subscription.listen();
+            while let Some(sample) = inbound.subscription.take() {
+                match ros2::decode_to(kind, inbound.type_name, &sample.cdr) {
+                    Ok(body) => messages.push(RosMessage {
+                        writer: sample.writer,
+                        number: sample.number,
+                        topic: topic.clone(),
+                        kind: (*kind).to_owned(),
+                        body,
+                    }),
+                    Err(error) => self.unfit.warn(&format!("{topic}: {error}")),
+                }
+            }
+        }
+        messages
+    }
+}
+
+impl Outbound {
+    /// Tells whether a message of this time is within the limit of their number per second.
+    fn is_due(&mut self, now: SimTime) -> bool {
+        let Some(rate_hz) = self.topic.as_ref().and_then(|(topic, _)| topic.max_rate_hz) else {
+            return true;
+        };
+        let interval_ns = (NS_PER_S as f64 / rate_hz).round() as u64;
+        let passed = self.last.map(|last| now.0.checked_sub(last.0));
+        if let Some(Some(passed)) = passed
+            && passed < interval_ns
+        {
+            return false;
+        }
+        self.last = Some(now);
+        true
+    }
+}
+
+/// Returns the kind of a message as the table of kinds has it.
+fn messages_kind(message: &TopicMessage) -> Option<&'static str> {
+    ros2::convert::pair(&message.kind, None).map(|pair| pair.kind)
+}
+
+fn add_frames(message: &TopicMessage, frames: &mut Vec<TransformStamped>, unfit: &mut Seldom) {
+    match ros2::transforms::frames(&message.kind, &message.body) {
+        Ok(found) => frames.extend(found),
+        Err(error) => unfit.warn(&format!("{}: {error}", message.topic)),
+    }
+}
+
+fn note(published: Result<(), PublishError>, topic: &str, lost: &mut Seldom) {
+    if let Err(error) = published {
+        lost.warn(&format!("a message on {topic} of ROS 2 is lost: {error}"));
+    }
+}
+
+fn advertise(
+    participant: &mut Participant,
+    topic: &RosTopic,
+) -> Result<Publication, EndpointError> {
+    participant.advertise(&described(topic))
+}
+
+fn described(topic: &RosTopic) -> Topic<'_> {
+    Topic {
+        name: &topic.name,
+        type_name: topic.type_name,
+        quality: Quality {
+            is_reliable: topic.qos.reliability == Reliability::Reliable,
+            is_kept: topic.qos.durability == Durability::TransientLocal,
+            depth: topic.qos.depth,
+        },
+    }
+}
+
+fn used(one: &TopicUse) -> Used<'_> {
+    Used {
+        topic: &one.topic,
+        kind: one.kind,
+        is_published: one.is_published,
+        is_subscribed: one.is_subscribed,
+    }
+}

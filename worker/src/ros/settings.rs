@@ -1,0 +1,186 @@
+//! The settings of a run's nodes: those of the run, its file of rules, and ROS 2's own variables.
+
+use std::path::{Path, PathBuf};
+
+use protocol::RosSettings;
+use ros2::{RuleError, Rules};
+use run::Ros2;
+
+/// The variable of the domain.
+const DOMAIN: &str = "ROS_DOMAIN_ID";
+/// The variable that leaves out nodes of other machines.
+const LOCALHOST_ONLY: &str = "ROS_LOCALHOST_ONLY";
+
+/// Reason why a run cannot have a part in ROS 2.
+#[derive(Debug, thiserror::Error)]
+pub enum RosSettingsError {
+    /// This build has no ROS 2.
+    #[error(transparent)]
+    NotBuilt(#[from] super::RosError),
+    /// A variable has no such value.
+    #[error("{variable} is {value:?}, and must be {wanted}")]
+    Variable {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// Values that it may have.
+        wanted: &'static str,
+    },
+    /// The file of rules cannot be read.
+    #[error("cannot read the rules of ROS 2 topics in {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Error of the system.
+        source: std::io::Error,
+    },
+    /// The file of rules is none.
+    #[error("{}: {source}", .path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The fault, with its place.
+        source: Box<toml::de::Error>,
+    },
+    /// A rule cannot hold.
+    #[error("{}: {source}", .path.display())]
+    Rule {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        source: RuleError,
+    },
+}
+
+/// Returns the settings of a run's nodes, if it has any; `variable` is the environment.
+///
+/// # Errors
+/// Fails if this build has no ROS 2, or a variable or a rule is wrong.
+pub fn settings_of(
+    spec: &Ros2,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Option<RosSettings>, RosSettingsError> {
+    if !spec.enabled {
+        return Ok(None);
+    }
+    if !super::IS_BUILT {
+        return Err(super::RosError::NotBuilt.into());
+    }
+    let rules = spec
+        .rules
+        .as_deref()
+        .map_or_else(|| Ok(Rules::default()), read_rules)?;
+    let domain = match spec.domain {
+        Some(domain) => domain,
+        None => domain_of(variable(DOMAIN))?,
+    };
+    let localhost_only = match spec.localhost_only {
+        Some(is_so) => is_so,
+        None => is_localhost_only(variable(LOCALHOST_ONLY))?,
+    };
+    Ok(Some(RosSettings {
+        domain,
+        localhost_only,
+        rules: serde_json::to_string(&rules).expect("rules are texts, numbers and words"),
+    }))
+}
+
+fn read_rules(path: &Path) -> Result<Rules, RosSettingsError> {
+    let owned = || path.to_owned();
+    let text = std::fs::read_to_string(path).map_err(|source| RosSettingsError::Read {
+        path: owned(),
+        source,
+    })?;
+    let rules: Rules = toml::from_str(&text).map_err(|source| RosSettingsError::Syntax {
+        path: owned(),
+        source: Box::new(source),
+    })?;
+    ros2::Mapping::new(&rules).map_err(|source| RosSettingsError::Rule {
+        path: owned(),
+        source,
+    })?;
+    Ok(rules)
+}
+
+fn domain_of(value: Option<String>) -> Result<u16, RosSettingsError> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else {
+        return Ok(0);
+    };
+    let domain = value.parse().ok().filter(|domain| *domain <= 232);
+    domain.ok_or(RosSettingsError::Variable {
+        variable: DOMAIN,
+        value,
+        wanted: "a whole number from 0 to 232",
+    })
+}
+
+fn is_localhost_only(value: Option<String>) -> Result<bool, RosSettingsError> {
+    match value.as_deref() {
+        None | Some("" | "0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(other) => Err(RosSettingsError::Variable {
+            variable: LOCALHOST_ONLY,
+            value: other.to_owned(),
+            wanted: "0 or 1",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_those_of_ros() {
+        let domain = |value: &str| domain_of(Some(value.to_owned())).ok();
+        assert_eq!(domain_of(None).ok(), Some(0));
+        assert_eq!(
+            [domain(""), domain("7"), domain("232")],
+            [Some(0), Some(7), Some(232)]
+        );
+        assert_eq!(
+            [domain("233"), domain("-1"), domain("x")],
+            [None, None, None]
+        );
+        let local = |value: &str| is_localhost_only(Some(value.to_owned())).ok();
+        assert_eq!(
+            [local("0"), local("1"), local("yes")],
+            [Some(false), Some(true), None]
+        );
+        let error = domain_of(Some("x".to_owned())).unwrap_err().to_string();
+        assert!(error.contains("ROS_DOMAIN_ID is \"x\""), "{error}");
+    }
+
+    #[test]
+    fn a_fault_in_the_rules_is_told_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        let error_of = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_rules(&path).unwrap_err().to_string()
+        };
+        let error = error_of("[[topic]]\ntopic = \"/a\"\nrate = 3\n");
+        assert!(
+            error.contains("rules.toml") && error.contains("line 3"),
+            "{error}"
+        );
+        let error = error_of("[[topic]]\ntopic = \"a\"\n");
+        assert!(error.contains("rule 1"), "{error}");
+        std::fs::write(&path, "[[topic]]\ntopic = \"/a\"\nrate_hz = 3\n").unwrap();
+        assert_eq!(read_rules(&path).unwrap().topics.len(), 1);
+    }
+
+    #[test]
+    fn a_build_without_ros_says_which_one_has_it() {
+        let spec = Ros2 {
+            enabled: true,
+            ..Ros2::default()
+        };
+        match settings_of(&spec, |_| None) {
+            Ok(settings) => assert!(super::super::IS_BUILT && settings.is_some()),
+            Err(error) => assert!(error.to_string().contains("--features ros2"), "{error}"),
+        }
+        assert!(matches!(settings_of(&Ros2::default(), |_| None), Ok(None)));
+    }
+}
