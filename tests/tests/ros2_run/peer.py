@@ -8,8 +8,9 @@ its standard input are texts of JSON: {"topic": NAME, "linear": X, "angular": Z}
 
 import json
 import os
-import select
+import queue
 import sys
+import threading
 import time
 from dataclasses import dataclass
 
@@ -204,12 +205,16 @@ class Node:
 
 def main():
     node = Node(int(sys.argv[1]), sys.argv[2:])
+    lines = queue.Queue()
+    threading.Thread(target=lambda: [*map(lines.put, sys.stdin), lines.put("")], daemon=True).start()
     while True:
-        if select.select([sys.stdin], [], [], 0.002)[0]:
-            line = sys.stdin.readline()
+        try:
+            line = lines.get(timeout=0.002)
             if not line:
                 break
             node.do(json.loads(line))
+        except queue.Empty:
+            pass
         node.receive()
         node.look()
 

@@ -132,11 +132,13 @@ impl Recovery {
         let mut after = self.delivered.unwrap_or(self.step_log.until());
         let mut published = self.answered.get(lost).copied().unwrap_or_default();
         let mut of_worlds = false;
-        for step in self.step_log.after(after).chain(under_way) {
+        let first = after.min(published);
+        for step in self.step_log.after(first).chain(under_way) {
             let changed = |change: &AffinityChange| cells.contains(&change.cell);
             if step.affinities.iter().any(changed) {
-                after = Sequence(step.sequence.0 - 1);
-                published = published.max(after);
+                let before = Sequence(step.sequence.0 - 1);
+                after = after.max(before);
+                published = published.max(before);
             }
             of_worlds |= step.speaker.as_ref() == Some(lost);
         }
