@@ -76,6 +76,11 @@ impl Python {
         ))
     }
 
+    /// Returns the interpreter.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Returns the folder that packages are installed in.
     ///
     /// # Errors

@@ -164,6 +164,9 @@ fn primary_message(message: &SecondaryToPrimary) -> String {
             Err(why) => format!("job {} failed: {why}", done.job),
         },
         SecondaryToPrimary::Diverged(report) => format!("diverged {}", report.difference),
+        SecondaryToPrimary::RosMessages(messages) => {
+            format!("{} messages of nodes", messages.len())
+        }
         SecondaryToPrimary::Leave(reason) => format!("leave {reason}"),
     }
 }

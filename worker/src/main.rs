@@ -19,7 +19,7 @@ use protocol::exit::Outcome;
 use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
 use protocol::report::{Summary, TopicReport};
-use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
+use protocol::{ExitCode, Iteration, PeerName, Role, RosSettings, RoutingId, StopReason};
 use run::{Recovery, RunSpec};
 use rustix::process::Resource;
 use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
@@ -169,10 +169,7 @@ fn run_primary(
     run.empty_reports()?;
     let options = socket_options(run)?;
     let ros2 = ros::settings_of(&run.spec.ros2, |name| std::env::var(name).ok())?;
-    let settings = Settings {
-        ros2,
-        ..settings_of(run, loaded, survey.topics.clone(), secondaries)
-    };
+    let settings = settings_of(run, loaded, survey.topics.clone(), (secondaries, ros2));
     let (role, name) = match secondaries {
         Some(_) => (Role::Primary, PeerName::primary()),
         None => (Role::Standalone, standalone_name()),
@@ -391,7 +388,7 @@ fn settings_of(
     run: &Run,
     loaded: &LoadedWorlds,
     topics: Vec<TopicReport>,
-    secondaries: Option<u32>,
+    (secondaries, ros2): (Option<u32>, Option<RosSettings>),
 ) -> Settings {
     let RunSpec {
         run: simulation,
@@ -412,7 +409,7 @@ fn settings_of(
     };
     Settings {
         publish_all: outputs.messages.is_some() || record.file.is_some(),
-        ros2: None,
+        ros2,
         run_ahead_max: simulation.run_ahead_max,
         trace: run.trace_window(),
         topics,

@@ -8,8 +8,8 @@ use protocol::report::divergence::{DivergenceReport, FoundBy};
 use protocol::secondary_to_primary::{CaughtUp, CellAck, Heartbeat, Loaded, StepAck};
 use protocol::{
     CellId, ClientToPrimary, Command, DataBatch, Digest, Envelope, Iteration, Outcome, PeerName,
-    ProtocolVersion, Publisher, RequestId, Role, SecondaryToPrimary, Sequence, SessionId, SimTime,
-    StopReason, TopicMessage, encode,
+    ProtocolVersion, Publisher, RequestId, Role, RosMessage, SecondaryToPrimary, Sequence,
+    SessionId, SimTime, StopReason, TopicMessage, encode,
 };
 use serde::Serialize;
 use worker::identity;
@@ -448,6 +448,16 @@ fn of_jobs(ack: StepAck) -> Vec<(&'static str, SecondaryToPrimary)> {
             })),
         ),
         ("diverged", SecondaryToPrimary::Diverged(Box::new(report))),
+        (
+            "ros-messages",
+            SecondaryToPrimary::RosMessages(vec![RosMessage {
+                writer: [0xff; 16],
+                number: i64::MIN,
+                topic: "\u{1b}]0;owned\u{7}".to_owned(),
+                kind: "gz.msgs.Twist".to_owned(),
+                body: vec![0xff; 1000],
+            }]),
+        ),
         (
             "leave",
             SecondaryToPrimary::Leave(StopReason::new(Outcome::Failed, "\u{1b}]0;owned\u{7}")),

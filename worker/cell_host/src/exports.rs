@@ -109,3 +109,36 @@ impl Exports {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(topic: &str) -> TopicSpec {
+        TopicSpec {
+            topic: topic.to_owned(),
+            kind: "gz.msgs.Twist",
+        }
+    }
+
+    #[test]
+    fn a_topic_leaves_as_long_as_anybody_publishes_on_it() {
+        let mut exports = Exports::new(Arc::new(|topic: &str, _: &str| topic != "/secret"));
+        assert!(exports.add(&spec("/a"), Side::Publishes));
+        assert!(!exports.add(&spec("/secret"), Side::Publishes));
+        assert!(!exports.add(&spec("/a"), Side::Subscribes));
+        let before = exports.version();
+        assert!(exports.add(&spec("/a"), Side::Publishes));
+        assert!(exports.version() > before);
+        assert!(!exports.remove(&spec("/a"), Side::Publishes), "one is left");
+        assert!(exports.remove(&spec("/a"), Side::Publishes));
+        let uses: Vec<TopicUse> = exports.uses().collect();
+        let expected = [("/a", false, true), ("/secret", true, false)];
+        let uses = uses
+            .iter()
+            .map(|one| (&*one.topic, one.is_published, one.is_subscribed));
+        assert!(uses.eq(expected));
+        exports.clear();
+        assert_eq!(exports.uses().count(), 0);
+    }
+}

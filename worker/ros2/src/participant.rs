@@ -309,6 +309,12 @@ impl Publication {
     pub fn publish(&self, cdr: Vec<u8>) -> Result<(), PublishError> {
         write(&self.writer, cdr)
     }
+
+    /// Waits until all reliable readers have acknowledged what was published; tells whether they
+    /// did so in that time.
+    pub fn wait_until_received(&self, patience: std::time::Duration) -> bool {
+        matches!(self.writer.wait_for_acknowledgments(patience), Ok(true))
+    }
 }
 
 impl Subscription {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, TopicUse};
 use protocol::{RosMessage, SimTime, TopicMessage};
@@ -46,8 +47,9 @@ pub(super) struct Endpoints {
 struct Outbound {
     topic: Option<(RosTopic, Publication)>,
     frames: Option<Frames>,
-    /// Time of the last message, if their number per second is limited.
-    last: Option<SimTime>,
+    /// The period of the last message, if their number per second is limited: the first of each
+    /// is published.
+    last_period: Option<u64>,
 }
 
 /// A topic that comes into the run.
@@ -97,7 +99,7 @@ impl Endpoints {
                 place.insert(Outbound {
                     topic,
                     frames,
-                    last: None,
+                    last_period: None,
                 });
             }
             if let Entry::Vacant(place) = self.inbound.entry(key)
@@ -217,6 +219,20 @@ impl Endpoints {
         );
     }
 
+    /// Waits until reliable readers have what was published, as far as that takes no longer than
+    /// this in all.
+    pub(super) fn finish(&self, patience: Duration) {
+        let until = Instant::now() + patience;
+        let topics = self.outbound.values().filter_map(|one| one.topic.as_ref());
+        let topics = topics.map(|(_, publication)| publication);
+        let own = [&self.clock, &self.moving, &self.fixed]
+            .into_iter()
+            .flatten();
+        for publication in topics.chain(own) {
+            publication.wait_until_received(until.saturating_duration_since(Instant::now()));
+        }
+    }
+
     /// Takes what other nodes have published.
     pub(super) fn take(&mut self) -> Vec<RosMessage> {
         let mut messages = Vec::new();
@@ -245,15 +261,8 @@ impl Outbound {
         let Some(rate_hz) = self.topic.as_ref().and_then(|(topic, _)| topic.max_rate_hz) else {
             return true;
         };
-        let interval_ns = (NS_PER_S as f64 / rate_hz).round() as u64;
-        let passed = self.last.map(|last| now.0.checked_sub(last.0));
-        if let Some(Some(passed)) = passed
-            && passed < interval_ns
-        {
-            return false;
-        }
-        self.last = Some(now);
-        true
+        let period = (now.0 as f64 * rate_hz / NS_PER_S as f64) as u64;
+        self.last_period.replace(period) != Some(period)
     }
 }
 

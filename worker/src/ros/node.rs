@@ -19,7 +19,10 @@ const NEWS_MAX: usize = 1024;
 /// Number of messages of nodes that a secondary remembers while another speaks for the run.
 const REMEMBERED_MAX: usize = 4096;
 /// Time for which it does: longer than it takes to notice a loss and to recover from it.
-const REMEMBERED_FOR: Duration = Duration::from_secs(60);
+const REMEMBERED_FOR: Duration = Duration::from_mins(1);
+
+/// Time for which readers may still acknowledge the last messages when a run ends.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A secondary's node of ROS 2, which leaves when it is dropped.
 pub struct RosNode {
@@ -126,7 +129,7 @@ impl Node {
     fn run(mut self, events: &Receiver<Event>) {
         while let Ok(event) = events.recv() {
             match event {
-                Event::News(news) if news.is_empty() => return,
+                Event::News(news) if news.is_empty() => return self.endpoints.finish(LAST_WORDS),
                 Event::News(news) => news.into_iter().for_each(|one| self.on_news(one)),
                 Event::Arrived => {}
             }

@@ -57,6 +57,9 @@ pub enum RosSettingsError {
 ///
 /// # Errors
 /// Fails if this build has no ROS 2, or a variable or a rule is wrong.
+///
+/// # Panics
+/// Never: rules can be written as JSON.
 pub fn settings_of(
     spec: &Ros2,
     variable: impl Fn(&str) -> Option<String>,
@@ -77,7 +80,7 @@ pub fn settings_of(
     };
     let localhost_only = match spec.localhost_only {
         Some(is_so) => is_so,
-        None => is_localhost_only(variable(LOCALHOST_ONLY))?,
+        None => is_localhost_only(variable(LOCALHOST_ONLY).as_deref())?,
     };
     Ok(Some(RosSettings {
         domain,
@@ -115,8 +118,8 @@ fn domain_of(value: Option<String>) -> Result<u16, RosSettingsError> {
     })
 }
 
-fn is_localhost_only(value: Option<String>) -> Result<bool, RosSettingsError> {
-    match value.as_deref() {
+fn is_localhost_only(value: Option<&str>) -> Result<bool, RosSettingsError> {
+    match value {
         None | Some("" | "0") => Ok(false),
         Some("1") => Ok(true),
         Some(other) => Err(RosSettingsError::Variable {
@@ -143,7 +146,7 @@ mod tests {
             [domain("233"), domain("-1"), domain("x")],
             [None, None, None]
         );
-        let local = |value: &str| is_localhost_only(Some(value.to_owned())).ok();
+        let local = |value: &str| is_localhost_only(Some(value)).ok();
         assert_eq!(
             [local("0"), local("1"), local("yes")],
             [Some(false), Some(true), None]

@@ -1,0 +1,349 @@
+//! Shows a run in ROS 2 to a node on another implementation of DDS, `cyclonedds` of `PyPI`: real
+//! processes simulate two robots that pass from level to level, cells move from one to the other,
+//! and one is killed.
+//!
+//! A build without ROS 2, and a machine without `PyPI`, say so and show nothing:
+//! `cargo build -p worker --features ros2` comes first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tests::processes::{PATIENCE, Process, Scratch, binary};
+use tests::python::{Package, Python};
+use tests::repository;
+
+const CYCLONE: Package = Package {
+    name: "cyclonedds",
+    version: "11.0.1",
+    module: "cyclonedds",
+};
+
+/// Simulated time at the end of a run \[ns\].
+const END_NS: u64 = 5_000_000_000;
+/// Number of iterations until then.
+const ITERATIONS: &str = "5000";
+/// Simulated time between two messages of a robot's odometry \[ns\].
+const ODOMETRY_NS: u64 = 10_000_000;
+/// Simulated time between two messages of the clock \[ns\].
+const CLOCK_NS: u64 = 1_000_000;
+
+const ODOMETRY: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
+const CLOCK: &str = "/clock";
+
+/// Has Cyclone DDS meet nodes of this machine alone.
+const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
+     <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
+
+/// A node of ROS 2 on Cyclone DDS; gone when dropped.
+struct Peer {
+    child: Child,
+    commands: ChildStdin,
+    lines: Receiver<Value>,
+    /// Stamp \[ns\] and number of the writer of all messages, by topic.
+    heard: BTreeMap<String, Vec<(u64, u64)>>,
+}
+
+/// Processes of a run in ROS 2, with a node that listens.
+struct Run {
+    scratch: Scratch,
+    domain: String,
+    primary: Process,
+    secondaries: Vec<Process>,
+    peer: Peer,
+}
+
+impl Peer {
+    fn start(python: &Python, domain: &str) -> Self {
+        let script = repository::root().join("tests/tests/ros2_run/peer.py");
+        let mut command = Command::new(python.program());
+        command.arg(script).arg(domain);
+        command.args(ODOMETRY.map(|topic| format!("{topic}=Odometry")));
+        command.arg(format!("{CLOCK}=Clock"));
+        command.env("PEER_CONFIGURATION", CONFIGURATION);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("python starts");
+        let commands = child.stdin.take().expect("its input is a pipe");
+        let output = child.stdout.take().expect("its output is a pipe");
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let line = serde_json::from_str(&line).expect("each line is JSON");
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            commands,
+            lines,
+            heard: BTreeMap::new(),
+        }
+    }
+
+    fn tell(&mut self, command: &Value) {
+        writeln!(self.commands, "{command}").expect("the node listens");
+    }
+
+    /// Notes what arrives until a condition holds.
+    fn listen_until(&mut self, what: &str, holds: impl Fn(&Self, &Value) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let Ok(line) = self.lines.recv_timeout(left) else {
+                panic!("no {what} in {PATIENCE:?}");
+            };
+            if let (Some(topic), Some(stamp)) = (line["topic"].as_str(), line["stamp"].as_u64()) {
+                let writer = line["writer"].as_u64().expect("a writer has a number");
+                let heard = self.heard.entry(topic.to_owned()).or_default();
+                heard.push((stamp, writer));
+            }
+            if holds(self, &line) {
+                return;
+            }
+        }
+    }
+
+    fn last(&self, topic: &str) -> u64 {
+        let heard = self.heard.get(topic).and_then(|heard| heard.last());
+        heard.map_or(0, |(stamp, _)| *stamp)
+    }
+
+    fn listen_to_the_end(&mut self) {
+        let topics = [ODOMETRY[0], ODOMETRY[1], CLOCK];
+        self.listen_until("end of all topics", |peer, _| {
+            topics.iter().all(|topic| peer.last(topic) == END_NS)
+        });
+    }
+
+    fn stamps(&self, topic: &str) -> Vec<u64> {
+        self.heard[topic].iter().map(|(stamp, _)| *stamp).collect()
+    }
+
+    fn writer_count(&self, topic: &str) -> usize {
+        let mut writers: Vec<u64> = self.heard[topic]
+            .iter()
+            .map(|(_, writer)| *writer)
+            .collect();
+        writers.sort_unstable();
+        writers.dedup();
+        writers.len()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Run {
+    /// Starts a paused run of two secondaries, in a domain of its own, and waits until the node
+    /// knows the publishers of both; none where that is not possible here.
+    fn start(number: u32) -> Option<Self> {
+        let scratch = Scratch::new();
+        let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
+        println!("domain {domain}");
+        if !has_ros(&scratch) {
+            return None;
+        }
+        let python = Python::prepare("ros2-peers", &scratch).and_then(|python| {
+            python.require(&CYCLONE, &scratch)?;
+            Ok(python)
+        });
+        let python = match python {
+            Ok(python) => python,
+            Err(error) => {
+                eprintln!("nothing is shown without cyclonedds: {error}");
+                return None;
+            }
+        };
+        let mut peer = Peer::start(&python, &domain);
+        let endpoint = scratch.endpoint();
+        let mut primary = Command::new(binary("worker"));
+        primary.args([
+            "--network-role=primary",
+            "--network-secondaries=2",
+            "--paused",
+        ]);
+        primary.args(["--bind", &endpoint, "--on-peer-loss", "recover"]);
+        primary.args([
+            "--ros2",
+            "--ros-domain",
+            &domain,
+            "--ros-localhost-only",
+            "on",
+        ]);
+        primary.args(["--iterations", ITERATIONS, "--digests"]);
+        primary.arg(scratch.path("digests"));
+        primary
+            .arg("--record-commands")
+            .arg(scratch.path("commands"));
+        let primary = scratch.start("primary", primary.arg(world()));
+        let secondaries = ["s1", "s2"].map(|name| {
+            let mut command = Command::new(binary("worker"));
+            command.args([
+                "--network-role=secondary",
+                "--name",
+                name,
+                "--connect",
+                &endpoint,
+            ]);
+            scratch.start(name, &mut command)
+        });
+        peer.tell(&json!({"wait_for": 2}));
+        peer.listen_until("publishers", |_, line| line["known"] == 2);
+        Some(Self {
+            scratch,
+            domain,
+            primary,
+            secondaries: secondaries.into(),
+            peer,
+        })
+    }
+
+    fn ctl(&self, words: &[&str]) {
+        let endpoint = self.scratch.endpoint();
+        let mut arguments = vec!["ctl", endpoint.as_str()];
+        arguments.extend(words);
+        let (code, _, stderr) = self.scratch.phalanx_says(&arguments);
+        assert_eq!(code, 0, "{words:?}: {stderr}");
+    }
+
+    /// Has the robots drive, by messages of the node.
+    fn drive(&mut self) {
+        for robot in ["r0", "r1"] {
+            let topic = format!("/model/{robot}/cmd_vel");
+            self.peer
+                .tell(&json!({"topic": topic, "linear": 2.0, "angular": 0.0, "readers": 2}));
+        }
+    }
+
+    /// Shows that a run of its recorded commands in one process has the same digests.
+    fn replay(&mut self) {
+        assert_eq!(self.primary.wait(), 0, "{}", self.primary.stderr());
+        let commands = fs::read_to_string(self.scratch.path("commands")).expect("commands");
+        assert_eq!(commands.matches("cmd_vel").count(), 2, "{commands}");
+        let mut again = Command::new(binary("worker"));
+        again.args([
+            "--iterations",
+            ITERATIONS,
+            "--real-time-factor",
+            "0",
+            "--commands",
+        ]);
+        again.arg(self.scratch.path("commands"));
+        again.arg("--digests").arg(self.scratch.path("again"));
+        let mut again = self.scratch.start("again", again.arg(world()));
+        assert_eq!(again.wait(), 0, "{}", again.stderr());
+        let [first, second] = ["digests", "again"]
+            .map(|name| fs::read(self.scratch.path(name)).expect("digests are written"));
+        assert!(
+            first == second,
+            "the commands of domain {} replay otherwise",
+            self.domain
+        );
+    }
+}
+
+fn world() -> PathBuf {
+    repository::root().join("tests/tests/ros2_run/two_levels.sdf")
+}
+
+/// Tells whether `worker` was built with ROS 2.
+fn has_ros(scratch: &Scratch) -> bool {
+    let mut command = Command::new(binary("worker"));
+    command.args([
+        "--ros2",
+        "--ros-domain",
+        "101",
+        "--ros-localhost-only",
+        "on",
+    ]);
+    let mut process = scratch.start("has_ros", command.args(["--iterations", "1"]).arg(world()));
+    if process.wait() == 0 {
+        return true;
+    }
+    let stderr = process.stderr();
+    assert!(stderr.contains("--features ros2"), "{stderr}");
+    eprintln!("nothing is shown by a worker that was built without ROS 2");
+    false
+}
+
+/// Returns all stamps from the first to the end \[ns\].
+fn every(interval: u64) -> Vec<u64> {
+    (1..=END_NS / interval)
+        .map(|count| count * interval)
+        .collect()
+}
+
+#[test]
+fn hand_offs_and_migrations_lose_and_double_no_message() {
+    let Some(mut run) = Run::start(0) else { return };
+    run.drive();
+    run.ctl(&["play"]);
+    for (seconds, cell, host) in [(1, "west", "s2"), (2, "east", "s1"), (3, "west", "s1")] {
+        run.peer.listen_until("time", |peer, _| {
+            peer.last(CLOCK) >= seconds * 1_000_000_000
+        });
+        run.ctl(&["move-cell", cell, host]);
+    }
+    run.peer.listen_to_the_end();
+    for topic in ODOMETRY {
+        assert_eq!(run.peer.stamps(topic), every(ODOMETRY_NS), "{topic}");
+        assert_eq!(run.peer.writer_count(topic), 2, "both have been its owner");
+    }
+    assert_eq!(run.peer.stamps(CLOCK), every(CLOCK_NS));
+    run.replay();
+}
+
+#[test]
+fn robots_of_a_lost_secondary_are_back_and_say_nothing_twice() {
+    let Some(mut run) = Run::start(1) else { return };
+    run.drive();
+    run.ctl(&["play"]);
+    run.peer
+        .listen_until("time", |peer, _| peer.last(CLOCK) >= 2_000_000_000);
+    run.secondaries[0].signal("KILL");
+    run.peer.listen_to_the_end();
+    for (topic, interval) in [
+        (ODOMETRY[0], ODOMETRY_NS),
+        (ODOMETRY[1], ODOMETRY_NS),
+        (CLOCK, CLOCK_NS),
+    ] {
+        let stamps = run.peer.stamps(topic);
+        let is_ascending = stamps.is_sorted_by(|first, second| first < second);
+        assert!(is_ascending, "{topic} says something twice: {stamps:?}");
+        // A process that dies takes along what it has not sent yet.
+        let lost = every(interval).len() - stamps.len();
+        assert!(
+            lost as u64 * interval <= 200_000_000,
+            "{topic} lacks {lost} messages"
+        );
+    }
+    run.replay();
+}
+
+#[test]
+fn a_wrong_domain_is_told_with_its_variable() {
+    let scratch = Scratch::new();
+    if !has_ros(&scratch) {
+        return;
+    }
+    let mut command = Command::new(binary("worker"));
+    command
+        .arg("--ros2")
+        .env("ROS_DOMAIN_ID", "500")
+        .arg(world());
+    let mut process = scratch.start("wrong", &mut command);
+    assert_eq!(process.wait(), 3);
+    let stderr = process.stderr();
+    assert!(stderr.contains("ROS_DOMAIN_ID is \"500\""), "{stderr}");
+}
