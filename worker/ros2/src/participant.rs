@@ -28,7 +28,7 @@ const WINDOW: i32 = 4096;
 const BURST: usize = 100;
 
 /// Time that its discovery takes for so many, with much to spare.
-const BURST_TIME: std::time::Duration = std::time::Duration::from_millis(20);
+const BURST_TIME: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// Place of a participant in the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
