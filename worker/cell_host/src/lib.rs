@@ -276,7 +276,7 @@ impl CellHost {
         self.scene.export(rule);
     }
 
-    /// Returns what the last step has for others than the run, once, in a run in which topics leave.
+    /// Returns what the last step has for others, once, in a run in which topics leave.
     pub fn take_exported(&mut self) -> Option<ExportedStep> {
         self.exported.take()
     }

@@ -1,8 +1,9 @@
 //! The graph of ROS 2: each participant says on one topic which nodes it has, and which readers
 //! and writers are theirs.
 //!
-//! That is `rmw_dds_common/msg/ParticipantEntitiesInfo`, with the identifiers of 16 bytes that ROS 2
-//! has since Iron. It is for `ros2 node list` and `ros2 topic info -v`; messages flow without it.
+//! That is `rmw_dds_common/msg/ParticipantEntitiesInfo`, with the identifiers of 16 bytes that
+//! ROS 2 has since Iron. It is for `ros2 node list` and `ros2 topic info -v`; messages flow
+//! without it.
 
 use crate::names::{self, NameError};
 

@@ -35,7 +35,7 @@ pub(super) struct Endpoints {
     clock: Option<Publication>,
     moving: Option<Publication>,
     fixed: Option<Publication>,
-    /// The last time that was published on `/clock`.
+    /// The last time that this or another secondary published on `/clock`.
     clock_at: Option<SimTime>,
     unfit: Seldom,
     lost: Seldom,
@@ -189,20 +189,25 @@ impl Endpoints {
                 note(publication.publish(cdr), "/tf", &mut self.lost);
             }
         }
-        if step.speaks {
+        // Whoever comes to speak knows what was published.
+        if self.note_time(step.sim_time) && step.speaks {
             self.publish_clock(step.sim_time);
         }
     }
 
-    fn publish_clock(&mut self, now: SimTime) {
+    /// Notes the time of a step; tells whether it goes onto `/clock`.
+    fn note_time(&mut self, now: SimTime) -> bool {
         let is_early = self.clock_at.is_some_and(|last| {
             let passed = now.0.checked_sub(last.0);
-            passed.is_some_and(|passed| 0 < passed && passed < CLOCK_INTERVAL_NS)
+            passed.is_some_and(|passed| passed < CLOCK_INTERVAL_NS)
         });
-        if is_early || self.clock_at == Some(now) {
-            return;
+        if !is_early {
+            self.clock_at = Some(now);
         }
-        self.clock_at = Some(now);
+        !is_early
+    }
+
+    fn publish_clock(&mut self, now: SimTime) {
         let Some(publication) = &self.clock else {
             return;
         };

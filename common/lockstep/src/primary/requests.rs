@@ -335,8 +335,8 @@ impl Primary {
         }
     }
 
-    /// Has messages of nodes of ROS 2 reach systems with the next step, as those of clients do. What
-    /// comes while a resumed run replays its past, or before or after a run, nobody receives.
+    /// Has messages of nodes of ROS 2 reach systems with the next step, as those of clients do.
+    /// What comes while a resumed run replays its past, or before or after a run, nobody receives.
     pub(super) fn on_ros_messages(&mut self, messages: Vec<RosMessage>, cx: &mut Context<'_>) {
         if self.settings.ros2.is_none() {
             return self.peers.count_malformed();
