@@ -183,6 +183,8 @@ fn settings() -> Settings {
         schedule: Vec::new(),
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
+        participants_max: 4,
+        participants_awaited: Vec::new(),
         stand_bys: 0,
         is_journaled: true,
         build: Build {

@@ -198,6 +198,8 @@ fn rules(secondaries: u32) -> Value {
     let settings = Settings {
         run_ahead_max: 1,
         checkpoint_every: 0,
+        participants_max: 4,
+        participants_awaited: Vec::new(),
         balance: false,
         ..cluster::settings(secondaries, u64::MAX)
     };

@@ -393,6 +393,8 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         verify: false,
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: lockstep::CHECKPOINT_EVERY,
+        participants_max: 4,
+        participants_awaited: Vec::new(),
         stand_bys: 0,
         is_journaled: false,
         build: identity::build(),

@@ -1,6 +1,7 @@
 //! A primary that is told what happens line by line and says what it wants done: the interpreter
 //! of `tests/lockstep/primary/*.txt`.
 
+mod program;
 mod request;
 mod wording;
 
@@ -24,7 +25,7 @@ use protocol::{
     Access, CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration,
     LinkPoses, ModelId, PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion,
     Publisher, RequestId, Role, RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime,
-    StopReason,
+    StopReason, TopicMessage,
 };
 use worker::identity;
 
@@ -49,6 +50,10 @@ pub struct PrimaryNode {
     is_damaged: bool,
     /// Requests of a system in the next ack.
     requests: Vec<SystemRequest>,
+    /// Messages for programs in the next ack.
+    published: Vec<TopicMessage>,
+    /// Number of requests of programs.
+    program_requests: u64,
     /// The role of the key of whoever speaks, where keys are needed.
     access: Option<Access>,
 }
@@ -110,6 +115,16 @@ impl PrimaryNode {
             ["diverged", name] => self.diverge(name),
             ["checkpoint_part", name, cell] => self.save(name, cell),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
+            ["take_part", name, terms @ ..] => self.take_part(name, terms),
+            ["answer", name, iteration, command @ ..] => self.answer(name, iteration, command),
+            ["leave_barrier", name] => self.leave_barrier(name),
+            ["program_gone", name] => {
+                self.tell(PrimaryInput::ClientGone(program::address(name)));
+            }
+            ["say_on", topic] => self
+                .published
+                .push(program::message(topic, self.step.iteration)),
+            ["participants"] => self.list_participants(),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
             ["stall", time] => self.stall(time),
@@ -151,6 +166,8 @@ impl PrimaryNode {
                 "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
                 "stand_bys" => settings.stand_bys = number(value) as u32,
                 "checkpoint_every" => settings.checkpoint_every = number(value),
+                "awaits" => settings.participants_awaited.push(peer(value)),
+                "participants_max" => settings.participants_max = number(value) as u32,
                 "wait_for_debugger" => settings.step_timeout_stages.wait_for_debugger = true,
                 "heartbeat_timeout" => {
                     settings.heartbeat_timeout = Some(Duration::from_millis(number(value)));
@@ -199,6 +216,7 @@ impl PrimaryNode {
             iteration,
             failures: std::mem::take(&mut self.failures),
             requests: std::mem::take(&mut self.requests),
+            for_participants: std::mem::take(&mut self.published),
             ..StepAck::default()
         };
         let wanted = &self.step.wanted;
@@ -458,6 +476,9 @@ impl PrimaryNode {
                 }
                 format!("{} <- {}", address(&to), secondary_message(&message))
             }
+            PrimaryOutput::Reply { to, message } if program::is_address(&to) => {
+                program::reply(&to, message.reply)
+            }
             PrimaryOutput::Reply { message, .. } => match message.reply {
                 Reply::Done {
                     iteration,
@@ -478,6 +499,8 @@ impl PrimaryNode {
                 | Reply::History(_)
                 | Reply::Layout(_)
                 | Reply::Topics(_)
+                | Reply::Barrier(_)
+                | Reply::Participants(_)
                 | Reply::Clients(_) => "client <- figures".to_owned(),
             },
             PrimaryOutput::Checkpointed(checkpoint) => {

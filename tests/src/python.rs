@@ -1,5 +1,5 @@
 //! [`Python`]: an environment of a bench's own in the target folder, for engines that are measured
-//! beside Phalanx and come as packages of `PyPI`.
+//! beside Phalanx, and programs that take part in a run; packages come from `PyPI`.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -159,9 +159,10 @@ fn pure_crates_name_no_clock_thread_or_socket() {
 }
 
 /// Components of the primary, each in a module of its own below `primary/`.
-const COMPONENTS: [&str; 8] = [
+const COMPONENTS: [&str; 9] = [
     "Barrier",
     "Commands",
+    "Participants",
     "Peers",
     "Placement",
     "Recovery",
@@ -172,10 +173,11 @@ const COMPONENTS: [&str; 8] = [
 
 /// Files that route between components: all that may name [`Primary`](lockstep::Primary). One file
 /// of them all would have 2,200 lines, so it is divided by what comes in: inputs and the life of an
-/// iteration; requests; secondaries that come and go; queries of the driver.
-const ROUTES: [&str; 4] = [
+/// iteration; requests; programs that take part; secondaries that come and go; queries of the driver.
+const ROUTES: [&str; 5] = [
     "primary.rs",
     "primary/failover.rs",
+    "primary/participation.rs",
     "primary/queries.rs",
     "primary/requests.rs",
 ];

@@ -152,7 +152,7 @@ impl Cli {
                 let run = self.run_request(base, "a primary")?;
                 Ok(Request::Primary { run, secondaries })
             }
-            Some(Role::Standalone) | None => {
+            Some(Role::Standalone | Role::Participant) | None => {
                 if self.role.network_secondaries.is_some() {
                     return Err(UsageError::SecondariesOfNobody);
                 }

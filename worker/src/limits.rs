@@ -55,10 +55,18 @@ fn limits(allow: &[String]) -> String {
 
 /// Returns the topics, services and models that a command is about; `None` if it is about the run.
 fn names(command: &Command) -> Option<Vec<String>> {
-    match command.row().concerns {
+    names_of(command.row().concerns)
+}
+
+fn names_of(concerns: Concerns<'_>) -> Option<Vec<String>> {
+    match concerns {
         Concerns::Run => None,
         Concerns::Topic(topic) => Some(vec![absolute(topic)]),
         Concerns::Models(models) => Some(models.into_iter().map(model_of).collect()),
+        Concerns::Participant(of_commands) => {
+            let names: Option<Vec<_>> = of_commands.into_iter().map(names_of).collect();
+            Some(names?.concat())
+        }
     }
 }
 

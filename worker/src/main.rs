@@ -227,7 +227,9 @@ fn run_primary(
             (publisher, beats),
             parts,
         )?,
-        Role::Primary | Role::Secondary => drive(|_| link, (publisher, beats), parts)?,
+        Role::Primary | Role::Secondary | Role::Participant => {
+            drive(|_| link, (publisher, beats), parts)?
+        }
     };
     finish(&summary, run.spec.outputs.summary.as_deref())
 }
@@ -407,6 +409,8 @@ fn settings_of(
             ..alone
         },
     };
+    let programs = run.spec.programs.iter();
+    let awaited: Vec<PeerName> = programs.filter_map(|one| one.joins.clone()).collect();
     Settings {
         publish_all: outputs.messages.is_some() || record.file.is_some(),
         ros2,
@@ -440,6 +444,8 @@ fn settings_of(
         on_peer_loss: recovery.on_peer_loss,
         checkpoint_every: recovery.checkpoint_every,
         stand_bys: recovery.stand_bys,
+        participants_max: run.spec.participants.max.max(awaited.len() as u32),
+        participants_awaited: awaited,
         is_journaled: run.is_journaled(),
         build: identity::build(),
     }

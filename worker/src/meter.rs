@@ -158,9 +158,10 @@ impl Meter {
         self.split.on_published(now);
     }
 
-    /// Takes note of time in which the primary had nothing to do.
-    pub fn on_idle(&mut self, idle: Duration) {
-        self.split.on_idle(idle);
+    /// Takes note of time in which the primary had nothing to do, held by programs that take part
+    /// or not.
+    pub fn on_idle(&mut self, idle: Duration, is_held: bool) {
+        self.split.on_idle(idle, is_held);
     }
 
     /// Returns where the time of iterations went over the last second, and percentiles of the

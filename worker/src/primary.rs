@@ -169,8 +169,10 @@ impl<L: Link> PrimaryDriver<L> {
         if let Some(left) = self.texts.due_in() {
             wake = wake.min(now + left);
         }
+        let is_held = self.primary.holding_participants().next().is_some();
         let received = self.line.receive(wake.since(now));
-        self.accounts.on_idle(self.line.arrived_at().since(now));
+        let idle = self.line.arrived_at().since(now);
+        self.accounts.on_idle(idle, is_held);
         match received {
             Ok(Some(arrival)) => {
                 self.on_arrival(arrival);

@@ -9,8 +9,9 @@ use lockstep::roster::{Member, Progress};
 use lockstep::{Bounds, Primary, Topology};
 use protocol::action::Spawn;
 use protocol::report::{
-    Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState, PerformerReport,
-    RunState, SecondarySummary, Snapshot, Stats, Summary, TopicReport, holder,
+    Layout, LevelOutline, LevelReport, ModelOutline, ParticipantReport, ParticipantState,
+    PeerReport, PeerState, PerformerReport, RunState, SecondarySummary, Snapshot, Stats, Summary,
+    TopicReport, holder,
 };
 use protocol::{
     CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason,
@@ -185,6 +186,8 @@ impl Reporter {
             peers.push(report);
         }
         self.absent.complete(primary, &mut peers);
+        let participants = primary.participants(now).into_iter();
+        peers.extend(participants.map(participant_report));
         let blocking = blocking_peer(primary, &peers, stats.split.work_us(), now);
         for peer in &mut peers {
             peer.blocking = blocking.as_ref() == Some(&peer.name);
@@ -356,6 +359,7 @@ impl Reporter {
             blocking: false,
             cpu,
             memory_bytes: identity::memory_bytes(),
+            participant: None,
         }
     }
 }
@@ -426,6 +430,10 @@ fn blocking_peer(
     work_us: f64,
     now: SessionTime,
 ) -> Option<PeerName> {
+    let mut programs = primary.holding_participants();
+    if let Some((name, _)) = programs.find(|(_, since)| now.since(*since) >= LONG_WAIT) {
+        return Some(name.clone());
+    }
     let is_long = primary
         .waiting_since()
         .is_some_and(|since| now.since(since) >= LONG_WAIT);
@@ -479,6 +487,41 @@ fn peer_report(
         blocking: false,
         cpu: measured.cpu,
         memory_bytes: member.heartbeat.memory_bytes,
+        participant: None,
+    }
+}
+
+/// Returns how a program that takes part in lockstep is shown among the processes: its time is that
+/// of its answers.
+fn participant_report(participant: ParticipantReport) -> PeerReport {
+    let is_holding = participant.holds_us.is_some();
+    PeerReport {
+        name: participant.name.clone(),
+        role: Role::Participant,
+        state: match participant.state {
+            ParticipantState::Awaited => PeerState::Lost,
+            ParticipantState::Holding | ParticipantState::Ready => PeerState::Active,
+            ParticipantState::Late => PeerState::CatchingUp,
+        },
+        pid: 0,
+        host: String::new(),
+        heartbeat_age_ms: 0.0,
+        round_trip_us: None,
+        clock_offset_us: None,
+        levels: Vec::new(),
+        performers: Vec::new(),
+        physics_us: 0.0,
+        systems_us: 0.0,
+        sensors_us: 0.0,
+        busy_us: participant.wait_p50_us,
+        network_us: 0.0,
+        blocked_us: 0.0,
+        wait_us: 0.0,
+        last_share: 0.0,
+        blocking: is_holding,
+        cpu: 0.0,
+        memory_bytes: 0,
+        participant: Some(participant),
     }
 }
 

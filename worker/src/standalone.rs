@@ -169,6 +169,14 @@ impl<L: Link> Link for InlineLink<L> {
         self.clients.sender().filter(|_| self.is_clients)
     }
 
+    fn watch_last(&mut self, client: &RoutingId) {
+        self.clients.watch_last(client);
+    }
+
+    fn is_gone(&self, client: &RoutingId) -> bool {
+        self.clients.is_gone(client)
+    }
+
     fn charge(&mut self, client: &RoutingId) {
         self.clients.charge(client);
     }

@@ -11,6 +11,8 @@ mod commands;
 mod context;
 mod failover;
 mod io;
+mod participants;
+mod participation;
 mod peers;
 mod placement;
 mod purpose;
@@ -121,6 +123,7 @@ impl Primary {
         let topology = Topology::new(worlds);
         let registry = EntityRegistry::new(worlds);
         let schedule = std::mem::take(&mut settings.schedule);
+        let awaited = std::mem::take(&mut settings.participants_awaited);
         let pace = Pace::new(settings.step_size, settings.real_time_factor);
         let welcome = WelcomeTerms::new(sdf::encode_worlds(worlds), &settings);
         Self {
@@ -128,7 +131,7 @@ impl Primary {
             clock: RunClock::new(settings.start_paused, pace),
             peers: Peers::new(welcome),
             barrier: Barrier::default(),
-            commands: Commands::new(schedule),
+            commands: Commands::new(schedule, awaited),
             placement: Placement::new(&topology),
             world: WorldState::new(topology, registry, settings.rules),
             recovery: Recovery::default(),
@@ -159,6 +162,7 @@ impl Primary {
         }
         primary.begin_replay(replay);
         primary.resume.begin_from(checkpoint);
+        primary.commands.participants_mut().begin_resumed();
         Ok(primary)
     }
 
@@ -246,6 +250,7 @@ impl Primary {
         if let Some(stall) = self.peers.look_up(cx) {
             self.recovery.postpone(stall);
             self.barrier.postpone(stall);
+            self.commands.participants_mut().postpone(stall);
         }
         let only_puts_off = input.only_puts_off();
         let has_rested = self.barrier.speculation_mut().end_rest();
@@ -254,6 +259,7 @@ impl Primary {
             self.advance(cx);
         }
         self.continue_calls(cx);
+        self.commands.participants_mut().take_failures(cx);
         if !only_puts_off {
             let is_running = self.phase == Phase::Running;
             self.peers.renew_deadline(is_running, &self.settings);
@@ -289,6 +295,7 @@ impl Primary {
             }
             PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, cx.now),
             PrimaryInput::Observed(change) => self.commands.on_observed(change),
+            PrimaryInput::ClientGone(client) => self.on_client_gone(&client, cx),
             PrimaryInput::Diagnosed { peer, process } => self.on_diagnosed(&peer, &process, cx),
             PrimaryInput::Interrupted(signal) => {
                 let cause = format!("the primary received {signal}");
@@ -378,6 +385,7 @@ impl Primary {
         let others = [
             self.peers.next_deadline(),
             self.recovery.deadline(&self.settings),
+            self.participants_deadline(),
         ];
         phase.into_iter().chain(others.into_iter().flatten()).min()
     }
@@ -400,6 +408,7 @@ impl Primary {
         if self.phase == Phase::Running {
             self.continue_jobs(cx);
             self.continue_waiting(cx);
+            self.continue_participants(cx);
         }
         match self.phase {
             Phase::Gathering => {
@@ -449,6 +458,9 @@ impl Primary {
         if self.commands.queue().are_due() || self.has_to_replay() {
             return Some(SessionTime(0));
         }
+        if self.is_held_by_participants() {
+            return self.has_to_rearrange().then_some(SessionTime(0));
+        }
         self.clock.next_due(self.has_to_rearrange())
     }
 
@@ -482,11 +494,16 @@ impl Primary {
             let rest = self.resume.schedule_after_replay();
             let queue = self.commands.queue_mut();
             queue.keep_schedule(rest, &self.settings, cx);
+            self.tell_participants(cx);
             if self.next_step_due().is_none_or(|due| due > cx.now) {
                 return;
             }
+            let is_held = self.is_held_by_participants();
             let are_commands_due = self.commands.queue().are_due();
-            let purpose = self.clock.next_purpose(are_commands_due, cx.now);
+            if !is_held && !are_commands_due && self.take_answers(cx) {
+                continue;
+            }
+            let purpose = self.clock.next_purpose(are_commands_due || is_held, cx.now);
             self.begin_step(purpose, cx);
         }
     }
@@ -650,6 +667,7 @@ impl Primary {
             sim_time: time.sim_time,
             elapsed: time.elapsed,
             subscriptions: self.commands.take_subscriptions(),
+            participant_topics: self.commands.participants_mut().take_topics(),
             speaker: self.placement.speaker(secondaries).cloned(),
             step_size_ns: time.passes.as_nanos() as u64,
             paused: purpose != Purpose::Advance,
@@ -716,6 +734,7 @@ impl Primary {
             self.settings.iterations.map(|last| left(Iteration(last))),
             self.clock.last().map(left),
             self.commands.queue().next_of_schedule().map(left),
+            self.commands.participants().next_barrier().map(left),
             checkpoint.map(|next| left(next).saturating_sub(1)),
         ];
         let least = limits.into_iter().flatten().min();
@@ -857,6 +876,7 @@ impl Primary {
         let requests = self
             .commands
             .resolve_calls(gathered.requests, &self.world, cx);
+        self.commands.hear(round.step(), gathered.for_participants);
         let queue = self.commands.queue_mut();
         queue.take_from_systems(requests, gathered.messages);
         let applied = round.take_applied();

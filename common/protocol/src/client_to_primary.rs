@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{Iteration, PeerName, RequestId};
 use crate::link_poses::LinkPose;
+use crate::participant::{AnswerBarrier, JoinBarrier};
 
 /// A request; the reply carries the same id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,6 +190,17 @@ pub enum Command {
         /// The name of the key.
         key: String,
     },
+    /// Takes part in lockstep from the next barrier on; answered with the data of that barrier.
+    JoinBarrier(Box<JoinBarrier>),
+    /// Lets the run go on after a barrier; answered with the data of the participant's next one.
+    AnswerBarrier(Box<AnswerBarrier>),
+    /// Takes part no more; the run goes on without.
+    LeaveBarrier {
+        /// The participant.
+        name: PeerName,
+    },
+    /// Asks which programs take part in lockstep.
+    Participants,
 }
 
 /// A command with the iteration at which it applies.
@@ -279,6 +291,8 @@ pub enum Concerns<'a> {
     Topic(&'a str),
     /// Models, or parts of them such as `MODEL::LINK`.
     Models(Vec<&'a str>),
+    /// A program's own part in lockstep, with the subjects of the commands in its answer.
+    Participant(Vec<Concerns<'a>>),
 }
 
 /// A command's row in the table of commands.
@@ -428,6 +442,30 @@ impl Command {
                 text: Some("clients".into()),
                 done: "answers",
                 class: CommandClass::QuestionOfCommanders,
+                concerns: Concerns::Run,
+            },
+            Self::JoinBarrier(join) => CommandRow {
+                text: Some(format!("join-barrier {}", join.name).into()),
+                done: "waits for the program",
+                class: CommandClass::OfRun,
+                concerns: Concerns::Participant(Vec::new()),
+            },
+            Self::AnswerBarrier(answer) => CommandRow {
+                text: Some(format!("answer-barrier {}", answer.name).into()),
+                done: "goes on",
+                class: CommandClass::OfRun,
+                concerns: Concerns::Participant(answer.concerns()),
+            },
+            Self::LeaveBarrier { name } => CommandRow {
+                text: Some(format!("leave-barrier {name}").into()),
+                done: "goes on without the program",
+                class: CommandClass::OfRun,
+                concerns: Concerns::Participant(Vec::new()),
+            },
+            Self::Participants => CommandRow {
+                text: Some("participants".into()),
+                done: "answers",
+                class: CommandClass::Question,
                 concerns: Concerns::Run,
             },
             Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => {

@@ -110,7 +110,7 @@ pub struct PeerName(
 );
 
 /// A name that no peer may have.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
     "a peer name is 1 to {PEER_NAME_MAX} letters, digits, '-', '_' or '.', and {given:?} is not"
 )]

@@ -16,6 +16,7 @@ pub mod exit;
 pub mod failure_code;
 pub mod id;
 pub mod link_poses;
+pub mod participant;
 pub mod peer;
 pub mod plain_text;
 pub mod primary_to_client;

@@ -19,6 +19,8 @@ pub enum Role {
     Secondary,
     /// Does both in one process.
     Standalone,
+    /// Takes part in lockstep as a program of its own, without physics.
+    Participant,
 }
 
 /// Text that names no network role.
@@ -44,6 +46,7 @@ impl fmt::Display for Role {
             Self::Primary => "primary",
             Self::Secondary => "secondary",
             Self::Standalone => "standalone",
+            Self::Participant => "participant",
         })
     }
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure_code::FailureCode;
 use crate::id::{Iteration, RequestId};
-use crate::report::{Clients, History, Layout, Snapshot, TopicReport};
+use crate::participant::Barrier;
+use crate::report::{Clients, History, Layout, ParticipantReport, Snapshot, TopicReport};
 
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,4 +47,8 @@ pub enum Reply {
     Topics(Vec<TopicReport>),
     /// Connections of clients and secondaries.
     Clients(Box<Clients>),
+    /// Data of a barrier that a participant holds until it answers.
+    Barrier(Box<Barrier>),
+    /// Programs that take part in lockstep, by name.
+    Participants(Vec<ParticipantReport>),
 }

@@ -126,6 +126,10 @@ pub struct Step {
     pub speaker: Option<PeerName>,
     /// Topics that observers begin or cease to listen to, by name.
     pub subscriptions: Vec<SubscriptionChange>,
+    /// Topics that participants of lockstep listen to from now on, by name, in the place of those
+    /// before; without it they are as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participant_topics: Option<Vec<String>>,
     /// Data that the answer must hold besides the states.
     pub wanted: Wanted,
     /// True if every host sends its cells as they are after the step, once it has answered; the

@@ -4,6 +4,7 @@ mod clients;
 pub mod divergence;
 mod history;
 mod holder;
+mod participant;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ use crate::peer::Role;
 pub use clients::{CONNECTIONS_MAX, ClientConnection, Clients, TOPICS_NAMED_MAX};
 pub use history::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Split, StepHistogram};
 pub use holder::holder;
+pub use participant::{ParticipantReport, ParticipantState};
 
 /// Percentiles of a time \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -190,6 +192,16 @@ pub struct PeerReport {
     pub cpu: f64,
     /// Resident memory \[bytes\].
     pub memory_bytes: u64,
+    /// Its part in lockstep, if it is a program that takes part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participant: Option<ParticipantReport>,
+}
+
+impl PeerReport {
+    /// Tells whether it runs physics.
+    pub fn hosts_cells(&self) -> bool {
+        matches!(self.role, Role::Secondary | Role::Standalone)
+    }
 }
 
 /// Stage of a peer's life.

@@ -113,6 +113,10 @@ pub struct StepAck {
     pub failures: Vec<ActionFailure>,
     /// Messages of systems on topics that systems subscribe to, in order of publishers.
     pub messages: Vec<TopicMessage>,
+    /// Messages of systems and sensors on topics that participants of lockstep listen to, in order
+    /// of publishers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub for_participants: Vec<TopicMessage>,
     /// Requests of systems to the run, as clients make them, in order of publishers.
     pub requests: Vec<SystemRequest>,
     /// Number of messages that the [`DataBatch`](crate::topic_message::DataBatch) of this step has

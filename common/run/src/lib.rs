@@ -15,6 +15,7 @@ mod logs;
 mod name;
 mod network;
 mod outputs;
+mod participants;
 mod physics;
 mod process;
 mod program;
@@ -44,6 +45,7 @@ pub use logs::Logs;
 pub use name::{ProgramNameError, RunNameError, check_program_name, check_run_name};
 pub use network::Network;
 pub use outputs::Outputs;
+pub use participants::Participants;
 pub use physics::Physics;
 pub use process::{Process, Processes};
 pub use program::Program;
@@ -63,6 +65,8 @@ pub struct RunSpec {
     pub run: Simulation,
     /// Settings of physics.
     pub physics: Physics,
+    /// Programs that take part in lockstep.
+    pub participants: Participants,
     /// Settings that decide which cell every performer is in.
     pub levels: Levels,
     /// Meeting point of the processes, and their time-outs.
@@ -94,6 +98,7 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
     [
         simulation::SETTINGS,
         physics::SETTINGS,
+        participants::SETTINGS,
         levels::SETTINGS,
         network::SETTINGS,
         security::SETTINGS,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use protocol::PeerName;
 use serde::{Deserialize, Serialize};
 
 /// A program to be run beside a simulation.
@@ -23,6 +24,10 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// The world that it is for.
     pub world: Option<String>,
+    /// The name under which it takes part in lockstep: the run waits for that before its first
+    /// iteration.
+    #[serde(default)]
+    pub joins: Option<PeerName>,
     /// True if the run ends when it fails.
     #[serde(rename = "critical")]
     pub is_critical: bool,

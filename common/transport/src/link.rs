@@ -228,6 +228,19 @@ pub trait Link {
     /// At a primary: notes that the message that was received last is refused.
     fn refuse_last(&mut self) {}
 
+    /// At a primary: watches the connection of the client that sent the message that was received
+    /// last, for [`Link::is_gone`].
+    fn watch_last(&mut self, client: &RoutingId) {
+        let _ = client;
+    }
+
+    /// At a primary: tells whether the connection of a client that is watched is gone; where
+    /// connections cannot be told apart, none is.
+    fn is_gone(&self, client: &RoutingId) -> bool {
+        let _ = client;
+        false
+    }
+
     /// At a primary: charges the key of a client for a request that was refused, so that its
     /// clients may ask less often for a while.
     fn charge(&mut self, client: &RoutingId) {

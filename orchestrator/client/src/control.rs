@@ -238,6 +238,15 @@ pub const VERBS: &[Verb] = &[
         })
     },
     Verb {
+        is_list: true,
+        ..verb(
+            "participants",
+            "",
+            "list the programs in lockstep",
+            |_, _| Ok(Command::Participants.into()),
+        )
+    },
+    Verb {
         takes: &[Named::Key],
         ..verb(
             "disconnect",

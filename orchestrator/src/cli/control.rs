@@ -31,6 +31,9 @@ pub struct CtlArguments {
     pub timeout: Duration,
 }
 
+/// Commands whose answer is a table.
+const LISTS: [&str; 2] = ["clients", "participants"];
+
 impl CtlArguments {
     /// Returns the run, if one is named, and the command for it.
     ///
@@ -39,8 +42,8 @@ impl CtlArguments {
     pub fn parse(&self) -> Result<(Option<&str>, Asked), ParseControlError> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let parse = |verb: &str, rest: &[&str]| {
-            if self.format == Some(TableFormat::Csv) && verb != "clients" {
-                let owner = "clients".to_owned();
+            if self.format == Some(TableFormat::Csv) && !LISTS.contains(&verb) {
+                let owner = LISTS.join(" and ");
                 return Err(ParseControlError::OptionOfAnother("format csv", owner));
             }
             control::parse(verb, rest, &self.options)

@@ -1,6 +1,7 @@
 //! `phalanx ctl`: one command to a run, and back when it has taken effect.
 
 mod clients;
+mod participants;
 
 use client::AskError;
 use client::plain_text::plain;
@@ -63,9 +64,17 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
             let format = arguments.format.unwrap_or_default();
             clients::print(&found, format, now_unix_s())
         }
-        Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => Err(
-            Failed::message(ExitCode::Failure, "the primary answered something else"),
-        ),
+        Reply::Participants(found) => {
+            participants::print(&found, arguments.format.unwrap_or_default())
+        }
+        Reply::Snapshot(_)
+        | Reply::History(_)
+        | Reply::Layout(_)
+        | Reply::Topics(_)
+        | Reply::Barrier(_) => Err(Failed::message(
+            ExitCode::Failure,
+            "the primary answered something else",
+        )),
     }
 }
 

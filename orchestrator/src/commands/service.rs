@@ -69,7 +69,9 @@ fn call(addressed: &Addressed<'_>, keys: &KeyArguments, limit: Duration) -> Comm
         | Reply::History(_)
         | Reply::Layout(_)
         | Reply::Topics(_)
-        | Reply::Clients(_) => Err(Failed::message(
+        | Reply::Clients(_)
+        | Reply::Barrier(_)
+        | Reply::Participants(_) => Err(Failed::message(
             ExitCode::Failure,
             "the primary answered something else",
         )),

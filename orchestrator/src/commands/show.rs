@@ -153,7 +153,9 @@ fn refused(reply: Reply) -> Failed {
         | Reply::History(_)
         | Reply::Layout(_)
         | Reply::Topics(_)
-        | Reply::Clients(_) => "the primary answered something else".to_owned(),
+        | Reply::Clients(_)
+        | Reply::Barrier(_)
+        | Reply::Participants(_) => "the primary answered something else".to_owned(),
     };
     Failed::message(ExitCode::Failure, reason)
 }

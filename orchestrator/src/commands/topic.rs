@@ -99,7 +99,9 @@ fn topics(target: &Target) -> Result<Vec<TopicReport>, Failed> {
         | Reply::Layout(_)
         | Reply::Snapshot(_)
         | Reply::History(_)
-        | Reply::Clients(_) => Err(Failed::message(
+        | Reply::Clients(_)
+        | Reply::Barrier(_)
+        | Reply::Participants(_) => Err(Failed::message(
             ExitCode::Failure,
             "the primary answered something else",
         )),

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use protocol::id::PeerNameError;
 use run::suggestion::advice;
 use run::{Kind, Program, ProgramNameError};
 use toml::Spanned;
@@ -68,6 +69,9 @@ pub(super) enum ValueError {
     /// No rule for starting a program again that there is.
     #[error("must be \"never\"")]
     NoRestart,
+    /// No name under which a program can take part in lockstep.
+    #[error("is no name of a participant: {0}")]
+    Participant(PeerNameError),
     /// No variables of an environment.
     #[error("must be a table of texts: {{ NAME = \"text\" }}")]
     NoEnvironment,

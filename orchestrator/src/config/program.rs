@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use protocol::PeerName;
 use run::suggestion::advice;
 use run::{Program, check_program_name};
 use toml::Spanned;
@@ -15,13 +16,14 @@ use super::document::{Reader, SourceSpan, ValueError, shown};
 const PROGRAMS_MAX: usize = 100;
 
 /// The keys of a program.
-pub(super) const KEYS: [&str; 8] = [
+pub(super) const KEYS: [&str; 9] = [
     "name",
     "command",
     "args",
     "env",
     "working_directory",
     "world",
+    "joins",
     "restart",
     "critical",
 ];
@@ -94,6 +96,7 @@ fn read_one(
         environment: take(reader, table, "env", environment).unwrap_or_default(),
         folder: working_directory.map(|path| folder.join(path)),
         world: take(reader, table, "world", text),
+        joins: take(reader, table, "joins", participant),
         is_critical: take(reader, table, "critical", flag).unwrap_or(false),
     };
     Some(plan)
@@ -122,6 +125,10 @@ fn name(value: &Value) -> Result<String, ValueError> {
     let name = text(value)?;
     check_program_name(&name)?;
     Ok(name)
+}
+
+fn participant(value: &Value) -> Result<PeerName, ValueError> {
+    text(value)?.parse().map_err(ValueError::Participant)
 }
 
 fn restart(value: &Value) -> Result<(), ValueError> {
@@ -175,6 +182,7 @@ mod tests {
     fn programs_are_read_in_order_with_paths_of_the_file() {
         let text = "[[program]]\nname = 'joy'\ncommand = './joy'\nargs = ['-v', '']\n\
                     env = { DEVICE = 'js0' }\nworking_directory = 'work'\ncritical = true\n\
+                    joins = 'pilot'\n\
                     [[program]]\nname = 'log'\ncommand = 'logger'\nrestart = 'never'\n";
         let programs = parse(text).unwrap().spec.programs;
         let joy = Program {
@@ -184,6 +192,7 @@ mod tests {
             environment: BTreeMap::from([("DEVICE".to_owned(), "js0".to_owned())]),
             folder: Some("/folder/work".into()),
             world: None,
+            joins: Some("pilot".parse().unwrap()),
             is_critical: true,
         };
         assert_eq!(programs[0], joy);
@@ -212,6 +221,7 @@ mod tests {
             ("env = { 'A=' = 'x' }", "`env` must be a table"),
             ("restart = 'always'", "must be \"never\""),
             ("critical = 'yes'", "true or false"),
+            ("joins = 'a b'", "4:9: `joins`"),
             ("kommand = 'y'", "kommand"),
         ] {
             check_error(&format!("{one}{line}\n"), part);

@@ -92,6 +92,7 @@ fn read(program: &Content, world: &World, folder: &Path) -> Result<Program, Worl
         environment,
         folder: value(program, "working_directory").map(|path| folder.join(path)),
         world: Some(world.name.clone()),
+        joins: None,
         is_critical,
     })
 }
@@ -147,6 +148,7 @@ mod tests {
             environment: BTreeMap::from([("DEVICE".to_owned(), "js0".to_owned())]),
             folder: None,
             world: Some("w".to_owned()),
+            joins: None,
             is_critical: true,
         };
         assert_eq!(programs[0], joy);

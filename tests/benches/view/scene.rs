@@ -131,6 +131,7 @@ fn peers(tenth: u64) -> Vec<PeerReport> {
         blocking: index == tenth / 10 % PEERS,
         cpu: wave(tenth, index),
         memory_bytes: 48 << 20,
+        participant: None,
     };
     let primary = peer(PeerName::primary(), Role::Primary, PEERS);
     let secondaries = (0..PEERS).map(|index| peer(peer_name(index), Role::Secondary, index));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
+use protocol::participant::{self, AbsencePolicy, AnswerBarrier, JoinBarrier};
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::report::divergence::{DivergenceReport, FoundBy};
 use protocol::secondary_to_primary::{CaughtUp, CellAck, Heartbeat, Loaded, StepAck};
@@ -39,7 +40,64 @@ pub(super) fn harmless() -> Vec<(&'static str, Command)> {
     let mut all = of_processes_and_topics();
     all.extend(of_models_that_are_not_there());
     all.extend(of_parts_that_are_not_there());
+    all.extend(of_programs_that_may_not_take_part());
     all
+}
+
+/// The same of programs whose terms are none, or that have not joined.
+fn of_programs_that_may_not_take_part() -> Vec<(&'static str, Command)> {
+    let join = |terms| Command::JoinBarrier(Box::new(terms));
+    let terms = program("pilot");
+    let answer = |commands| {
+        Command::AnswerBarrier(Box::new(AnswerBarrier {
+            name: peer("nobody"),
+            iteration: Iteration(u64::MAX),
+            commands,
+        }))
+    };
+    let topics = vec!["/t".repeat(600); 10_000];
+    vec![
+        ("join-as-peer", join(program("s1"))),
+        (
+            "join-never",
+            join(JoinBarrier {
+                every: 0,
+                ..terms.clone()
+            }),
+        ),
+        (
+            "join-without-time",
+            join(JoinBarrier {
+                timeout_s: f64::NAN,
+                ..terms.clone()
+            }),
+        ),
+        ("join-with-topics", join(JoinBarrier { topics, ..terms })),
+        ("answer-nobody", answer(vec![Command::Stop; 100])),
+        (
+            "answer-within",
+            answer(vec![answer(vec![answer(Vec::new())])]),
+        ),
+        (
+            "leave-nobody",
+            Command::LeaveBarrier {
+                name: peer("nobody"),
+            },
+        ),
+        ("participants", Command::Participants),
+    ]
+}
+
+/// Returns the terms of a program that holds a run after each iteration, without end.
+fn program(name: &str) -> JoinBarrier {
+    JoinBarrier {
+        name: peer(name),
+        every: 1,
+        topics: Vec::new(),
+        models: Vec::new(),
+        timeout_s: participant::TIMEOUT_S_MAX,
+        policy: AbsencePolicy::Wait,
+    }
 }
 
 fn of_processes_and_topics() -> Vec<(&'static str, Command)> {
@@ -276,6 +334,10 @@ fn of_who_is_there() -> Vec<(&'static str, Command)> {
                 pid: 1,
                 how: named("is gone"),
             },
+        ),
+        (
+            "join-barrier",
+            Command::JoinBarrier(Box::new(program("pilot"))),
         ),
         ("stop", Command::Stop),
         ("interrupt", Command::Interrupt),

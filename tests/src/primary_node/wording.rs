@@ -57,6 +57,9 @@ pub(super) fn secondary_message(message: &PrimaryToSecondary) -> String {
             for stamped in &step.actions {
                 let _ = write!(text, " {}", action(&stamped.action));
             }
+            if let Some(topics) = &step.participant_topics {
+                let _ = write!(text, " programs hear [{}]", topics.join(" "));
+            }
             for message in &step.messages {
                 let _ = write!(text, " said on {}", message.topic);
             }

@@ -326,6 +326,9 @@ impl CellHost {
         let heard = said.messages.iter();
         let heard = heard.filter(|message| audience.heard.contains(&message.topic));
         ack.messages = heard.cloned().collect();
+        let participants = said.messages.iter();
+        let participants = participants.filter(|one| audience.participants.contains(&one.topic));
+        ack.for_participants = participants.cloned().collect();
         ack.requests = said.requests;
         let mut messages = said.messages;
         messages

@@ -1,4 +1,5 @@
-//! [`Listeners`]: who listens to which topic: systems of models and worlds, and observers.
+//! [`Listeners`]: who listens to which topic: systems of models and worlds, observers, and programs
+//! that take part in lockstep.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +40,7 @@ impl Listeners {
         &self.audience
     }
 
-    /// Forgets all systems; observers stay.
+    /// Forgets all systems; all others stay.
     pub(super) fn clear_systems(&mut self) {
         self.counts.clear();
         self.audience.heard.clear();
@@ -121,6 +122,11 @@ impl Listeners {
         } else {
             self.audience.observed.remove(&change.topic);
         }
+    }
+
+    /// Takes note of what participants of lockstep listen to, in the place of what they did before.
+    pub(super) fn set_participants(&mut self, topics: BTreeSet<String>) {
+        self.audience.participants = topics;
     }
 
     /// Goes on with the observers of a saved state.

@@ -328,6 +328,10 @@ impl Scene {
         for change in &step.subscriptions {
             self.listeners.on_change(change);
         }
+        if let Some(topics) = &step.participant_topics {
+            self.listeners
+                .set_participants(topics.iter().cloned().collect());
+        }
         let time = self.time_of(step);
         let mut outbox = Outbox::default();
         let audience = self.listeners.audience();

@@ -39,6 +39,7 @@ struct Memory {
     step_size_s: f64,
     publish_all: bool,
     observed: BTreeSet<String>,
+    participants: BTreeSet<String>,
     /// They bring about what is not as at the start, each by itself.
     actions: Vec<Action>,
     /// For each world, what its systems remember.
@@ -54,6 +55,7 @@ impl Scene {
             step_size_s: self.step_size_s,
             publish_all: audience.publish_all,
             observed: audience.observed.iter().cloned().collect(),
+            participants: audience.participants.clone(),
             actions: self.changes(),
             crews: self.memories(),
         };
@@ -93,6 +95,7 @@ impl Scene {
         self.step_size_s = memory.step_size_s;
         self.listeners
             .restore_observers(memory.publish_all, memory.observed);
+        self.listeners.set_participants(memory.participants);
         if memory.crews.len() != self.world_crews.len() {
             return Err(RestoreSceneError::Systems);
         }

@@ -15,19 +15,16 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// Largest number of steps in the window; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
-/// The places of parts in [`Split::parts`].
-const NETWORK: usize = 4;
-const PRIMARY: usize = 5;
-const PACE: usize = 6;
-
 /// Measures where time goes.
 #[derive(Debug, Default)]
 pub(super) struct SplitMeter {
     last_done: Option<SessionTime>,
     published: Option<SessionTime>,
     idle: Duration,
+    /// Time in which programs that take part held the run.
+    held: Duration,
     /// Times of the paused rounds since the last iteration \[ns\].
-    carried: [u64; 7],
+    carried: [u64; Split::PARTS],
     steps: VecDeque<RecentStep>,
     /// Number of the last steps that came with the message of the one before them.
     ahead: usize,
@@ -39,7 +36,7 @@ struct RecentStep {
     at: SessionTime,
     step_ns: u64,
     /// In the order of [`Split::parts`] \[ns\].
-    parts: [u64; 7],
+    parts: [u64; Split::PARTS],
 }
 
 impl SplitMeter {
@@ -48,9 +45,14 @@ impl SplitMeter {
         self.published.get_or_insert(now);
     }
 
-    /// Takes note of time in which the driver had nothing to do.
-    pub(super) fn on_idle(&mut self, idle: Duration) {
-        if self.published.is_none() {
+    /// Takes note of time in which the driver had nothing to do, held by programs or not.
+    pub(super) fn on_idle(&mut self, idle: Duration, is_held: bool) {
+        if self.published.is_some() {
+            return;
+        }
+        if is_held {
+            self.held += idle;
+        } else {
             self.idle += idle;
         }
     }
@@ -74,15 +76,15 @@ impl SplitMeter {
         arrived: SessionTime,
     ) {
         let before = self.last_done.replace(arrived);
-        let idle = std::mem::take(&mut self.idle);
+        let waited = [&mut self.held, &mut self.idle].map(std::mem::take);
         let Some(published) = self.published.take() else {
             if let (Some(peer), Some(step), Some(before)) = (last, step, before) {
-                self.on_step_ahead(peer, step, [before, arrived], idle);
+                self.on_step_ahead(peer, step, [before, arrived], waited);
             }
             return;
         };
         let gap = published.since(before.unwrap_or(published));
-        let pace = idle.min(gap);
+        let [primary, held, pace] = gap_parts(gap, waited);
         let mut left = arrived.since(published);
         let mut part = |time: Duration| {
             let taken = time.min(left);
@@ -91,8 +93,7 @@ impl SplitMeter {
         };
         let work = last.map_or([Duration::ZERO; 4], |peer| work_of(peer).map(&mut part));
         let [physics, systems, sensors, cell] = work;
-        let primary = gap.saturating_sub(pace);
-        let parts = [physics, systems, sensors, cell, left, primary, pace];
+        let parts = [physics, systems, sensors, cell, left, primary, held, pace];
         for (sum, part) in self.carried.iter_mut().zip(parts) {
             *sum += part.as_nanos() as u64;
         }
@@ -108,18 +109,19 @@ impl SplitMeter {
         peer: &PeerTiming,
         step: Duration,
         [before, arrived]: [SessionTime; 2],
-        idle: Duration,
+        waited: [Duration; 2],
     ) {
-        let gap = arrived.since(before);
-        let pace = idle.min(gap);
-        let mut parts = [0; 7];
-        parts[PRIMARY] = gap.saturating_sub(pace).as_nanos() as u64;
-        parts[PACE] = pace.as_nanos() as u64;
+        let of_gap = gap_parts(arrived.since(before), waited);
+        let mut parts = [0; Split::PARTS];
+        let places = [Split::PRIMARY, Split::PARTICIPANTS, Split::PACE];
+        for (place, part) in places.into_iter().zip(of_gap) {
+            parts[place] = part.as_nanos() as u64;
+        }
         let first = self.steps.len().checked_sub(self.ahead + 1);
         if let Some(first) = first.and_then(|first| self.steps.get_mut(first)) {
             for (place, work) in work_of(peer).into_iter().enumerate() {
-                let work = (work.as_nanos() as u64).min(first.parts[NETWORK]);
-                first.parts[NETWORK] -= work;
+                let work = (work.as_nanos() as u64).min(first.parts[Split::NETWORK]);
+                first.parts[Split::NETWORK] -= work;
                 first.parts[place] += work;
             }
         }
@@ -127,7 +129,7 @@ impl SplitMeter {
         self.push(arrived, step, parts);
     }
 
-    fn push(&mut self, at: SessionTime, step: Duration, parts: [u64; 7]) {
+    fn push(&mut self, at: SessionTime, step: Duration, parts: [u64; Split::PARTS]) {
         if self.steps.len() == STEPS_MAX {
             self.steps.pop_front();
         }
@@ -148,7 +150,7 @@ impl SplitMeter {
         if count == 0 {
             return (Split::default(), Percentiles::default());
         }
-        let mut sums = [0.0; 7];
+        let mut sums = [0.0; Split::PARTS];
         for step in &self.steps {
             for (sum, part) in sums.iter_mut().zip(step.parts) {
                 *sum += part as f64;
@@ -169,6 +171,14 @@ impl SplitMeter {
         };
         (split, percentiles)
     }
+}
+
+/// Divides the time between two rounds, in which programs held the run and then nothing was to do:
+/// into the primary's own work, and these two.
+fn gap_parts(gap: Duration, [held, idle]: [Duration; 2]) -> [Duration; 3] {
+    let held = held.min(gap);
+    let pace = idle.min(gap - held);
+    [gap - held - pace, held, pace]
 }
 
 /// Returns the parts of a peer's work: physics, systems, sensors, and all else.
@@ -201,7 +211,7 @@ mod tests {
         let mut meter = SplitMeter::default();
         for round in 0..rounds {
             let begin = round * 1_000 * US;
-            meter.on_idle(Duration::from_micros(400));
+            meter.on_idle(Duration::from_micros(400), false);
             meter.on_published(SessionTime(begin + 500 * US));
             let step = Some(Duration::from_micros(500 + round % 2 * 100));
             meter.on_round(Some(peer), step, SessionTime(begin + 1_000 * US));

@@ -106,9 +106,9 @@ impl Accounts {
         self.meter.on_step(report, arrived_at, now);
     }
 
-    /// Takes note of time in which there was nothing to do.
-    pub(super) fn on_idle(&mut self, idle: Duration) {
-        self.meter.on_idle(idle);
+    /// Takes note of time in which there was nothing to do, held by programs that take part or not.
+    pub(super) fn on_idle(&mut self, idle: Duration, is_held: bool) {
+        self.meter.on_idle(idle, is_held);
     }
 
     /// Takes note of whether simulated time runs.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lockstep::PrimaryInput;
 use lockstep::access::Attempt;
-use protocol::{SecondaryToPrimary, SessionTime};
+use protocol::{Command, SecondaryToPrimary, SessionTime};
 use transport::Client;
 
 use crate::audit::{AuditLog, Deed};
@@ -30,6 +30,12 @@ struct DeedsTold {
 /// Returns what a message is and what it is about, if that is worth a line.
 pub(super) fn deed_of(input: &PrimaryInput) -> Option<(Deed, String)> {
     match input {
+        // Its join has a line; an answer to each of many iterations would hide all else.
+        PrimaryInput::Client { message, .. }
+            if matches!(message.command, Command::AnswerBarrier(_)) =>
+        {
+            None
+        }
         PrimaryInput::Client { message, .. } if !message.command.only_asks() => {
             let text = message.command.text();
             let text = text.unwrap_or_else(|| "a message of the run daemon".to_owned());

@@ -190,6 +190,16 @@ impl<L: Link> Line<L> {
         self.link.charge(client);
     }
 
+    /// Watches the connection of the client that sent the message that came last.
+    pub(super) fn watch_last(&mut self, client: &RoutingId) {
+        self.link.watch_last(client);
+    }
+
+    /// Tells whether the connection of a client that is watched is gone.
+    pub(super) fn is_gone(&self, client: &RoutingId) -> bool {
+        self.link.is_gone(client)
+    }
+
     /// Notes that the message that came last is refused.
     pub(super) fn refuse_last(&mut self) {
         self.link.refuse_last();

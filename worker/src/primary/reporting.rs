@@ -4,7 +4,7 @@
 use lockstep::StepReport;
 use protocol::primary_to_observers::{Announce, Clock, Event, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::Step;
-use protocol::{PrimaryToSecondary, SessionTime};
+use protocol::{PrimaryToSecondary, RoutingId, SessionTime};
 use transport::{Destination, Link, Refusals};
 
 use super::PrimaryDriver;
@@ -122,7 +122,18 @@ impl<L: Link> PrimaryDriver<L> {
             let (admitted, now) = (self.line.take_admitted(), self.line.now());
             let news = self.audit.on_admitted(&admitted, now);
             self.tell_of_audit(news);
+            self.look_for_gone_participants();
             self.publish_reports();
+        }
+    }
+
+    /// Has the rules told of programs whose connections are gone.
+    fn look_for_gone_participants(&mut self) {
+        let clients = self.primary.participants_clients();
+        let gone = clients.filter(|client| self.line.is_gone(client));
+        let gone: Vec<RoutingId> = gone.cloned().collect();
+        for client in gone {
+            self.handle(lockstep::PrimaryInput::ClientGone(client));
         }
     }
 

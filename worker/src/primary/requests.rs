@@ -83,6 +83,9 @@ impl<L: Link> PrimaryDriver<L> {
             return Reply::Clients(Box::new(self.line.clients()));
         }
         let now = self.line.now();
+        if *command == Command::Participants {
+            return Reply::Participants(primary.participants(now));
+        }
         if *command == Command::History {
             let stats = self.accounts.stats(primary, now);
             return Reply::History(Box::new(self.sinks.past(&stats, now)));
@@ -94,6 +97,11 @@ impl<L: Link> PrimaryDriver<L> {
     pub(super) fn on_message(&mut self, input: PrimaryInput) {
         if self.keeps_to_limits(&input) {
             self.audit(&input);
+            if let PrimaryInput::Client { from, message, .. } = &input
+                && matches!(message.command, Command::JoinBarrier(_))
+            {
+                self.line.watch_last(from);
+            }
             self.handle_in_turn(input);
         }
     }

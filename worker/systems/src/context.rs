@@ -34,6 +34,8 @@ pub struct Audience {
     pub observed: BTreeSet<String>,
     /// Topics that leave the run for others, whoever listens there.
     pub exported: BTreeSet<String>,
+    /// Topics that programs which take part in lockstep listen to.
+    pub participants: BTreeSet<String>,
     /// True if everything is published all the same.
     pub publish_all: bool,
 }
@@ -45,6 +47,7 @@ impl Audience {
             || self.heard.contains(topic)
             || self.observed.contains(topic)
             || self.exported.contains(topic)
+            || self.participants.contains(topic)
     }
 }
 

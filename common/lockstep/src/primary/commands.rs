@@ -7,11 +7,13 @@ pub(crate) mod ros_inbox;
 pub(crate) mod services;
 pub(crate) mod waiters;
 
-use protocol::ScheduledCommand;
+use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::topic_message::SubscriptionChange;
+use protocol::{PeerName, Publisher, ScheduledCommand, TopicMessage};
 
 use crate::primary::context::{Context, Failure};
+use crate::primary::participants::Participants;
 use crate::primary::world::WorldState;
 use batch::{AppliedCommand, Pending};
 use queue::CommandQueue;
@@ -29,6 +31,7 @@ pub(crate) struct Commands {
     queue: CommandQueue,
     calls: Calls,
     waiters: Waiters,
+    participants: Participants,
     /// Changes that wait for states that a step fetches.
     pending: Option<Pending>,
     /// Subscriptions that came and went, for the next step.
@@ -37,12 +40,13 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Makes the commands of a run with a schedule.
-    pub(crate) fn new(schedule: Vec<ScheduledCommand>) -> Self {
+    /// Makes the commands of a run with a schedule, and with programs that it waits for.
+    pub(crate) fn new(schedule: Vec<ScheduledCommand>, awaited: Vec<PeerName>) -> Self {
         Self {
             queue: CommandQueue::new(schedule),
             calls: Calls::default(),
             waiters: Waiters::default(),
+            participants: Participants::new(awaited),
             pending: None,
             subscriptions: Vec::new(),
             ros_inbox: RosInbox::default(),
@@ -75,6 +79,21 @@ impl Commands {
 
     pub(crate) fn ros_inbox_mut(&mut self) -> &mut RosInbox {
         &mut self.ros_inbox
+    }
+
+    pub(crate) fn participants(&self) -> &Participants {
+        &self.participants
+    }
+
+    pub(crate) fn participants_mut(&mut self) -> &mut Participants {
+        &mut self.participants
+    }
+
+    /// Has participants hear what was published in a step, and what clients said with it.
+    pub(crate) fn hear(&mut self, step: &Step, published: Vec<TopicMessage>) {
+        let of_client = |message: &&TopicMessage| message.publisher == Publisher::Client;
+        let of_clients = step.messages.iter().filter(of_client).cloned();
+        self.participants.hear(of_clients.collect(), published);
     }
 
     /// Notes that somebody begins or ceases to listen to a topic.
@@ -144,6 +163,7 @@ impl Commands {
         under_way: Vec<AppliedCommand>,
         cx: &mut Context<'_>,
     ) {
+        self.participants.end(failure, cx);
         std::mem::take(&mut self.queue).refuse_all(failure, cx);
         let pending = self.pending.take().map(Pending::into_applied);
         for one in pending.unwrap_or_default().into_iter().chain(under_way) {

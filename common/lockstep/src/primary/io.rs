@@ -87,6 +87,10 @@ pub struct Settings {
     pub checkpoint_every: u64,
     /// Number of secondaries that may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// Most programs that may take part in lockstep.
+    pub participants_max: u32,
+    /// Programs that must have joined before the first iteration, or before a resumed run goes on.
+    pub participants_awaited: Vec<PeerName>,
     /// True if checkpoints are kept on disk, so that the run can be resumed.
     pub is_journaled: bool,
     /// The primary's own program; a secondary's must be equal.
@@ -160,6 +164,8 @@ pub enum PrimaryInput {
     },
     /// Observers begin or cease to listen to a topic.
     Observed(SubscriptionChange),
+    /// The connection of this client is gone.
+    ClientGone(RoutingId),
     /// Bytes that are no message.
     Malformed {
         /// Address that they came from.

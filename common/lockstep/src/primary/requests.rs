@@ -143,6 +143,11 @@ impl Primary {
                     self.continue_call(call.with_texts(texts), cx);
                 }
             }
+            Command::JoinBarrier(join) => self.on_join_barrier((from, request), *join, cx),
+            Command::AnswerBarrier(answer) => {
+                self.on_answer_barrier((from, request), *answer, cx);
+            }
+            Command::LeaveBarrier { name } => self.on_leave_barrier((from, request), &name, cx),
             other => {
                 let reason = format!("a primary does nothing with {other:?}");
                 cx.fail(from, request, Failure::new(FailureCode::Invalid, reason));
@@ -152,6 +157,7 @@ impl Primary {
 
     fn on_play(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
         if self.clock.play(cx.now) {
+            self.commands.participants_mut().restart_timeouts(cx.now);
             let reason = "the simulation was told to play instead";
             let failure = Failure::new(FailureCode::Superseded, reason);
             self.commands.waiters_mut().fail_all(&failure, cx);
@@ -198,6 +204,7 @@ impl Primary {
             return;
         }
         self.clock.run_until(last, cx.now);
+        self.commands.participants_mut().restart_timeouts(cx.now);
         cx.event(Severity::Info, "command", format!("step {count}"));
         self.step_if_idle(cx);
     }
@@ -420,7 +427,7 @@ impl Primary {
         self.step_if_idle(cx);
     }
 
-    fn step_if_idle(&mut self, cx: &mut Context<'_>) {
+    pub(super) fn step_if_idle(&mut self, cx: &mut Context<'_>) {
         if self.is_idle() {
             self.advance(cx);
         }

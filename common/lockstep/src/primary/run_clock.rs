@@ -153,6 +153,11 @@ impl RunClock {
         self.mode
     }
 
+    /// Tells whether time runs, with or without an end.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.mode, ClockMode::Running | ClockMode::Until(_))
+    }
+
     pub(crate) fn is_paused(&self) -> bool {
         self.mode == ClockMode::Paused
     }

@@ -8,6 +8,7 @@ pub(crate) mod resolve;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use protocol::participant::ModelState;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, LevelChange, Wanted};
 use protocol::report::EventCounts;
@@ -221,6 +222,23 @@ impl WorldState {
             None => format!("performer {}", state.performer),
         };
         NamedState::new(name, state)
+    }
+
+    /// Returns the state of a performer by its name, if there is one.
+    pub(crate) fn model_state(&self, name: &str) -> Option<ModelState> {
+        let named = |id: &PerformerId| self.topology.performer(*id).name.as_str();
+        let place = self
+            .by_name
+            .binary_search_by(|id| named(id).cmp(name))
+            .ok()?;
+        let state = self.state(self.by_name[place]);
+        Some(ModelState {
+            name: name.to_owned(),
+            position: state.position,
+            orientation_xyzw: state.orientation_xyzw,
+            linear_velocity: state.linear_velocity,
+            angular_velocity: state.angular_velocity,
+        })
     }
 
     /// Returns the last states of all performers, with their names.

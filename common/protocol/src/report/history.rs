@@ -28,24 +28,31 @@ pub struct Split {
     pub network_us: f64,
     /// The primary's own work from the last answer to the next step.
     pub primary_us: f64,
+    /// Waiting for programs that take part in lockstep.
+    #[serde(default)]
+    pub participants_us: f64,
     /// Waiting, to keep the real-time factor that was asked for.
     pub pace_us: f64,
 }
 
 impl Split {
     /// The names of the parts, in the order of [`Split::parts`].
-    pub const NAMES: [&'static str; 7] = [
-        "physics", "systems", "sensors", "cell", "network", "primary", "pace",
+    pub const NAMES: [&'static str; Self::PARTS] = [
+        "physics", "systems", "sensors", "cell", "network", "primary", "programs", "pace",
     ];
+    /// Number of parts.
+    pub const PARTS: usize = 8;
     /// The place of the network among the parts.
     pub const NETWORK: usize = 4;
     /// The place of the primary among the parts.
     pub const PRIMARY: usize = 5;
+    /// The place of programs that take part in lockstep among the parts.
+    pub const PARTICIPANTS: usize = 6;
     /// The place of the pace among the parts: time in which nothing is done.
-    pub const PACE: usize = 6;
+    pub const PACE: usize = 7;
 
     /// Returns the parts in order \[us\].
-    pub fn parts(&self) -> [f64; 7] {
+    pub fn parts(&self) -> [f64; Self::PARTS] {
         [
             self.physics_us,
             self.systems_us,
@@ -53,12 +60,13 @@ impl Split {
             self.cell_us,
             self.network_us,
             self.primary_us,
+            self.participants_us,
             self.pace_us,
         ]
     }
 
     /// Returns the split with these parts \[us\].
-    pub fn of_parts(parts: [f64; 7]) -> Self {
+    pub fn of_parts(parts: [f64; Self::PARTS]) -> Self {
         let [
             physics_us,
             systems_us,
@@ -66,6 +74,7 @@ impl Split {
             cell_us,
             network_us,
             primary_us,
+            participants_us,
             pace_us,
         ] = parts;
         Self {
@@ -75,6 +84,7 @@ impl Split {
             cell_us,
             network_us,
             primary_us,
+            participants_us,
             pace_us,
         }
     }

@@ -1,7 +1,6 @@
 //! [`holder()`]: which peer holds the others back, judged in one way for all who tell it.
 
 use super::{PeerReport, PeerState};
-use crate::peer::Role;
 
 /// The part of a step's work that a peer must cost until it holds the others.
 const WORK_SHARE_MIN: f64 = 0.15;
@@ -12,7 +11,7 @@ impl PeerReport {
     /// Tells whether it is a secondary that takes part now.
     pub fn is_worker(&self) -> bool {
         let takes_part = matches!(self.state, PeerState::Active | PeerState::Standby);
-        takes_part && self.role != Role::Primary
+        takes_part && self.hosts_cells()
     }
 }
 
@@ -34,6 +33,7 @@ pub fn holder(peers: &[PeerReport], work_us: f64) -> Option<&PeerReport> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peer::Role;
 
     /// A secondary that answers last in such a part of the steps and costs so much.
     fn peer(name: &str, last_share: f64, blocked_us: f64) -> PeerReport {
@@ -59,6 +59,7 @@ mod tests {
             blocking: false,
             cpu: 0.0,
             memory_bytes: 0,
+            participant: None,
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod bind;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,8 @@ pub struct PrimaryLink {
     tally: Tally,
     /// The key and the connection of the message that was let through last.
     last: Option<(u32, Option<Connection>)>,
+    /// Connections of clients that are watched.
+    watched: BTreeMap<RoutingId, Connection>,
     roll: Roll,
     /// Listeners of `status`, by topic.
     subscribers: SharedSubscribers,
@@ -114,6 +117,7 @@ impl PrimaryLink {
             gate: Gate::new(tally.clone()),
             tally,
             last: None,
+            watched: BTreeMap::new(),
             roll,
             subscribers: status.subscribers(),
             door: bound.door,
@@ -263,6 +267,19 @@ impl Link for PrimaryLink {
     fn sender(&self) -> Option<Client> {
         let (key, connection) = self.last?;
         self.roll.client(key, connection)
+    }
+
+    fn watch_last(&mut self, client: &RoutingId) {
+        // Whoever is not here any more is not watched, so that there are never more than live.
+        self.watched.retain(|_, connection| !connection.is_closed());
+        if let Some((_, Some(connection))) = self.last {
+            self.watched.insert(client.clone(), connection);
+        }
+    }
+
+    fn is_gone(&self, client: &RoutingId) -> bool {
+        let connection = self.watched.get(client);
+        connection.is_none_or(|connection| connection.is_closed())
     }
 
     fn charge(&mut self, client: &RoutingId) {

@@ -110,6 +110,8 @@ fn shown(layers: &Layers, config: &Config, is_set: impl Fn(&str) -> bool) -> Vec
         put("env", Some(texts(&program.environment)));
         put("working_directory", program.folder.as_deref().map(path));
         put("world", program.world.clone().map(Value::String));
+        let joins = program.joins.as_ref().map(ToString::to_string);
+        put("joins", joins.map(Value::String));
         put("critical", Some(Value::Boolean(program.is_critical)));
         show("program", &program.name, Some(Value::Table(table)), None);
     }

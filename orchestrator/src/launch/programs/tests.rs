@@ -21,6 +21,7 @@ fn plan(name: &str, script: &str) -> Program {
         environment: BTreeMap::new(),
         folder: None,
         world: None,
+        joins: None,
         is_critical: false,
     }
 }

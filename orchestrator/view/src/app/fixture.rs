@@ -234,6 +234,7 @@ fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
         blocking: false,
         cpu: 0.12,
         memory_bytes: 24 << 20,
+        participant: None,
     }
 }
 

@@ -10,7 +10,7 @@ use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{
     Layout, LevelReport, PeerReport, PerformerReport, RunState, Stats, TopicReport,
 };
-use protocol::{Command, PeerName, Role, SessionTime};
+use protocol::{Command, PeerName, SessionTime};
 
 use super::detail::{self, Detail, Subject};
 use super::drive::Drive;
@@ -415,7 +415,8 @@ impl Model {
         if is_gathering {
             self.owners.clear();
         }
-        for peer in self.peers.iter().filter(|peer| peer.role != Role::Primary) {
+        let hosts = self.peers.iter().filter(|peer| peer.hosts_cells());
+        for peer in hosts {
             if !self.owners.contains(&peer.name) {
                 self.owners.push(peer.name.clone());
             }

@@ -55,6 +55,9 @@ pub enum PaletteError {
     /// The list of clients has no place in the view.
     #[error("who is connected is listed by `phalanx ctl clients`")]
     Clients,
+    /// Participants are among the peers.
+    #[error("programs that take part are among the peers; `phalanx ctl participants` lists them")]
+    Participants,
     /// Something else follows the command than it takes.
     #[error("{name} takes {wanted}")]
     Wants {
@@ -198,6 +201,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, PaletteError> {
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
         "clients" => Err(PaletteError::Clients),
+        "participants" => Err(PaletteError::Participants),
         "" => Err(PaletteError::Empty),
         _ if control::is_verb(&name) => parse_control(&name, rest),
         _ => {

@@ -47,7 +47,7 @@ impl Stage {
     pub fn text(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Missing, Role::Secondary) => "started, has not joined yet",
-            (Self::Missing, Role::Primary | Role::Standalone) => {
+            (Self::Missing, Role::Primary | Role::Standalone | Role::Participant) => {
                 "loads the world, does not answer yet"
             }
             (Self::Waiting, _) => "answers, waits for its secondaries",

@@ -129,7 +129,10 @@ impl Verdict {
             peer.name
         );
         let mut verdict = Self::plain(Culprit::Peer(peer.name.clone()), text);
-        if peer.heartbeat_age_ms >= 1e3 {
+        if peer.participant.is_some() {
+            let text = "it is a program, and its answer is awaited";
+            verdict.details.push(text.to_owned());
+        } else if peer.heartbeat_age_ms >= 1e3 {
             let age = peer.heartbeat_age_ms / 1e3;
             verdict
                 .details

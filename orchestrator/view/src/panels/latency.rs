@@ -15,7 +15,6 @@
 mod chart;
 mod histogram;
 
-use protocol::Role;
 use protocol::report::{History, HistorySample, Snapshot, Split, StepHistogram};
 use protocol::report::{Percentiles, Stats};
 use ratatui::Frame;
@@ -166,7 +165,7 @@ fn draw_race(model: &Model, frame: &mut Frame, area: Rect) {
     let mut peers: Vec<_> = model
         .peers
         .iter()
-        .filter(|peer| peer.role != Role::Primary)
+        .filter(|peer| peer.hosts_cells())
         .collect();
     peers.sort_by(|a, b| b.last_share.total_cmp(&a.last_share));
     let bar_width = usize::from(area.width.saturating_sub(38)).min(30);

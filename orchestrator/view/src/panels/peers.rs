@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use client::units::time;
 use protocol::Role;
-use protocol::report::PeerReport;
+use protocol::report::{ParticipantReport, PeerReport};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -183,14 +184,28 @@ fn heartbeat(model: &Model, peer: &PeerReport, _: u16) -> Cell {
 }
 
 fn levels(model: &Model, peer: &PeerReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    if let Some(participant) = &peer.participant {
+        let text = text::fit(theme, &part_in_lockstep(participant), width);
+        return Cell::new(text, theme.text());
+    }
     if peer.role == Role::Primary {
         return Cell::new("-", muted(model));
     }
-    let theme = Theme::of(model);
     Cell::new(
         text::count_and_names(theme, &peer.levels, width),
         theme.text(),
     )
+}
+
+/// Says after which iterations a program is asked, and how long its answers take: their median and
+/// the longest.
+fn part_in_lockstep(participant: &ParticipantReport) -> String {
+    let Some(every) = participant.every else {
+        return "awaited".to_owned();
+    };
+    let times = [participant.wait_p50_us, participant.wait_max_us].map(time);
+    format!("every {every}: {}, max {}", times[0], times[1])
 }
 
 /// By how much steps would be shorter without the peer.
@@ -214,7 +229,7 @@ fn clock(model: &Model, peer: &PeerReport, _: u16) -> Cell {
 
 fn last(model: &Model, peer: &PeerReport, _: u16) -> Cell {
     let theme = Theme::of(model);
-    if peer.role == Role::Primary {
+    if !peer.hosts_cells() && !peer.blocking {
         return Cell::new("   -", theme.muted());
     }
     let share = text::percent(peer.last_share);
@@ -230,7 +245,7 @@ fn last(model: &Model, peer: &PeerReport, _: u16) -> Cell {
 
 /// A figure that only hosts of cells have.
 fn of_host(model: &Model, peer: &PeerReport, figure: String) -> Cell {
-    if peer.role == Role::Primary {
+    if !peer.hosts_cells() {
         Cell::new("-", muted(model))
     } else {
         Cell::new(figure, Theme::of(model).text())

@@ -9,9 +9,9 @@ use super::text;
 use super::theme::Theme;
 
 /// Glyphs of the parts on a Unicode terminal, in the order of [`Split::NAMES`].
-const UNICODE: [&str; 7] = ["█", "▓", "▒", "▚", "░", "▞", "·"];
+const UNICODE: [&str; Split::PARTS] = ["█", "▓", "▒", "▚", "░", "▞", "▤", "·"];
 /// Glyphs of the parts in ASCII.
-const ASCII: [&str; 7] = ["#", "%", "=", "+", "-", "*", "."];
+const ASCII: [&str; Split::PARTS] = ["#", "%", "=", "+", "-", "*", "@", "."];
 
 /// Returns the glyph and the style of a part.
 pub fn part(theme: Theme, index: usize) -> (&'static str, Style) {
@@ -35,7 +35,7 @@ pub fn bar(theme: Theme, split: &Split, width: u16) -> Line<'static> {
 }
 
 /// Returns a line per part: glyph, name, time and share of the period.
-pub fn legend(theme: Theme, split: &Split) -> [Line<'static>; 7] {
+pub fn legend(theme: Theme, split: &Split) -> [Line<'static>; Split::PARTS] {
     std::array::from_fn(|index| Line::from(entry(theme, split, index)))
 }
 
@@ -79,11 +79,11 @@ pub fn short_legend(theme: Theme, split: &Split, width: u16) -> Vec<Line<'static
 }
 
 /// Divides columns among parts by their size, so that none that is there vanishes.
-fn shares(parts: [f64; 7], width: usize) -> [usize; 7] {
+fn shares(parts: [f64; Split::PARTS], width: usize) -> [usize; Split::PARTS] {
     let parts = parts.map(|part| if part.is_finite() { part.max(0.0) } else { 0.0 });
     let all: f64 = parts.iter().sum();
     if all <= 0.0 || !all.is_finite() {
-        return [0; 7];
+        return [0; Split::PARTS];
     }
     let mut widths = parts.map(|part| {
         let exact = part / all * width as f64;
@@ -112,29 +112,29 @@ fn shares(parts: [f64; 7], width: usize) -> [usize; 7] {
 mod tests {
     use super::*;
 
-    fn check(parts: [f64; 7], width: usize, expected: [usize; 7]) {
+    fn check(parts: [f64; Split::PARTS], width: usize, expected: [usize; Split::PARTS]) {
         assert_eq!(shares(parts, width), expected, "{parts:?}");
     }
 
     #[test]
     fn the_bar_is_full_and_no_part_vanishes() {
         check(
-            [50.0, 25.0, 0.0, 0.0, 25.0, 0.0, 0.0],
+            [50.0, 25.0, 0.0, 0.0, 25.0, 0.0, 0.0, 0.0],
             20,
-            [10, 5, 0, 0, 5, 0, 0],
+            [10, 5, 0, 0, 5, 0, 0, 0],
         );
         check(
-            [990.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5.0],
+            [990.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 4.0],
             20,
-            [14, 1, 1, 1, 1, 1, 1],
+            [13, 1, 1, 1, 1, 1, 1, 1],
         );
     }
 
     #[test]
     fn a_bar_of_nothing_is_empty_and_a_narrow_one_is_no_wider() {
-        check([0.0; 7], 20, [0; 7]);
-        check([f64::NAN; 7], 20, [0; 7]);
-        assert_eq!(shares([1.0; 7], 3).iter().sum::<usize>(), 3);
-        assert_eq!(shares([1.0; 7], 0), [0; 7]);
+        check([0.0; Split::PARTS], 20, [0; Split::PARTS]);
+        check([f64::NAN; Split::PARTS], 20, [0; Split::PARTS]);
+        assert_eq!(shares([1.0; Split::PARTS], 3).iter().sum::<usize>(), 3);
+        assert_eq!(shares([1.0; Split::PARTS], 0), [0; Split::PARTS]);
     }
 }

@@ -74,6 +74,8 @@ pub(crate) struct Gathered {
     pub(crate) requests: Vec<SystemRequest>,
     /// Messages of systems.
     pub(crate) messages: Vec<TopicMessage>,
+    /// Messages on topics that participants listen to.
+    pub(crate) for_participants: Vec<TopicMessage>,
 }
 
 /// Secondaries that have not answered a step.
@@ -278,6 +280,8 @@ impl Round {
         gathered.cells.extend(cells);
         gathered.requests.extend(std::mem::take(&mut ack.requests));
         gathered.messages.extend(std::mem::take(&mut ack.messages));
+        let for_participants = std::mem::take(&mut ack.for_participants);
+        gathered.for_participants.extend(for_participants);
         for failure in std::mem::take(&mut ack.failures) {
             gathered.failures.insert(failure.number, failure.reason);
         }

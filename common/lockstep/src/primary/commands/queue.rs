@@ -23,6 +23,7 @@ use crate::primary::commands::batch::{self, AppliedCommand, Batch, Origin};
 use crate::primary::commands::resolve::{self, Scope};
 use crate::primary::context::{Context, Failure};
 use crate::primary::io::Settings;
+use crate::primary::participants::is_of_participant;
 use crate::primary::purpose::Purpose;
 use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
@@ -316,9 +317,14 @@ impl CommandQueue {
         let actions = resolved.actions.into_iter();
         let stamped = actions.map(|action| StampedAction { number, action });
         batch.actions.extend(stamped);
-        // Which models there are concerns all who look, whoever asked for them.
-        let is_told = matches!(pending.origin, Origin::Client { .. })
-            || matches!(pending.command, Command::Spawn(_) | Command::Remove { .. });
+        // Which models there are concerns all who look, whoever asked for them. What programs
+        // command with each of many iterations would hide all else.
+        let is_of_client = match &pending.origin {
+            Origin::Client { to, .. } => !is_of_participant(to),
+            Origin::System(_) | Origin::Schedule => false,
+        };
+        let is_told =
+            is_of_client || matches!(pending.command, Command::Spawn(_) | Command::Remove { .. });
         let spawned = resolved.name.as_ref().map(|name| format!("spawn {name}"));
         if is_told && let Some(text) = spawned.or_else(|| pending.command.text()) {
             cx.event(Severity::Info, "command", text);

@@ -285,5 +285,6 @@ fn joining(info: PeerInfo) -> PeerReport {
         blocking: false,
         cpu: 0.0,
         memory_bytes: 0,
+        participant: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the peer or the part of the work that takes most of a run's working time.
 
-use protocol::report::{LevelReport, PeerReport, Split, holder};
+use protocol::report::{LevelReport, ParticipantReport, PeerReport, Split, holder};
 
 use super::{Culprit, PART_SHARE, Verdict, advice, percent, ranked, time, workers};
 use crate::app::model::Model;
@@ -116,6 +116,10 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
     let headline = match part {
         Split::NETWORK => format!("the network: {took} of {all} ({share}) on the way or in queues"),
         Split::PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
+        Split::PARTICIPANTS => {
+            let slowest = slowest_participant(model).map_or("programs", |one| one.name.as_str());
+            format!("{slowest}: {took} of {all} ({share}) are spent waiting for its answers")
+        }
         _ => format!("{name}: {took} of {all} ({share}) of an iteration's work"),
     };
     let mut verdict = Verdict::plain(Culprit::Part(part), headline);
@@ -131,6 +135,16 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
                 verdict.details.push(text);
                 verdict.details.extend(crowd(model, peer));
                 verdict.advice = advice::against_distance(model, peer);
+            }
+        }
+        Split::PARTICIPANTS => {
+            if let Some(one) = slowest_participant(model) {
+                let times = [one.wait_p50_us, one.wait_max_us].map(time);
+                let every = one.every.unwrap_or_default();
+                verdict.details.push(format!(
+                    "it is asked every {every} iterations and answers after {}, at most {}",
+                    times[0], times[1]
+                ));
             }
         }
         Split::PRIMARY => {
@@ -158,6 +172,14 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
         }
     }
     verdict
+}
+
+/// Returns the program whose answers take longest for an iteration.
+fn slowest_participant(model: &Model) -> Option<&ParticipantReport> {
+    let all = model.peers.iter();
+    let all = all.filter_map(|peer| peer.participant.as_ref());
+    let per_iteration = |one: &ParticipantReport| one.wait_p50_us / one.every.unwrap_or(1) as f64;
+    all.max_by(|a, b| per_iteration(a).total_cmp(&per_iteration(b)))
 }
 
 fn spread(parts: &[(usize, f64)], work: f64) -> Verdict {

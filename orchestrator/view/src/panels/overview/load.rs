@@ -1,6 +1,5 @@
 //! Load of the run: peers as bars of work, network time and waiting, and the slowest levels.
 
-use protocol::Role;
 use protocol::report::{LevelReport, PeerReport};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -26,7 +25,7 @@ pub(super) fn level_rows(model: &Model, most: usize) -> usize {
 }
 
 fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
-    model.peers.iter().filter(|peer| peer.role != Role::Primary)
+    model.peers.iter().filter(|peer| peer.hosts_cells())
 }
 
 /// Draws every secondary's work, way and waiting per step; one bar is the longest of these.

@@ -71,6 +71,8 @@ pub(in crate::primary) fn settings() -> Settings {
         schedule: schedule(),
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
+        participants_max: 4,
+        participants_awaited: Vec::new(),
         is_journaled: true,
         step_timeout_stages: crate::primary::StepTimeoutSettings::default(),
         stand_bys: 0,

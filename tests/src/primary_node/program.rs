@@ -1,0 +1,143 @@
+//! Programs that take part in lockstep, in transcripts.
+
+use std::fmt::Write;
+
+use lockstep::PrimaryInput;
+use protocol::participant::{AbsencePolicy, AnswerBarrier, JoinBarrier};
+use protocol::primary_to_client::Reply;
+use protocol::{
+    ClientToPrimary, Command, Iteration, ModelId, Publisher, RequestId, RoutingId, SessionId,
+    SimTime, TopicMessage,
+};
+
+use super::{PrimaryNode, number, peer, request};
+
+const PREFIX: &str = "program ";
+
+/// Returns the address of a program.
+pub(super) fn address(name: &str) -> RoutingId {
+    RoutingId::from(format!("{PREFIX}{name}").as_str())
+}
+
+/// Tells whether an address is that of a program.
+pub(super) fn is_address(routing: &RoutingId) -> bool {
+    routing.0.starts_with(PREFIX.as_bytes())
+}
+
+/// Returns a message that a system published.
+pub(super) fn message(topic: &str, iteration: Iteration) -> TopicMessage {
+    TopicMessage {
+        topic: topic.to_owned(),
+        kind: "gz.msgs.Double".to_owned(),
+        publisher: Publisher::Model {
+            model: ModelId { world: 0, model: 1 },
+            part: 0,
+        },
+        iteration,
+        sim_time: SimTime(0),
+        body: Vec::new(),
+    }
+}
+
+/// Returns what a program is told, in words.
+pub(super) fn reply(to: &RoutingId, reply: Reply) -> String {
+    let name = String::from_utf8_lossy(&to.0[PREFIX.len()..]).into_owned();
+    match reply {
+        Reply::Barrier(barrier) => {
+            let mut text = format!("{name} <- asked after {}", barrier.iteration);
+            for message in &barrier.messages {
+                let _ = write!(text, " {} of {}", message.topic, message.iteration);
+            }
+            for model in &barrier.models {
+                let _ = write!(text, " {} at x {}", model.name, model.position[0]);
+            }
+            for failure in &barrier.failures {
+                let _ = write!(text, " failed: {failure}");
+            }
+            text
+        }
+        Reply::Failed { reason, .. } => format!("{name} <- failed: {reason}"),
+        Reply::Done { iteration, .. } => format!("{name} <- done at {iteration}"),
+        Reply::Snapshot(_)
+        | Reply::History(_)
+        | Reply::Layout(_)
+        | Reply::Topics(_)
+        | Reply::Participants(_)
+        | Reply::Clients(_) => format!("{name} <- figures"),
+    }
+}
+
+impl PrimaryNode {
+    pub(super) fn take_part(&mut self, name: &str, terms: &[&str]) {
+        let mut join = JoinBarrier {
+            name: peer(name),
+            every: 1,
+            topics: Vec::new(),
+            models: Vec::new(),
+            timeout_s: 30.0,
+            policy: AbsencePolicy::Wait,
+        };
+        for term in terms {
+            let (key, value) = term.split_once('=').expect("a term is KEY=VALUE");
+            match key {
+                "every" => join.every = number(value),
+                "topic" => join.topics.push(value.to_owned()),
+                "model" => join.models.push(value.to_owned()),
+                "timeout" => join.timeout_s = value.parse().expect("a number of seconds"),
+                "policy" => {
+                    join.policy = match value {
+                        "wait" => AbsencePolicy::Wait,
+                        "continue" => AbsencePolicy::Continue,
+                        "stop" => AbsencePolicy::Stop,
+                        other => panic!("no such policy: {other}"),
+                    };
+                }
+                other => panic!("no such term: {other}"),
+            }
+        }
+        self.program_asks(name, Command::JoinBarrier(Box::new(join)));
+    }
+
+    pub(super) fn answer(&mut self, name: &str, iteration: &str, command: &[&str]) {
+        let commands = match command {
+            [] => Vec::new(),
+            command => vec![request::command(command)],
+        };
+        let answer = AnswerBarrier {
+            name: peer(name),
+            iteration: Iteration(number(iteration)),
+            commands,
+        };
+        self.program_asks(name, Command::AnswerBarrier(Box::new(answer)));
+    }
+
+    pub(super) fn leave_barrier(&mut self, name: &str) {
+        self.program_asks(name, Command::LeaveBarrier { name: peer(name) });
+    }
+
+    pub(super) fn list_participants(&mut self) {
+        let primary = self.primary.as_ref().expect("a primary");
+        for one in primary.participants(self.now) {
+            let (state, next) = (one.state.name(), one.next.unwrap_or_default());
+            let (answers, missed) = (one.answers, one.missed);
+            let _ = writeln!(
+                self.said,
+                "{} {state}, next {next}, answers {answers}, missed {missed}",
+                one.name
+            );
+        }
+    }
+
+    fn program_asks(&mut self, name: &str, command: Command) {
+        self.program_requests += 1;
+        self.tell(PrimaryInput::Client {
+            from: address(name),
+            session: SessionId(0xf00d),
+            message: ClientToPrimary {
+                request: RequestId(self.program_requests),
+                command,
+            },
+            texts: Vec::new(),
+        });
+    }
+}
