@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use tests::processes::{Process, Scratch, send_signal, wait_for};
+use tests::processes::{Process, Scratch, kill_all, send_signal, wait_for};
 use tests::python::{Package, Python};
 use tests::repository;
 
@@ -333,12 +333,25 @@ fn a_secondary_that_dies_while_a_program_holds_the_run_changes_no_digest() {
     let mut run = Run::start(2, &[("HANGS_AT", "1000"), ("UNTIL", &file)], &[]);
     run.waits_until_told("\n1000 ");
     send_signal(run.worker("s1"), "KILL");
-    run.phalanx.wait_for_stderr("s1");
-    wait_for("its cells are restored", || {
-        run.phalanx.stderr().contains("restored")
-    });
+    run.phalanx.wait_for_stderr("restoring ");
+    run.phalanx.wait_for_stderr("started s1 again");
     assert_eq!(run.ctl(&["participants"])[0]["state"], "holding");
     std::fs::write(&file, "").expect("a file can be written");
     assert_eq!(run.wait(), 0, "{}", run.phalanx.stderr());
     assert!(run.read("digests") == expected, "{}", run.told());
+}
+
+#[test]
+fn a_run_that_was_killed_is_resumed_with_its_program_and_has_the_same_digests() {
+    let (expected, _) = expected();
+    let mut run = Run::start(2, &[("HANGS_AT", "1000")], &[]);
+    run.waits_until_told("\n1000 ");
+    kill_all(&run.scratch);
+    run.phalanx.wait_status();
+    let pilot = std::fs::read_to_string(run.scratch.path("pilot.py")).expect("the program");
+    let goes_on = pilot.replace("HANGS_AT', -1", "NOTHING', -1");
+    std::fs::write(run.scratch.path("pilot.py"), goes_on).expect("a file can be written");
+    let (code, _, err) = run.scratch.phalanx_says(&["resume", "r", "--headless"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(run.read("digests") == expected, "{err}");
 }

@@ -19,11 +19,14 @@ impl Primary {
         join: JoinBarrier,
         cx: &mut Context<'_>,
     ) {
-        // An iteration that is under way is complete before anybody can be asked.
+        // An iteration that is under way is complete before anybody can be asked, and so are those
+        // that are replayed.
         let step = self.barrier.step();
+        let complete = step.map_or(self.clock.iteration(), |step| step.iteration);
+        let replayed = self.resume.replays_until();
         let terms = JoinTerms {
             max: self.settings.participants_max,
-            from: step.map_or(self.clock.iteration(), |step| step.iteration),
+            from: replayed.map_or(complete, |until| until.max(complete)),
             is_of_peer: join.name == PeerName::primary()
                 || self.peers.roster().get(&join.name).is_some(),
             world: &self.world,

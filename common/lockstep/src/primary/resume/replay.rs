@@ -62,7 +62,15 @@ impl Resume {
         let Some(replay) = &self.replay else {
             return self.reason_to_stand_still(command);
         };
-        if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
+        // A program that joins meanwhile is asked once what is new begins.
+        let may_come = matches!(
+            command,
+            Command::Stop
+                | Command::Interrupt
+                | Command::JoinBarrier(_)
+                | Command::LeaveBarrier { .. }
+        );
+        if command.only_asks() || may_come {
             return None;
         }
         let reason = format!(
@@ -91,6 +99,11 @@ impl Resume {
     /// Tells whether iterations are being replayed.
     pub(crate) fn is_replaying(&self) -> bool {
         self.replay.is_some()
+    }
+
+    /// Returns the last iteration that is replayed, if any is.
+    pub(crate) fn replays_until(&self) -> Option<Iteration> {
+        self.replay.as_ref().map(|replay| replay.until)
     }
 
     /// Has iterations after this one replayed; all but `schedule_left` entries of the schedule are
