@@ -91,8 +91,8 @@ impl Participants {
         };
         let every = self.all[&name].terms.every;
         let text = format!(
-            "{name} takes part in lockstep: the run waits for it after iteration {first}, then every \
-             {every}"
+            "{name} takes part in lockstep: the run waits for it after iteration {first}, then \
+             every {every}"
         );
         cx.event(Severity::Info, "participant", text);
         true
