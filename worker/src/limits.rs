@@ -85,8 +85,10 @@ fn model_of(entity: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocol::Iteration;
     use protocol::client_to_primary::NamedPose;
     use protocol::link_poses::LinkPose;
+    use protocol::participant::AnswerBarrier;
 
     fn check_all(expected: bool, commands: Vec<Command>) {
         let allow = ["/model/r1/**".to_owned(), "/shared".to_owned()];
@@ -115,6 +117,14 @@ mod tests {
         Command::Attach { parent, child }
     }
 
+    fn answer(commands: Vec<Command>) -> Command {
+        Command::AnswerBarrier(Box::new(AnswerBarrier {
+            name: "pilot".parse().unwrap(),
+            iteration: Iteration(1),
+            commands,
+        }))
+    }
+
     fn move_models(models: &[&str]) -> Command {
         let pose = |model: &&str| NamedPose {
             model: (*model).to_owned(),
@@ -136,6 +146,8 @@ mod tests {
                 remove("r1::arm"),
                 attach("r1::gripper", "r1::box"),
                 move_models(&["r1"]),
+                answer(vec![publish("/model/r1/cmd_vel"), remove("r1")]),
+                answer(Vec::new()),
             ],
         );
         check_all(
@@ -150,6 +162,9 @@ mod tests {
                 remove("r1/x"),
                 attach("r1::gripper", "r2::box"),
                 move_models(&["r1", "r2"]),
+                answer(vec![publish("/model/r1/cmd_vel"), remove("r2")]),
+                answer(vec![Command::Stop]),
+                answer(vec![answer(Vec::new())]),
             ],
         );
     }

@@ -163,7 +163,7 @@ mod tests {
         check("a play --format json", Some("a"), Command::Play);
         check_error(
             "a play --format csv",
-            "--format csv goes with clients alone",
+            "--format csv goes with clients and participants alone",
         );
     }
 

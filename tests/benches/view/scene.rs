@@ -89,6 +89,7 @@ fn stats(tenth: u64) -> Stats {
             cell_us: 40.0,
             network_us: 200.0 + 30.0 * wave(tenth, 5),
             primary_us: 90.0,
+            participants_us: 0.0,
             pace_us: 30.0,
         },
         steps: StepHistogram::of_bars(&bars),

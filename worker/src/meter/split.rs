@@ -224,12 +224,33 @@ mod tests {
         let mut meter = measured(1_000, &timing(300, 380));
         // The first round has none before it, from which its period could be told.
         let (split, step) = meter.recent(SessionTime(1_000_000 * US));
-        let expected = [300.0, 20.0, 10.0, 50.0, 120.0, 100.0, 400.0];
+        let expected = [300.0, 20.0, 10.0, 50.0, 120.0, 100.0, 0.0, 400.0];
         for (part, expected) in split.parts().into_iter().zip(expected) {
             assert!((part - expected).abs() < 1.0, "{split:?}");
         }
         assert!((split.period_us() - 1_000.0).abs() < 1.0);
         assert_eq!((step.p50, step.max), (500.0, 600.0));
+    }
+
+    #[test]
+    fn a_wait_for_programs_is_neither_the_primarys_work_nor_the_pace() {
+        let mut meter = SplitMeter::default();
+        for round in 0..10 {
+            let begin = round * 1_000 * US;
+            meter.on_idle(Duration::from_micros(300), true);
+            meter.on_idle(Duration::from_micros(100), false);
+            meter.on_published(SessionTime(begin + 500 * US));
+            let step = Some(Duration::from_micros(500));
+            meter.on_round(
+                Some(&timing(300, 380)),
+                step,
+                SessionTime(begin + 1_000 * US),
+            );
+        }
+        let (split, _) = meter.recent(SessionTime(10_000 * US));
+        let parts = [split.primary_us, split.participants_us, split.pace_us];
+        // The first round has none before it.
+        assert_eq!(parts, [90.0, 270.0, 90.0]);
     }
 
     #[test]

@@ -77,6 +77,6 @@ mod tests {
             lines[1].starts_with("pilot,holding,10,120,wait,5 s,"),
             "{csv}"
         );
-        assert!(lines[2].starts_with("scribe,awaited,-,-,-,-,-,"), "{csv}");
+        assert!(lines[2].starts_with("scribe,awaited,,,,,,"), "{csv}");
     }
 }

@@ -143,6 +143,7 @@ fn split() -> Split {
         cell_us: 38.0,
         network_us: 182.0,
         primary_us: 73.0,
+        participants_us: 0.0,
         pace_us: 21.0,
     }
 }

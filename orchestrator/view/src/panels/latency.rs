@@ -61,7 +61,7 @@ const WIDE: u16 = 70;
 /// Rows of the table of percentiles with its heading.
 const FIGURES: u16 = 3;
 /// Rows of the legend, and with it of who answers last.
-const LEGEND: u16 = 7;
+const LEGEND: u16 = Split::PARTS as u16;
 /// The least rows of the chart, its legend and its axis.
 const CHART: u16 = 6;
 /// The rows of a histogram with its axis.

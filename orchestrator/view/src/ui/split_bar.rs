@@ -62,6 +62,10 @@ pub fn short_legend(theme: Theme, split: &Split, width: u16) -> Vec<Line<'static
     let mut lines = vec![Vec::new()];
     let mut used = 0;
     for (index, name) in Split::NAMES.iter().enumerate() {
+        // Most runs have no programs that take part.
+        if index == Split::PARTICIPANTS && split.participants_us == 0.0 {
+            continue;
+        }
         let (glyph, style) = part(theme, index);
         let share = text::percent(split.parts()[index] / split.period_us());
         let words = format!("{name} {share}  ");

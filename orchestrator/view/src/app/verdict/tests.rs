@@ -1,6 +1,7 @@
 //! Tests verdicts on runs whose limit is known.
 
-use protocol::Command;
+use protocol::report::{ParticipantReport, ParticipantState, PeerReport};
+use protocol::{Command, PeerName, Role};
 
 use super::*;
 use crate::app::fixture;
@@ -153,6 +154,48 @@ fn network_and_primary_are_named() {
         &run(100.0, 100.0, 300.0),
         &Culprit::Part(Split::PRIMARY),
         "the primary: 300 us of 500 us (60%) are its own work",
+    );
+}
+
+/// Adds a program that takes part in lockstep.
+fn add_program(model: &mut Model, name: &str, every: u64, wait_p50_us: f64) {
+    let name: PeerName = name.parse().unwrap();
+    let participant = ParticipantReport {
+        name: name.clone(),
+        state: ParticipantState::Ready,
+        every: Some(every),
+        next: Some(100),
+        policy: None,
+        timeout_s: None,
+        holds_us: None,
+        wait_p50_us,
+        wait_max_us: 2.0 * wait_p50_us,
+        answers: 10,
+        missed: 0,
+    };
+    let peer = model.peers[1].clone();
+    model.peers.push(PeerReport {
+        name,
+        role: Role::Participant,
+        participant: Some(participant),
+        ..peer
+    });
+}
+
+#[test]
+fn a_program_whose_answers_take_long_is_named() {
+    let mut model = run(100.0, 50.0, 50.0);
+    add_program(&mut model, "pilot", 10, 3_000.0);
+    add_program(&mut model, "scribe", 1_000, 9_000.0);
+    model.stats.as_mut().unwrap().split.participants_us = 300.0;
+    let verdict = check(
+        &model,
+        &Culprit::Part(Split::PARTICIPANTS),
+        "pilot: 300 us of 500 us (60%) are spent waiting for its answers",
+    );
+    assert_eq!(
+        verdict.details[0],
+        "it is asked every 10 iterations and answers after 3.0 ms, at most 6.0 ms"
     );
 }
 
