@@ -116,7 +116,7 @@ impl Participants {
         } = answer;
         let checked = self
             .of_client(&name, &from)
-            .and_then(|_| check_commands(&commands));
+            .and_then(|()| check_commands(&commands));
         let participant = match (checked, self.all.get_mut(&name)) {
             (Ok(()), Some(participant)) => participant,
             (checked, _) => {

@@ -8,13 +8,13 @@ use protocol::primary_to_observers::Severity;
 use protocol::{PeerName, RoutingId, SessionTime, StopReason};
 
 use super::Participants;
-use super::participant::Stage;
+use super::participant::{Participant, Stage};
 use crate::primary::context::Context;
 
 impl Participants {
     /// Returns the time of the next time-out while time runs.
     pub(crate) fn deadline(&self, patience: Duration) -> Option<SessionTime> {
-        let all = self.all.values().filter_map(|one| one.deadline());
+        let all = self.all.values().filter_map(Participant::deadline);
         all.chain(self.awaited_since.map(|since| since + patience))
             .min()
     }
