@@ -115,16 +115,6 @@ impl PrimaryNode {
             ["diverged", name] => self.diverge(name),
             ["checkpoint_part", name, cell] => self.save(name, cell),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
-            ["take_part", name, terms @ ..] => self.take_part(name, terms),
-            ["answer", name, iteration, command @ ..] => self.answer(name, iteration, command),
-            ["leave_barrier", name] => self.leave_barrier(name),
-            ["program_gone", name] => {
-                self.tell(PrimaryInput::ClientGone(program::address(name)));
-            }
-            ["say_on", topic] => self
-                .published
-                .push(program::message(topic, self.step.iteration)),
-            ["participants"] => self.list_participants(),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
             ["stall", time] => self.stall(time),
@@ -142,7 +132,7 @@ impl PrimaryNode {
                 let refused = self.primary.as_ref().expect("a primary").refused();
                 let _ = writeln!(self.said, "{refused:?}");
             }
-            other => panic!("no such command: {other:?}"),
+            other => self.execute_of_program(other),
         }
         if self.said.is_empty() {
             self.said.push_str("(nothing)\n");

@@ -221,15 +221,11 @@ fn run_primary(
     if parts.warning.is_some() {
         parts.reporter.mark_insecure();
     }
-    let summary = match role {
-        Role::Standalone => drive(
-            |status| InlineLink::new(link, Some(status.data_feed())),
-            (publisher, beats),
-            parts,
-        )?,
-        Role::Primary | Role::Secondary | Role::Participant => {
-            drive(|_| link, (publisher, beats), parts)?
-        }
+    let summary = if role == Role::Standalone {
+        let inline = |status: &StatusThread| InlineLink::new(link, Some(status.data_feed()));
+        drive(inline, (publisher, beats), parts)?
+    } else {
+        drive(|_| link, (publisher, beats), parts)?
     };
     finish(&summary, run.spec.outputs.summary.as_deref())
 }

@@ -15,7 +15,7 @@ use super::{PrimaryNode, number, peer, request};
 const PREFIX: &str = "program ";
 
 /// Returns the address of a program.
-pub(super) fn address(name: &str) -> RoutingId {
+fn address(name: &str) -> RoutingId {
     RoutingId::from(format!("{PREFIX}{name}").as_str())
 }
 
@@ -25,7 +25,7 @@ pub(super) fn is_address(routing: &RoutingId) -> bool {
 }
 
 /// Returns a message that a system published.
-pub(super) fn message(topic: &str, iteration: Iteration) -> TopicMessage {
+fn message(topic: &str, iteration: Iteration) -> TopicMessage {
     TopicMessage {
         topic: topic.to_owned(),
         kind: "gz.msgs.Double".to_owned(),
@@ -68,7 +68,23 @@ pub(super) fn reply(to: &RoutingId, reply: Reply) -> String {
 }
 
 impl PrimaryNode {
-    pub(super) fn take_part(&mut self, name: &str, terms: &[&str]) {
+    /// Executes a command about programs.
+    ///
+    /// # Panics
+    /// Panics if there is no such command.
+    pub(super) fn execute_of_program(&mut self, words: &[&str]) {
+        match words {
+            ["take_part", name, terms @ ..] => self.take_part(name, terms),
+            ["answer", name, iteration, command @ ..] => self.answer(name, iteration, command),
+            ["leave_barrier", name] => self.leave_barrier(name),
+            ["program_gone", name] => self.tell(PrimaryInput::ClientGone(address(name))),
+            ["say_on", topic] => self.published.push(message(topic, self.step.iteration)),
+            ["participants"] => self.list_participants(),
+            other => panic!("no such command: {other:?}"),
+        }
+    }
+
+    fn take_part(&mut self, name: &str, terms: &[&str]) {
         let mut join = JoinBarrier {
             name: peer(name),
             every: 1,
@@ -98,7 +114,7 @@ impl PrimaryNode {
         self.program_asks(name, Command::JoinBarrier(Box::new(join)));
     }
 
-    pub(super) fn answer(&mut self, name: &str, iteration: &str, command: &[&str]) {
+    fn answer(&mut self, name: &str, iteration: &str, command: &[&str]) {
         let commands = match command {
             [] => Vec::new(),
             command => vec![request::command(command)],
@@ -111,11 +127,11 @@ impl PrimaryNode {
         self.program_asks(name, Command::AnswerBarrier(Box::new(answer)));
     }
 
-    pub(super) fn leave_barrier(&mut self, name: &str) {
+    fn leave_barrier(&mut self, name: &str) {
         self.program_asks(name, Command::LeaveBarrier { name: peer(name) });
     }
 
-    pub(super) fn list_participants(&mut self) {
+    fn list_participants(&mut self) {
         let primary = self.primary.as_ref().expect("a primary");
         for one in primary.participants(self.now) {
             let (state, next) = (one.state.name(), one.next.unwrap_or_default());

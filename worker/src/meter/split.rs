@@ -177,8 +177,9 @@ impl SplitMeter {
 /// into the primary's own work, and these two.
 fn gap_parts(gap: Duration, [held, idle]: [Duration; 2]) -> [Duration; 3] {
     let held = held.min(gap);
-    let pace = idle.min(gap - held);
-    [gap - held - pace, held, pace]
+    let rest = gap.saturating_sub(held);
+    let pace = idle.min(rest);
+    [rest.saturating_sub(pace), held, pace]
 }
 
 /// Returns the parts of a peer's work: physics, systems, sensors, and all else.

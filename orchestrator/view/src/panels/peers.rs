@@ -245,10 +245,10 @@ fn last(model: &Model, peer: &PeerReport, _: u16) -> Cell {
 
 /// A figure that only hosts of cells have.
 fn of_host(model: &Model, peer: &PeerReport, figure: String) -> Cell {
-    if !peer.hosts_cells() {
-        Cell::new("-", muted(model))
-    } else {
+    if peer.hosts_cells() {
         Cell::new(figure, Theme::of(model).text())
+    } else {
+        Cell::new("-", muted(model))
     }
 }
 
