@@ -342,7 +342,7 @@ fn a_secondary_that_dies_while_a_program_holds_the_run_changes_no_digest() {
 }
 
 #[test]
-fn a_run_that_was_killed_is_resumed_with_its_program_and_has_the_same_digests() {
+fn a_run_that_was_killed_replays_the_commands_and_then_waits_for_its_program_again() {
     let (expected, _) = expected();
     let mut run = Run::start(2, &[("HANGS_AT", "1000")], &[]);
     run.waits_until_told("\n1000 ");
@@ -353,5 +353,17 @@ fn a_run_that_was_killed_is_resumed_with_its_program_and_has_the_same_digests() 
     std::fs::write(run.scratch.path("pilot.py"), goes_on).expect("a file can be written");
     let (code, _, err) = run.scratch.phalanx_says(&["resume", "r", "--headless"]);
     assert_eq!(code, 0, "{err}");
-    assert!(run.read("digests") == expected, "{err}");
+    // What was published before the program came again is not told to it: from here on it may steer
+    // otherwise than it would have.
+    let digests = run.read("digests");
+    let replayed = |text: &str| {
+        text.lines()
+            .take(1_000)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(replayed(&digests), replayed(&expected));
+    assert_eq!(digests.lines().count() as u64, ITERATIONS);
+    let joined = run.told().matches("joined ").count();
+    assert_eq!(joined, 2, "{}", run.told());
 }
