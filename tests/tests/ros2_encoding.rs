@@ -5,6 +5,7 @@
 //!
 //! Without `PyPI` the tests that need it say so and show nothing.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -110,7 +111,11 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 #[test]
@@ -331,7 +336,7 @@ fn conversions_are_read_as_expected() {
     let mut text = String::new();
     for ((pair, sample), read) in of_pairs().zip(answer.as_array().into_iter().flatten()) {
         let (kind, name) = (pair.kind, pair.ros_type.name);
-        text.push_str(&format!("{kind}\n{sample}\n{name}\n{read}\n\n"));
+        let _ = writeln!(text, "{kind}\n{sample}\n{name}\n{read}\n");
     }
     expect_file!["ros2_encoding/conversions.txt"].assert_eq(&text);
 }

@@ -162,7 +162,7 @@ impl Run {
     fn start(number: u32) -> Option<Self> {
         let scratch = Scratch::new();
         let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
-        println!("domain {domain}");
+        let _ = writeln!(std::io::stdout(), "domain {domain}");
         if !has_ros(&scratch) {
             return None;
         }

@@ -4,8 +4,8 @@
 /// The parts of the bodies, from the lowest, whose heights are compared.
 const TENTHS: usize = 10;
 
-/// The part of the bodies, from the highest, whose lowest height is shown, but not compared: whether
-/// the few on top of a pile have fallen down its side is chance.
+/// The part of the bodies, from the highest, whose lowest height is shown, but not compared: it is
+/// chance whether the few on top of a pile have fallen down its side.
 const TOP: usize = 100;
 
 /// Returns the height of the lowest body, of each tenth of them, and of the highest but one in a

@@ -92,21 +92,13 @@ fn puck(step_s: f64) -> Vec<Quantity> {
             rim(radius, 64),
             disc,
         ),
-        (
-            "disc on a box",
-            Body::new("puck", at, 1.0, disc),
-            rim(radius, 64),
-            disc,
-        ),
-        (
-            "disc on a drum",
-            Body::new("puck", at, 1.0, disc),
-            rim(radius, 64),
-            disc,
-        ),
     ];
+    let on_others = ["disc on a box", "disc on a drum"].map(|name| {
+        let body = Body::new("puck", at, 1.0, disc);
+        (name, body, rim(radius, 64), disc)
+    });
     let mut found = Vec::new();
-    for (name, body, points, shape) in kinds {
+    for (name, body, points, shape) in kinds.into_iter().chain(on_others) {
         let [velocity, rate, friction] = [2.0, 20.0, 0.2];
         let sledge = Sledge {
             mass: 1.0,

@@ -78,10 +78,10 @@ pub(crate) fn add_members(
             sensor,
             mount: &mount,
         };
-        let Some(make) = make_of(&sensor.kind, problems) else {
+        let Some(build) = make_of(&sensor.kind, problems) else {
             return;
         };
-        match make(&plan) {
+        match build(&plan) {
             Ok(made) => members.push(Member {
                 is_sensor: true,
                 configured: assemble(made, sensor, mount),

@@ -203,7 +203,7 @@ impl Doorkeeper {
                 (&b"200"[..], "welcome".to_owned(), sender.user_id())
             }
             Err(why) => {
-                let text = || denied(key, &address, &why);
+                let text = || denied(key, &address, why);
                 self.tally.note(Reason::Unauthenticated, text);
                 (&b"400"[..], why.to_string(), String::new())
             }
@@ -266,7 +266,7 @@ fn is_ready(item: &zmq::PollItem<'_>) -> bool {
     item.get_revents() != PollEvents::empty()
 }
 
-fn denied(key: Option<PublicKey>, address: &str, why: &Denial) -> String {
+fn denied(key: Option<PublicKey>, address: &str, why: Denial) -> String {
     match key {
         Some(key) => format!("{address} with the key {key}: {why}"),
         None => format!("{address}: {why}"),

@@ -231,7 +231,7 @@ impl Row for LevelReport {
 fn describe(model: &Model, name: &str) -> Detail {
     let found = model.levels.iter().find(|one| one.name == name);
     Detail::of(found, "level", name, |detail, one| {
-        add_level(model, detail, one)
+        add_level(model, detail, one);
     })
 }
 

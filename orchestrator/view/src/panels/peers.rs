@@ -311,7 +311,7 @@ impl Row for PeerReport {
 fn describe(model: &Model, name: &str) -> Detail {
     let found = model.peers.iter().find(|one| one.name.as_str() == name);
     Detail::of(found, "peer", name, |detail, one| {
-        add_peer(model, detail, one)
+        add_peer(model, detail, one);
     })
 }
 

@@ -213,7 +213,7 @@ impl Row for PerformerReport {
 fn describe(model: &Model, name: &str) -> Detail {
     let found = model.performers.iter().find(|one| one.name == name);
     Detail::of(found, "performer", name, |detail, one| {
-        add_performer(model, detail, one)
+        add_performer(model, detail, one);
     })
 }
 

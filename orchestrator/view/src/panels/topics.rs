@@ -134,7 +134,7 @@ impl Row for TopicReport {
 fn describe(model: &Model, name: &str) -> Detail {
     let found = model.topics.iter().find(|one| one.topic == name);
     Detail::of(found, "topic", name, |detail, one| {
-        add_topic(model, detail, one)
+        add_topic(model, detail, one);
     })
 }
 

@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn contacts_lie_on_the_rim_of_what_both_share() {
         let (lower, upper) = (Cylinder::new(0.2, 0.3), Cylinder::new(0.1, 0.2));
-        for beside in [0.0, 0.05, 0.1, 0.100001, 0.15, 0.3, 0.49] {
+        for beside in [0.0, 0.05, 0.1, 0.100_001, 0.15, 0.3, 0.49] {
             let manifolds = found(&lower, &upper, beside, 0.3 - 1e-5);
             let points = &manifolds[0].points;
             let count = if beside <= 0.1 { 8 } else { 12 };

@@ -321,7 +321,7 @@ impl CommandQueue {
         // command with each of many iterations would hide all else.
         let is_of_client = match &pending.origin {
             Origin::Client { to, .. } => !is_of_participant(to),
-            Origin::System(_) | Origin::Schedule => false,
+            Origin::Node | Origin::System(_) | Origin::Schedule => false,
         };
         let is_told =
             is_of_client || matches!(pending.command, Command::Spawn(_) | Command::Remove { .. });
