@@ -1,8 +1,10 @@
 //! The messages, one module per package of ROS, each type described once.
 //!
-//! Definitions are those of ROS 2 Jazzy, and of `ros_gz_interfaces` and `actuator_msgs` beside it;
+//! Definitions are those of ROS 2 Jazzy, and of `ros_gz_interfaces`, `actuator_msgs`,
+//! `simulation_interfaces` and `ue_msgs` beside it;
 //! types and constants only, without remarks.
 
+pub mod action_msgs;
 pub mod actuator_msgs;
 pub mod builtin_interfaces;
 pub mod geometry_msgs;
@@ -10,9 +12,12 @@ pub mod nav_msgs;
 pub mod ros_gz_interfaces;
 pub mod rosgraph_msgs;
 pub mod sensor_msgs;
+pub mod simulation_interfaces;
 pub mod std_msgs;
 pub mod tf2_msgs;
 pub mod trajectory_msgs;
+pub mod ue_msgs;
+pub mod unique_identifier_msgs;
 
 use crate::schema::Type;
 
@@ -103,6 +108,7 @@ use ros_types;
 
 /// The types of all packages.
 const PACKAGES: &[&[&Type]] = &[
+    action_msgs::TYPES,
     actuator_msgs::TYPES,
     builtin_interfaces::TYPES,
     geometry_msgs::TYPES,
@@ -110,9 +116,12 @@ const PACKAGES: &[&[&Type]] = &[
     ros_gz_interfaces::TYPES,
     rosgraph_msgs::TYPES,
     sensor_msgs::TYPES,
+    simulation_interfaces::TYPES,
     std_msgs::TYPES,
     tf2_msgs::TYPES,
     trajectory_msgs::TYPES,
+    ue_msgs::TYPES,
+    unique_identifier_msgs::TYPES,
 ];
 
 /// Returns all types, package by package.

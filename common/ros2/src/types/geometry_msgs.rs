@@ -97,6 +97,13 @@ super::ros_types! {
         /// The inner frame in the outer one.
         transform: Transform,
     }
+    /// Accelerations.
+    Accel("geometry_msgs/msg/Accel") {
+        /// \[m/s^2\]
+        linear: Vector3,
+        /// \[rad/s^2\]
+        angular: Vector3,
+    }
     /// Velocities.
     Twist("geometry_msgs/msg/Twist") {
         /// \[m/s\]
