@@ -54,11 +54,43 @@ pub(crate) fn check(name: &str) -> Result<(), NameError> {
 pub(crate) fn message_type(name: &str) -> Result<String, NameError> {
     let parts: Vec<&str> = name.split('/').collect();
     match parts[..] {
-        [package, "msg", kind] if is_part(package) && is_part(kind) => {
-            Ok(format!("{package}::msg::dds_::{kind}_"))
+        [package, folder @ ("msg" | "action"), kind] if is_part(package) && is_part(kind) => {
+            Ok(format!("{package}::{folder}::dds_::{kind}_"))
         }
         _ => Err(NameError::Type {
             name: name.to_owned(),
+        }),
+    }
+}
+
+/// Names of a service in DDS: those of its topics, then those of their types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServiceNames {
+    pub(crate) request: String,
+    pub(crate) reply: String,
+    pub(crate) request_type: String,
+    pub(crate) reply_type: String,
+}
+
+/// Returns the names that a service has in DDS.
+///
+/// # Errors
+/// Fails if no service, or none of this type, can be named so.
+pub(crate) fn service(name: &str, type_name: &str) -> Result<ServiceNames, NameError> {
+    check(name)?;
+    let parts: Vec<&str> = type_name.split('/').collect();
+    match parts[..] {
+        [package, folder @ ("srv" | "action"), kind] if is_part(package) && is_part(kind) => {
+            let of = |role: &str| format!("{package}::{folder}::dds_::{kind}_{role}_");
+            Ok(ServiceNames {
+                request: format!("rq{name}Request"),
+                reply: format!("rr{name}Reply"),
+                request_type: of("Request"),
+                reply_type: of("Response"),
+            })
+        }
+        _ => Err(NameError::Type {
+            name: type_name.to_owned(),
         }),
     }
 }
@@ -80,6 +112,20 @@ mod tests {
         assert_eq!(odometry, "rt/model/robot_1/odometry");
         let scan = message_type("sensor_msgs/msg/LaserScan").unwrap();
         assert_eq!(scan, "sensor_msgs::msg::dds_::LaserScan_");
+    }
+
+    #[test]
+    fn a_service_has_two_topics_and_two_types() {
+        let step = service("/a/step", "simulation_interfaces/srv/StepSimulation").unwrap();
+        let expected = ServiceNames {
+            request: "rq/a/stepRequest".to_owned(),
+            reply: "rr/a/stepReply".to_owned(),
+            request_type: "simulation_interfaces::srv::dds_::StepSimulation_Request_".to_owned(),
+            reply_type: "simulation_interfaces::srv::dds_::StepSimulation_Response_".to_owned(),
+        };
+        assert_eq!(step, expected);
+        assert!(service("/step", "geometry_msgs/msg/Twist").is_err());
+        assert!(service("step", "std_srvs/srv/Empty").is_err());
     }
 
     #[test]

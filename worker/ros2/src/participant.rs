@@ -276,6 +276,57 @@ impl Participant {
         (readers, self.domain.discovered_writers().len())
     }
 
+    /// Makes a writer of a topic by its names in DDS.
+    pub(crate) fn raw_writer(
+        &mut self,
+        name: &str,
+        type_name: &str,
+        quality: Quality,
+    ) -> Result<DataWriter<Payload, Raw>, CreateError> {
+        self.pace();
+        let qos = qos_of(quality);
+        let topic = self.domain.create_topic(
+            name.to_owned(),
+            type_name.to_owned(),
+            &qos,
+            TopicKind::NoKey,
+        )?;
+        let writer: DataWriter<Payload, Raw> =
+            self.publisher.create_datawriter_no_key(&topic, Some(qos))?;
+        self.entities.writers.push(writer.guid().to_bytes());
+        self.is_announced = false;
+        Ok(writer)
+    }
+
+    /// Makes a reader of a topic by its names in DDS.
+    pub(crate) fn raw_reader(
+        &mut self,
+        name: &str,
+        type_name: &str,
+        quality: Quality,
+    ) -> Result<SimpleDataReader<Payload, Raw>, CreateError> {
+        self.pace();
+        let qos = qos_of(quality);
+        let topic = self.domain.create_topic(
+            name.to_owned(),
+            type_name.to_owned(),
+            &qos,
+            TopicKind::NoKey,
+        )?;
+        let reader: SimpleDataReader<Payload, Raw> = self
+            .subscriber
+            .create_simple_datareader_no_key(&topic, Some(qos))?;
+        reader.set_waker(Some(self.waker.clone()));
+        self.entities.readers.push(reader.guid().to_bytes());
+        self.is_announced = false;
+        Ok(reader)
+    }
+
+    /// Returns who is told of arrivals.
+    pub(crate) fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
     fn topic(&mut self, topic: &Topic<'_>) -> Result<(rustdds::Topic, QosPolicies), EndpointError> {
         let name = names::topic(topic.name)?;
         let type_name = names::message_type(topic.type_name)?;
