@@ -416,6 +416,7 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
                 position: state.position,
                 orientation_xyzw: state.orientation_xyzw,
                 linear_velocity: state.linear_velocity,
+                angular_velocity: state.angular_velocity,
                 hand_offs: primary.hand_offs(*id),
             }
         })

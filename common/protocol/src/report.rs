@@ -282,6 +282,9 @@ pub struct PerformerReport {
     pub orientation_xyzw: [f64; 4],
     /// Linear velocity, world frame \[m/s\].
     pub linear_velocity: [f64; 3],
+    /// Angular velocity, world frame \[rad/s\].
+    #[serde(default)]
+    pub angular_velocity: [f64; 3],
     /// Number of times that it has changed cell.
     pub hand_offs: u64,
 }

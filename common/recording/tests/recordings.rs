@@ -49,6 +49,7 @@ fn performer(iteration: u64) -> PerformerReport {
         position: [iteration as f64 / 3.0, 0.1, -0.0],
         orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
         linear_velocity: [0.5, 0.0, 0.0],
+        angular_velocity: [0.0; 3],
         hand_offs: 0,
     }
 }

@@ -63,6 +63,8 @@ fn performers(frame: Frame, affinity: &Affinity) -> Vec<PerformerReport> {
             position: placed.translation.into(),
             orientation_xyzw: [rotation.x, rotation.y, rotation.z, rotation.w],
             linear_velocity: placed.linear_velocity.into(),
+            // Recordings have none.
+            angular_velocity: [0.0; 3],
             name: placed.child_frame_id,
         }
     };

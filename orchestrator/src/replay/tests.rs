@@ -53,6 +53,7 @@ fn rover(x: f64) -> PerformerReport {
         position: [x, 0.0, 0.0],
         orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
         linear_velocity: [1.0, 0.0, 0.0],
+        angular_velocity: [0.0; 3],
         hand_offs: 3,
     }
 }

@@ -174,6 +174,7 @@ fn performers(tenth: u64) -> Vec<PerformerReport> {
             position: [corner[0] + along, corner[1] + place as f64 + 2.0, 0.1],
             orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
             linear_velocity: [1.0, 0.0, 0.0],
+            angular_velocity: [0.0; 3],
             hand_offs: 0,
         }
     };

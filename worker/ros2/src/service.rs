@@ -6,7 +6,7 @@ use std::task::Waker;
 use rustdds::dds::{CreateError, WriteError};
 use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::rpc::SampleIdentity;
-use rustdds::{GUID, SequenceNumber, WriteOptionsBuilder};
+use rustdds::{GUID, WriteOptionsBuilder};
 
 use crate::names::{self, NameError};
 use crate::participant::{Participant, PublishError, Quality};
@@ -201,6 +201,8 @@ fn with_header(header: &[u8; CYCLONE_BYTES], cdr: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use rustdds::SequenceNumber;
+
     use super::*;
 
     fn identity(last: u8, number: i64) -> SampleIdentity {

@@ -341,6 +341,7 @@ pub fn performers() -> Vec<PerformerReport> {
         position,
         orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
         linear_velocity: velocity,
+        angular_velocity: [0.0; 3],
         hand_offs: 0,
     };
     let rover_1 = one(

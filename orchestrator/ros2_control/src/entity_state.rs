@@ -1,0 +1,122 @@
+//! Poses and velocities of entities: told, and set.
+
+use protocol::Command;
+use protocol::client_to_primary::NamedPose;
+use protocol::link_poses::LinkPose;
+use protocol::report::PerformerReport;
+use ros2::types::builtin_interfaces::Time;
+use ros2::types::geometry_msgs::{Pose, Twist};
+use ros2::types::simulation_interfaces::{
+    EntityState, GetEntityStateRequest, GetEntityStateResponse, SetEntityStateRequest,
+    SetEntityStateResponse,
+};
+use ros2::types::std_msgs::Header;
+
+use crate::control::{Control, Outside};
+use crate::entities::{WORLD, find, frame, pose_of};
+use crate::frames::{out_of, pose_numbers, ros_pose, ros_vector};
+use crate::outcome::{Refusal, ok, result_of};
+
+/// Nanoseconds of a second.
+const NANOSECONDS: f64 = 1e9;
+
+/// Tells pose and velocities of an entity, world frame.
+pub(crate) async fn get_entity_state<O: Outside>(
+    control: &Control<O>,
+    request: GetEntityStateRequest,
+) -> GetEntityStateResponse {
+    let found = async {
+        let snapshot = control.snapshot().await?;
+        let found = find(&snapshot, &request.entity)?;
+        Ok::<_, Refusal>(state_of(found, snapshot.stats.sim_time_s))
+    };
+    match found.await {
+        Ok(state) => GetEntityStateResponse {
+            result: ok(),
+            state,
+        },
+        Err(refusal) => GetEntityStateResponse {
+            result: refusal.result(),
+            ..Default::default()
+        },
+    }
+}
+
+/// Moves an entity.
+pub(crate) async fn set_entity_state<O: Outside>(
+    control: &Control<O>,
+    request: SetEntityStateRequest,
+) -> SetEntityStateResponse {
+    SetEntityStateResponse {
+        result: result_of(set(control, request).await),
+    }
+}
+
+async fn set<O: Outside>(
+    control: &Control<O>,
+    request: SetEntityStateRequest,
+) -> Result<(), Refusal> {
+    if request.set_twist || request.set_acceleration {
+        let reason = "velocities and accelerations of entities cannot be set, only their poses";
+        return Err(Refusal::unsupported(reason));
+    }
+    if !request.set_pose {
+        let reason = "nothing is to be set: set_pose is false";
+        return Err(Refusal::failed(reason));
+    }
+    let EntityState { header, pose, .. } = &request.state;
+    place(control, request.entity, pose, &header.frame_id).await
+}
+
+/// Moves an entity to a pose in a frame.
+pub(crate) async fn place<O: Outside>(
+    control: &Control<O>,
+    model: String,
+    pose: &Pose,
+    frame_name: &str,
+) -> Result<(), Refusal> {
+    let pose = valid_pose(pose, SetEntityStateResponse::INVALID_POSE)?;
+    let snapshot = control.snapshot().await?;
+    find(&snapshot, &model)?;
+    let pose = match frame(&snapshot, frame_name)? {
+        Some(frame) => out_of(&frame, &pose),
+        None => pose,
+    };
+    let poses = vec![NamedPose { model, pose }];
+    control.command(Command::SetPoses { poses }).await?;
+    Ok(())
+}
+
+/// Returns a pose as the protocol has it, or refuses with a code.
+pub(crate) fn valid_pose(pose: &Pose, code: u8) -> Result<LinkPose, Refusal> {
+    pose_numbers(pose).ok_or_else(|| {
+        let reason = "the pose is none: its numbers must be finite, its quaternion of length 1";
+        Refusal::new(code, reason)
+    })
+}
+
+/// Returns the state of an entity, world frame.
+pub(crate) fn state_of(entity: &PerformerReport, sim_time_s: f64) -> EntityState {
+    EntityState {
+        header: Header {
+            stamp: stamp(sim_time_s),
+            frame_id: WORLD.to_owned(),
+        },
+        pose: ros_pose(&pose_of(entity)),
+        twist: Twist {
+            linear: ros_vector(entity.linear_velocity),
+            angular: ros_vector(entity.angular_velocity),
+        },
+        ..Default::default()
+    }
+}
+
+/// Returns a time that began with the simulation.
+fn stamp(sim_time_s: f64) -> Time {
+    let nanoseconds = (sim_time_s.max(0.0) * NANOSECONDS).round() as u64;
+    let second = NANOSECONDS as u64;
+    Time {
+        sec: i32::try_from(nanoseconds / second).unwrap_or(i32::MAX),
+        nanosec: (nanoseconds % second) as u32,
+    }
+}

@@ -1,0 +1,28 @@
+//! Control of a run by services of ROS 2: those of `simulation_interfaces`, its action, and those
+//! of `ue_msgs`.
+//!
+//! [`answer()`] makes a response of a request; it asks the run by commands of its protocol, as any
+//! client does, and answers when they are done. It opens no socket and reads no clock: both come
+//! by way of [`Outside`]. [`node`] is the process around it, a client of the run that is a node of
+//! ROS 2.
+
+mod control;
+mod entities;
+mod entity_state;
+mod expression;
+mod features;
+mod frames;
+mod goals;
+mod info;
+#[cfg(feature = "node")]
+pub mod node;
+mod outcome;
+mod services;
+mod simulation;
+mod spawning;
+mod ue;
+mod worlds;
+
+pub use control::{Control, Outside, Unanswered};
+pub use goals::{ACTION, ACTION_TYPE, GoalId, Publication, execute};
+pub use services::{ACTION_SERVICES, AnswerError, SERVICES, ServiceName, UE_SERVICES, answer};

@@ -1,0 +1,127 @@
+//! The services: names, types, and the functions that answer. All of them are listed once.
+
+use ros2::cdr::{CdrError, from_cdr, to_cdr};
+
+use crate::control::{Control, Outside};
+use crate::{entities, entity_state, features, goals, info, simulation, spawning, ue, worlds};
+
+/// A service by its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceName {
+    /// Name in its namespace.
+    pub name: &'static str,
+    /// Its type, which tells services apart.
+    pub type_name: &'static str,
+}
+
+/// Reason why a request has no response.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerError {
+    /// The bytes are no request of this type.
+    #[error(
+        "a request of {type_name} cannot be read: {source}; clients need the definitions of \
+         simulation_interfaces 2.1"
+    )]
+    Request {
+        /// Type of the service.
+        type_name: String,
+        /// The cause.
+        source: CdrError,
+    },
+    /// There is no such service.
+    #[error("there is no service of type {type_name}")]
+    Unknown {
+        /// The type.
+        type_name: String,
+    },
+}
+
+macro_rules! services {
+    ($($(#[$doc:meta])* $table:ident {
+        $($name:literal $type_name:literal => $handler:path,)*
+    })*) => {
+        $(
+            $(#[$doc])*
+            pub const $table: &[ServiceName] = &[
+                $(ServiceName { name: $name, type_name: $type_name },)*
+            ];
+        )*
+
+        /// Answers a request of a service, both in CDR with its header, when it is done.
+        ///
+        /// # Errors
+        /// Fails if the request cannot be read; then nothing is done.
+        pub async fn answer<O: Outside>(
+            control: &Control<O>,
+            type_name: &str,
+            request: &[u8],
+        ) -> Result<Vec<u8>, AnswerError> {
+            let unread = |source| AnswerError::Request {
+                type_name: type_name.to_owned(),
+                source,
+            };
+            match type_name {
+                $($($type_name => {
+                    let request = from_cdr(request).map_err(unread)?;
+                    Ok(to_cdr(&$handler(control, request).await))
+                })*)*
+                _ => Err(AnswerError::Unknown { type_name: type_name.to_owned() }),
+            }
+        }
+    };
+}
+
+services! {
+    /// Services of `simulation_interfaces`.
+    SERVICES {
+        "delete_entity" "simulation_interfaces/srv/DeleteEntity" => entities::delete_entity,
+        "get_available_worlds" "simulation_interfaces/srv/GetAvailableWorlds"
+            => worlds::get_available_worlds,
+        "get_current_world" "simulation_interfaces/srv/GetCurrentWorld"
+            => worlds::get_current_world,
+        "get_entities" "simulation_interfaces/srv/GetEntities" => entities::get_entities,
+        "get_entities_states" "simulation_interfaces/srv/GetEntitiesStates"
+            => entities::get_entities_states,
+        "get_entity_bounds" "simulation_interfaces/srv/GetEntityBounds"
+            => entities::get_entity_bounds,
+        "get_entity_info" "simulation_interfaces/srv/GetEntityInfo" => info::get_entity_info,
+        "get_entity_state" "simulation_interfaces/srv/GetEntityState"
+            => entity_state::get_entity_state,
+        "get_named_pose_bounds" "simulation_interfaces/srv/GetNamedPoseBounds"
+            => worlds::get_named_pose_bounds,
+        "get_named_poses" "simulation_interfaces/srv/GetNamedPoses" => worlds::get_named_poses,
+        "get_simulation_state" "simulation_interfaces/srv/GetSimulationState"
+            => simulation::get_simulation_state,
+        "get_simulator_features" "simulation_interfaces/srv/GetSimulatorFeatures"
+            => features::get_simulator_features,
+        "get_spawnables" "simulation_interfaces/srv/GetSpawnables" => worlds::get_spawnables,
+        "load_world" "simulation_interfaces/srv/LoadWorld" => worlds::load_world,
+        "reset_simulation" "simulation_interfaces/srv/ResetSimulation"
+            => simulation::reset_simulation,
+        "set_entity_info" "simulation_interfaces/srv/SetEntityInfo" => info::set_entity_info,
+        "set_entity_state" "simulation_interfaces/srv/SetEntityState"
+            => entity_state::set_entity_state,
+        "set_simulation_state" "simulation_interfaces/srv/SetSimulationState"
+            => simulation::set_simulation_state,
+        "spawn_entities" "simulation_interfaces/srv/SpawnEntities" => spawning::spawn_entities,
+        "spawn_entity" "simulation_interfaces/srv/SpawnEntity" => spawning::spawn_entity,
+        "step_simulation" "simulation_interfaces/srv/StepSimulation"
+            => simulation::step_simulation,
+        "unload_world" "simulation_interfaces/srv/UnloadWorld" => worlds::unload_world,
+    }
+    /// Services that an action consists of, under its name.
+    ACTION_SERVICES {
+        "send_goal" "simulation_interfaces/action/SimulateSteps_SendGoal" => goals::send_goal,
+        "get_result" "simulation_interfaces/action/SimulateSteps_GetResult" => goals::get_result,
+        "cancel_goal" "action_msgs/srv/CancelGoal" => goals::cancel_goal,
+    }
+    /// Services of `ue_msgs`.
+    UE_SERVICES {
+        "SpawnEntity" "ue_msgs/srv/SpawnEntity" => ue::spawn_entity,
+        "SpawnEntities" "ue_msgs/srv/SpawnEntities" => ue::spawn_entities,
+        "DeleteEntity" "ue_msgs/srv/DeleteEntity" => ue::delete_entity,
+        "GetEntityState" "ue_msgs/srv/GetEntityState" => ue::get_entity_state,
+        "SetEntityState" "ue_msgs/srv/SetEntityState" => ue::set_entity_state,
+        "Attach" "ue_msgs/srv/Attach" => ue::attach,
+    }
+}

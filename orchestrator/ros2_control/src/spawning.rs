@@ -1,0 +1,198 @@
+//! Entities that come into the world.
+
+use protocol::client_to_primary::SpawnRequest;
+use protocol::{Command, FailureCode};
+use ros2::types::geometry_msgs::Pose;
+use ros2::types::simulation_interfaces::{
+    CallResult, Resource, SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity,
+    SpawnEntityRequest, SpawnEntityResponse, SpawnResult,
+};
+
+use crate::control::{Control, Outside};
+use crate::entities::{WORLD, find};
+use crate::entity_state::valid_pose;
+use crate::outcome::{Failure, Refusal, ok};
+
+/// Spawns an entity.
+pub(crate) async fn spawn_entity<O: Outside>(
+    control: &Control<O>,
+    request: SpawnEntityRequest,
+) -> SpawnEntityResponse {
+    let entity = SpawnEntity {
+        name: request.name,
+        allow_renaming: request.allow_renaming,
+        entity_resource: request.entity_resource,
+        entity_namespace: request.entity_namespace,
+        initial_pose: request.initial_pose,
+    };
+    let SpawnResult {
+        result,
+        entity_name,
+    } = spawned(control, entity).await;
+    SpawnEntityResponse {
+        result,
+        entity_name,
+    }
+}
+
+/// Spawns entities one after the other; those that fail keep none of the others out.
+pub(crate) async fn spawn_entities<O: Outside>(
+    control: &Control<O>,
+    request: SpawnEntitiesRequest,
+) -> SpawnEntitiesResponse {
+    let mut results = Vec::with_capacity(request.spawn_requests.len());
+    for entity in request.spawn_requests {
+        results.push(spawned(control, entity).await);
+    }
+    let is_done = |one: &&SpawnResult| one.result.result == CallResult::RESULT_OK;
+    let failed = results.len() - results.iter().filter(is_done).count();
+    let result = match failed {
+        0 => ok(),
+        _ => {
+            let reason = format!("{failed} of {} entities did not come", results.len());
+            Refusal::new(SpawnEntitiesResponse::ENTITIES_SPAWN_FAILED, reason).result()
+        }
+    };
+    SpawnEntitiesResponse { result, results }
+}
+
+async fn spawned<O: Outside>(control: &Control<O>, entity: SpawnEntity) -> SpawnResult {
+    match spawn(control, entity).await {
+        Ok(entity_name) => SpawnResult {
+            result: ok(),
+            entity_name,
+        },
+        Err(refusal) => SpawnResult {
+            result: refusal.result(),
+            ..Default::default()
+        },
+    }
+}
+
+async fn spawn<O: Outside>(control: &Control<O>, entity: SpawnEntity) -> Result<String, Refusal> {
+    if !entity.entity_namespace.is_empty() {
+        return Err(refused_namespace(&entity.entity_namespace));
+    }
+    let (sdf, file) = text_of(control, &entity.entity_resource)?;
+    let model = Model {
+        sdf,
+        file,
+        name: entity.name,
+        allow_renaming: entity.allow_renaming,
+    };
+    let header = &entity.initial_pose.header;
+    bring(control, model, &entity.initial_pose.pose, &header.frame_id).await
+}
+
+/// A model that is to come, and its name.
+pub(crate) struct Model {
+    pub(crate) sdf: String,
+    pub(crate) file: Option<String>,
+    pub(crate) name: String,
+    pub(crate) allow_renaming: bool,
+}
+
+/// Brings a model into the world, at a pose in a frame; returns the name that it got.
+pub(crate) async fn bring<O: Outside>(
+    control: &Control<O>,
+    model: Model,
+    pose: &Pose,
+    frame: &str,
+) -> Result<String, Refusal> {
+    let pose = valid_pose(pose, SpawnResult::INVALID_POSE)?;
+    let snapshot = control.snapshot().await?;
+    let mut worlds = snapshot.stats.world.split('+');
+    let (mut world, mut relative_to) = (None, None);
+    if worlds.any(|name| name == frame) {
+        world = Some(frame.to_owned());
+    } else if !frame.is_empty() && frame != WORLD {
+        find(&snapshot, frame)?;
+        relative_to = Some(frame.to_owned());
+    }
+    let request = SpawnRequest {
+        sdf: model.sdf,
+        file: model.file,
+        name: Some(model.name).filter(|name| !name.is_empty()),
+        allow_renaming: model.allow_renaming,
+        pose: Some(pose),
+        relative_to,
+        world,
+        joints: Vec::new(),
+    };
+    let is_named = request.name.is_some();
+    let asked = request.name.clone().unwrap_or_default();
+    let came = control.command(Command::Spawn(Box::new(request))).await;
+    let name = came.map_err(|failure| refused_spawn(failure, is_named))?;
+    let name = name.unwrap_or(asked);
+    control.spawned.borrow_mut().insert(name.clone());
+    Ok(name)
+}
+
+/// Returns the text of a resource, and the file that it is from.
+pub(crate) fn text_of<O: Outside>(
+    control: &Control<O>,
+    resource: &Resource,
+) -> Result<(String, Option<String>), Refusal> {
+    let Resource {
+        uri,
+        resource_string,
+    } = resource;
+    if uri.is_empty() {
+        if resource_string.trim().is_empty() {
+            let reason = "uri and resource_string are empty";
+            return Err(Refusal::new(SpawnResult::NO_RESOURCE, reason));
+        }
+        return Ok((checked(resource_string.clone(), "resource_string")?, None));
+    }
+    let path = match uri.split_once("://") {
+        Some(("file", path)) => path,
+        Some((scheme, _)) => {
+            let reason = format!("{scheme}: models come from files: use a path or file://");
+            return Err(Refusal::new(SpawnResult::UNSUPPORTED_FORMAT, reason));
+        }
+        None => uri,
+    };
+    let text = control.outside.read(path);
+    let text = text
+        .map_err(|error| Refusal::new(SpawnResult::MISSING_ASSETS, format!("{path}: {error}")))?;
+    Ok((checked(text, path)?, Some(path.to_owned())))
+}
+
+/// Makes sure that a text is SDF or URDF by its first element.
+fn checked(text: String, source: &str) -> Result<String, Refusal> {
+    let has = |element: &str| text.contains(element);
+    if has("<sdf") || has("<robot") || has("<model") {
+        return Ok(text);
+    }
+    let reason = format!("{source} is neither SDF nor URDF");
+    Err(Refusal::new(SpawnResult::UNSUPPORTED_FORMAT, reason))
+}
+
+/// Refuses a namespace: topics of a model have the names that its text gives them.
+pub(crate) fn refused_namespace(namespace: &str) -> Refusal {
+    let is_part = |part: &str| {
+        let mut bytes = part.bytes();
+        let first = bytes.next();
+        first.is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && bytes.all(|one| one.is_ascii_alphanumeric() || one == b'_')
+    };
+    let inner = namespace.strip_prefix('/').unwrap_or(namespace);
+    if !inner.split('/').all(is_part) {
+        let reason = format!("{namespace:?} is no namespace");
+        return Refusal::new(SpawnResult::NAMESPACE_INVALID, reason);
+    }
+    Refusal::unsupported("topics have the names that the model gives them: use no namespace")
+}
+
+fn refused_spawn(failure: Failure, is_named: bool) -> Refusal {
+    let code = match failure.code() {
+        FailureCode::NameTaken => SpawnResult::NAME_NOT_UNIQUE,
+        // Pose and text are all that may be wrong beside the name, and the pose was looked at.
+        FailureCode::Invalid if is_named && failure.to_string().contains("name") => {
+            SpawnResult::NAME_INVALID
+        }
+        FailureCode::Invalid => SpawnResult::RESOURCE_PARSE_ERROR,
+        _ => return failure.into(),
+    };
+    Refusal::new(code, failure.to_string())
+}

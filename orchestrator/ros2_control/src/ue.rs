@@ -1,0 +1,231 @@
+//! Services of `ue_msgs`, by which a distributed simulator on another engine is controlled. They
+//! answer when the run has done it, a repeated request is a request, and what is attached stays
+//! so when it is attached again.
+
+use protocol::{Command, FailureCode};
+use ros2::types::geometry_msgs::Twist;
+use ros2::types::simulation_interfaces::{EntityInfo, Resource};
+use ros2::types::ue_msgs::{
+    AttachRequest, AttachResponse, DeleteEntityRequest, DeleteEntityResponse, EntityState,
+    GetEntityStateRequest, GetEntityStateResponse, SetEntityStateRequest, SetEntityStateResponse,
+    SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntityRequest, SpawnEntityResponse,
+};
+
+use crate::control::{Control, Outside};
+use crate::entities::{WORLD, delete, find, frame, pose_of};
+use crate::entity_state::place;
+use crate::frames::{into, ros_pose, ros_vector, seen_from};
+use crate::outcome::Refusal;
+use crate::spawning::{Model, bring, refused_namespace, text_of};
+
+/// Words of the primary for links that are attached already.
+const HELD: &str = "already";
+
+/// Spawns an entity from the text of its model.
+pub(crate) async fn spawn_entity<O: Outside>(
+    control: &Control<O>,
+    request: SpawnEntityRequest,
+) -> SpawnEntityResponse {
+    let spawned = async {
+        if !request.robot_namespace.is_empty() {
+            return Err(refused_namespace(&request.robot_namespace));
+        }
+        refuse_parameters(&request.json_parameters)?;
+        spawn(control, &request.xml, &request.state, request.tags).await
+    };
+    let (success, status_message) = told(spawned.await);
+    SpawnEntityResponse {
+        success,
+        status_message,
+    }
+}
+
+/// Spawns entities, each from the text of its model or the path of its file, one after the other.
+pub(crate) async fn spawn_entities<O: Outside>(
+    control: &Control<O>,
+    request: SpawnEntitiesRequest,
+) -> SpawnEntitiesResponse {
+    let spawned = async {
+        let count = request.state.len();
+        if request.r#type.len() != count {
+            let types = request.r#type.len();
+            let reason = format!("{types} types are given for {count} states");
+            return Err(Refusal::failed(reason));
+        }
+        for text in &request.json_parameters {
+            refuse_parameters(text)?;
+        }
+        let mut failures = Vec::new();
+        for (index, (model, state)) in request.r#type.iter().zip(&request.state).enumerate() {
+            let tags = request.tags.get(index).cloned();
+            let tags = tags.into_iter().filter(|tag| !tag.is_empty()).collect();
+            if let Err(refusal) = spawn(control, model, state, tags).await {
+                failures.push(format!("{}: {}", state.name, refusal.reason));
+            }
+        }
+        match failures.as_slice() {
+            [] => Ok(()),
+            _ => Err(Refusal::failed(failures.join("; "))),
+        }
+    };
+    let (success, status_message) = told(spawned.await);
+    SpawnEntitiesResponse {
+        success,
+        status_message,
+    }
+}
+
+/// Takes an entity out of the world.
+pub(crate) async fn delete_entity<O: Outside>(
+    control: &Control<O>,
+    request: DeleteEntityRequest,
+) -> DeleteEntityResponse {
+    let (success, status_message) = told(delete(control, request.name).await);
+    DeleteEntityResponse {
+        success,
+        status_message,
+    }
+}
+
+/// Tells pose and velocities of an entity in a frame: how that frame stands is taken off, how it
+/// moves is not.
+pub(crate) async fn get_entity_state<O: Outside>(
+    control: &Control<O>,
+    request: GetEntityStateRequest,
+) -> GetEntityStateResponse {
+    let found = async {
+        let snapshot = control.snapshot().await?;
+        let found = find(&snapshot, &request.name)?;
+        let frame = frame(&snapshot, &request.reference_frame)?;
+        let turned = |vector| frame.map_or(vector, |frame| seen_from(&frame, vector));
+        let pose = pose_of(found);
+        Ok::<_, Refusal>(EntityState {
+            name: found.name.clone(),
+            pose: ros_pose(&frame.map_or(pose, |frame| into(&frame, &pose))),
+            twist: Twist {
+                linear: ros_vector(turned(found.linear_velocity)),
+                angular: ros_vector(turned(found.angular_velocity)),
+            },
+            reference_frame: match request.reference_frame.as_str() {
+                "" => WORLD.to_owned(),
+                name => name.to_owned(),
+            },
+        })
+    };
+    match found.await {
+        Ok(state) => GetEntityStateResponse {
+            state,
+            success: true,
+        },
+        Err(refusal) => {
+            note(control, "GetEntityState", &refusal);
+            GetEntityStateResponse::default()
+        }
+    }
+}
+
+/// Moves an entity.
+pub(crate) async fn set_entity_state<O: Outside>(
+    control: &Control<O>,
+    request: SetEntityStateRequest,
+) -> SetEntityStateResponse {
+    let state = request.state;
+    let set = async {
+        refuse_twist(&state.twist)?;
+        place(control, state.name, &state.pose, &state.reference_frame).await
+    };
+    let set = set.await;
+    if let Err(refusal) = &set {
+        note(control, "SetEntityState", refusal);
+    }
+    SetEntityStateResponse {
+        success: set.is_ok(),
+    }
+}
+
+/// Has one entity hold another. It does so when it does already.
+pub(crate) async fn attach<O: Outside>(
+    control: &Control<O>,
+    request: AttachRequest,
+) -> AttachResponse {
+    let command = Command::Attach {
+        parent: request.name1,
+        child: request.name2,
+    };
+    let success = match control.command(command).await {
+        Ok(_) => true,
+        Err(failure) => {
+            let is_held =
+                failure.code() == FailureCode::WrongState && failure.to_string().contains(HELD);
+            if !is_held {
+                note(control, "Attach", &failure.into());
+            }
+            is_held
+        }
+    };
+    AttachResponse { success }
+}
+
+async fn spawn<O: Outside>(
+    control: &Control<O>,
+    text: &str,
+    state: &EntityState,
+    tags: Vec<String>,
+) -> Result<(), Refusal> {
+    refuse_twist(&state.twist)?;
+    let mut resource = Resource::default();
+    if text.trim_start().starts_with('<') {
+        resource.resource_string = text.to_owned();
+    } else {
+        resource.uri = text.to_owned();
+    }
+    let (sdf, file) = text_of(control, &resource)?;
+    let model = Model {
+        sdf,
+        file,
+        name: state.name.clone(),
+        allow_renaming: false,
+    };
+    let name = bring(control, model, &state.pose, &state.reference_frame).await?;
+    if !tags.is_empty() {
+        let info = EntityInfo {
+            tags,
+            ..Default::default()
+        };
+        control.infos.borrow_mut().insert(name, info);
+    }
+    Ok(())
+}
+
+/// Refuses velocities: no command sets them, and zero is what an entity has anyway that was put
+/// somewhere and is at rest.
+fn refuse_twist(twist: &Twist) -> Result<(), Refusal> {
+    if *twist == Twist::default() {
+        return Ok(());
+    }
+    Err(Refusal::unsupported(
+        "velocities cannot be set: leave the twist at 0",
+    ))
+}
+
+fn refuse_parameters(parameters: &str) -> Result<(), Refusal> {
+    if matches!(parameters.trim(), "" | "{}") {
+        return Ok(());
+    }
+    Err(Refusal::unsupported(
+        "models take no json_parameters: leave them empty",
+    ))
+}
+
+fn told(outcome: Result<(), Refusal>) -> (bool, String) {
+    match outcome {
+        Ok(()) => (true, String::new()),
+        Err(refusal) => (false, refusal.reason),
+    }
+}
+
+/// Says why something was not done whose response has no room for it.
+fn note<O: Outside>(control: &Control<O>, service: &str, refusal: &Refusal) {
+    let text = format!("{service}: {}", refusal.reason);
+    control.outside.note(&text);
+}
