@@ -8,6 +8,7 @@ mod keys;
 mod logs;
 mod replay;
 mod resume;
+mod ros2_control;
 mod settings;
 mod topic;
 
@@ -27,6 +28,7 @@ pub use keys::{KeyArguments, KeyRole, KeygenArguments};
 pub use logs::LogArguments;
 pub use replay::ReplayArguments;
 pub use resume::ResumeArguments;
+pub use ros2_control::{MappingName, Ros2ControlArguments};
 pub use settings::{RunSettings, ViewArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
@@ -79,6 +81,9 @@ pub enum CliCommand {
     Topic(TopicArguments),
     /// List and call services of a run by their Gazebo names
     Service(ServiceArguments),
+    /// Answer services of ROS 2 that control a run, until it ends
+    #[command(name = "ros2-control")]
+    Ros2Control(Ros2ControlArguments),
     /// Print one panel, without a terminal
     Show(ShowArguments),
     /// Write a world to stdout

@@ -17,6 +17,7 @@ mod output;
 mod ps;
 mod replay;
 mod resume;
+mod ros2_control;
 mod run;
 mod service;
 mod show;
@@ -95,6 +96,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),
         Some(CliCommand::Service(arguments)) => service::service(&arguments),
+        Some(CliCommand::Ros2Control(arguments)) => ros2_control::ros2_control(&arguments),
         Some(CliCommand::Config(arguments)) => config::config(&arguments),
         Some(CliCommand::Man { folder }) => man::man(folder.as_deref()),
         Some(CliCommand::Completions { shell }) => complete::completions(shell),

@@ -13,6 +13,7 @@ pub mod process;
 pub mod process_state;
 pub mod programs;
 mod restart_policy;
+pub mod ros2_control;
 pub mod supervisor;
 pub mod world_programs;
 

@@ -28,6 +28,7 @@ use crate::launch::LaunchPlan;
 use crate::launch::launched::Launched;
 use crate::launch::primary_watch::{PrimaryWatch, WatchLimits};
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
+use crate::launch::ros2_control;
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
 use crate::private_file::write_private;
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
@@ -157,7 +158,9 @@ impl LiveRun {
             logs: directory.logs(),
             lines: sender,
         };
-        let programs = Programs::new(plan.spec.programs.clone(), surroundings);
+        let mut beside = plan.spec.programs.clone();
+        beside.extend(ros2_control::of_run(&plan.spec, &record.name));
+        let programs = Programs::new(beside, surroundings);
         let watch = watch(&supervisor, &plan.spec.network);
         let known = RunProgress::new(&launched.stem, plan.secondary_names());
         Ok(Self {
