@@ -51,6 +51,8 @@ struct Goal {
     accepted: Time,
     steps: u64,
     status: i8,
+    /// True once it is being done; it may have been cancelled before.
+    is_begun: bool,
     result: Option<CallResult>,
     /// Told when there is a result.
     ended: Rc<Notify>,
@@ -117,6 +119,7 @@ pub(crate) async fn send_goal<O: Outside>(
         accepted: stamp.clone(),
         steps: request.steps,
         status: GoalStatus::STATUS_ACCEPTED,
+        is_begun: false,
         result: None,
         ended: Rc::default(),
     });
@@ -203,9 +206,12 @@ pub async fn execute<O: Outside>(control: &Control<O>) {
     let accepted = {
         let mut goals = control.goals.borrow_mut();
         let mut waiting = goals.all.iter_mut();
-        let found = waiting.find(|goal| goal.status == GoalStatus::STATUS_ACCEPTED);
+        let found = waiting.find(|goal| goal.is_active() && !goal.is_begun);
         found.map(|goal| {
-            goal.status = GoalStatus::STATUS_EXECUTING;
+            goal.is_begun = true;
+            if goal.status == GoalStatus::STATUS_ACCEPTED {
+                goal.status = GoalStatus::STATUS_EXECUTING;
+            }
             (goal.id, goal.steps)
         })
     };

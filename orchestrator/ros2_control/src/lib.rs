@@ -26,3 +26,6 @@ mod worlds;
 pub use control::{Control, Outside, Unanswered};
 pub use goals::{ACTION, ACTION_TYPE, GoalId, Publication, execute};
 pub use services::{ACTION_SERVICES, AnswerError, SERVICES, ServiceName, UE_SERVICES, answer};
+
+#[cfg(test)]
+mod tests;

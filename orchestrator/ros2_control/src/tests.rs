@@ -1,0 +1,378 @@
+//! Services against a run of models that does what commands say, and refuses as a primary does.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use protocol::digest::Digest;
+use protocol::primary_to_client::Reply;
+use protocol::report::{
+    EventCounts, Percentiles, PerformerReport, RefusedCounts, RunState, Snapshot, Split, Stats,
+    StepHistogram,
+};
+use protocol::{Command, FailureCode, Iteration};
+use ros2::types::action_msgs::{CancelGoalRequest, CancelGoalResponse};
+use ros2::types::builtin_interfaces::Time;
+use ros2::types::simulation_interfaces::{
+    Bounds, CallResult, DeleteEntityRequest, DeleteEntityResponse, EntityFilters,
+    GetEntitiesRequest, GetEntitiesResponse, Resource, SetSimulationStateRequest,
+    SetSimulationStateResponse, SimulateStepsGetResultRequest, SimulateStepsGetResultResponse,
+    SimulateStepsSendGoalRequest, SimulateStepsSendGoalResponse, SimulationState,
+    SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity, StepSimulationRequest,
+    StepSimulationResponse,
+};
+use ros2::types::ue_msgs::{AttachRequest, AttachResponse};
+use ros2::types::unique_identifier_msgs::UUID;
+use ros2::{RosMessage, from_cdr, to_cdr};
+
+use super::*;
+
+/// A run of models by name.
+#[derive(Debug)]
+struct Fake {
+    models: RefCell<Vec<String>>,
+    is_paused: RefCell<bool>,
+    iteration: RefCell<u64>,
+    attached: RefCell<bool>,
+    published: RefCell<Vec<Publication>>,
+    /// Iterations after which somebody else lets time run.
+    plays_at: RefCell<Option<u64>>,
+}
+
+impl Outside for Fake {
+    async fn ask(&self, command: Command) -> Result<Reply, Unanswered> {
+        Ok(self.reply(command))
+    }
+
+    fn now(&self) -> Time {
+        Time { sec: 7, nanosec: 0 }
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        Err(format!("there is no {path}"))
+    }
+
+    fn note(&self, _: &str) {}
+
+    fn publish(&self, publication: Publication) {
+        self.published.borrow_mut().push(publication);
+    }
+}
+
+impl Fake {
+    fn reply(&self, command: Command) -> Reply {
+        let mut models = self.models.borrow_mut();
+        match command {
+            Command::Snapshot => {
+                return Reply::Snapshot(Box::new(Snapshot {
+                    stats: self.stats(),
+                    peers: Vec::new(),
+                    levels: Vec::new(),
+                    performers: models.iter().map(|name| performer(name)).collect(),
+                }));
+            }
+            Command::Play => *self.is_paused.borrow_mut() = false,
+            Command::Pause => *self.is_paused.borrow_mut() = true,
+            Command::Step { count } => {
+                if !*self.is_paused.borrow() {
+                    return failed(FailureCode::WrongState, "the run is not paused");
+                }
+                *self.iteration.borrow_mut() += count;
+                if *self.plays_at.borrow() == Some(*self.iteration.borrow()) {
+                    *self.is_paused.borrow_mut() = false;
+                }
+            }
+            Command::Reset { .. } => *self.iteration.borrow_mut() = 0,
+            Command::Spawn(request) => {
+                let name = request.name.unwrap_or_else(|| "model".to_owned());
+                if models.contains(&name) {
+                    return failed(FailureCode::NameTaken, "the name is taken");
+                }
+                models.push(name.clone());
+                return done(Some(name));
+            }
+            Command::Remove { model } => {
+                let before = models.len();
+                models.retain(|name| *name != model);
+                if models.len() == before {
+                    return failed(FailureCode::NotFound, "there is none");
+                }
+            }
+            Command::Attach { .. } => {
+                if self.attached.replace(true) {
+                    return failed(FailureCode::WrongState, "\"a\" holds \"b\" already");
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+        done(None)
+    }
+
+    fn stats(&self) -> Stats {
+        let is_paused = *self.is_paused.borrow();
+        Stats {
+            world: "yard".to_owned(),
+            state: if is_paused {
+                RunState::Paused
+            } else {
+                RunState::Running
+            },
+            iteration: *self.iteration.borrow(),
+            sim_time_s: *self.iteration.borrow() as f64 * 0.001,
+            paused: is_paused,
+            real_time_factor: 0.0,
+            real_time_factor_asked: 0.0,
+            steps_per_s: 0.0,
+            step_us: Percentiles::default(),
+            recent_step_us: Percentiles::default(),
+            split: Split::default(),
+            steps: StepHistogram::default(),
+            physics_us: Percentiles::default(),
+            overhead_us: Percentiles::default(),
+            digest: Digest::default(),
+            refused: RefusedCounts::default(),
+            secondaries_missing: 0,
+            events: EventCounts::default(),
+            insecure: false,
+        }
+    }
+}
+
+fn performer(name: &str) -> PerformerReport {
+    PerformerReport {
+        name: name.to_owned(),
+        owner: None,
+        level: "default".to_owned(),
+        levels: Vec::new(),
+        position: [0.0; 3],
+        orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
+        linear_velocity: [0.0; 3],
+        angular_velocity: [0.0; 3],
+        hand_offs: 0,
+    }
+}
+
+fn done(name: Option<String>) -> Reply {
+    Reply::Done {
+        iteration: Iteration(0),
+        name,
+        warnings: Vec::new(),
+    }
+}
+
+fn failed(code: FailureCode, reason: &str) -> Reply {
+    let reason = reason.to_owned();
+    Reply::Failed { code, reason }
+}
+
+fn control(models: &[&str]) -> Control<Fake> {
+    Control::new(Fake {
+        models: RefCell::new(models.iter().map(|name| (*name).to_owned()).collect()),
+        is_paused: RefCell::new(true),
+        iteration: RefCell::default(),
+        attached: RefCell::default(),
+        published: RefCell::default(),
+        plays_at: RefCell::default(),
+    })
+}
+
+/// Runs what waits for nothing to its end.
+fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+/// Calls a service by its bytes.
+fn call<Q: RosMessage, R: RosMessage>(control: &Control<Fake>, request: &Q) -> R {
+    let service = Q::TYPE.name.strip_suffix("_Request").unwrap();
+    let request = to_cdr(request);
+    let response = now(answer(control, service, &request)).expect("it waits for nothing");
+    from_cdr(&response.unwrap()).unwrap()
+}
+
+fn set_state(control: &Control<Fake>, state: u8) -> u8 {
+    let state = SimulationState { state };
+    let request = SetSimulationStateRequest { state };
+    call::<_, SetSimulationStateResponse>(control, &request)
+        .result
+        .result
+}
+
+fn step(control: &Control<Fake>, steps: u64) -> u8 {
+    let request = StepSimulationRequest { steps };
+    call::<_, StepSimulationResponse>(control, &request)
+        .result
+        .result
+}
+
+#[test]
+fn every_service_of_every_table_answers() {
+    let control = control(&["box"]);
+    for service in [SERVICES, UE_SERVICES].concat() {
+        let kind = format!("{}_Request", service.type_name);
+        assert!(ros2::types::find(&kind).is_some(), "{kind}");
+        let wrong = now(answer(&control, service.type_name, &[0, 1, 0, 0])).unwrap();
+        assert!(!matches!(wrong, Err(AnswerError::Unknown { .. })), "{kind}");
+    }
+    assert_eq!(SERVICES.len(), 22);
+}
+
+#[test]
+fn states_follow_the_interface() {
+    let control = control(&[]);
+    assert_eq!(set_state(&control, SimulationState::STATE_STOPPED), 101);
+    assert_eq!(set_state(&control, SimulationState::STATE_PAUSED), 103);
+    assert_eq!(
+        set_state(&control, SimulationState::STATE_LOADING_WORLD),
+        103
+    );
+    assert_eq!(set_state(&control, SimulationState::STATE_PLAYING), 1);
+    assert_eq!(step(&control, 1), CallResult::RESULT_OPERATION_FAILED);
+    assert_eq!(set_state(&control, SimulationState::STATE_STOPPED), 1);
+    assert_eq!(step(&control, 3), 1);
+    assert_eq!(step(&control, 0), CallResult::RESULT_OPERATION_FAILED);
+    assert_eq!(set_state(&control, SimulationState::STATE_PAUSED), 101);
+}
+
+#[test]
+fn entities_that_come_are_told_one_by_one() {
+    let control = control(&["taken"]);
+    let entity = |name: &str, text: &str| SpawnEntity {
+        name: name.to_owned(),
+        entity_resource: Resource {
+            uri: String::new(),
+            resource_string: text.to_owned(),
+        },
+        initial_pose: {
+            let mut stamped = ros2::types::geometry_msgs::PoseStamped::default();
+            stamped.pose.orientation.w = 1.0;
+            stamped
+        },
+        ..Default::default()
+    };
+    let mut tilted = entity("c", "<sdf/>");
+    tilted.initial_pose.pose.orientation.w = 0.5;
+    let spawn_requests = vec![
+        entity("a", "<sdf/>"),
+        entity("taken", "<sdf/>"),
+        entity("b", ""),
+        entity("b", "<mujoco/>"),
+        tilted,
+    ];
+    let request = SpawnEntitiesRequest { spawn_requests };
+    let response: SpawnEntitiesResponse = call(&control, &request);
+    let codes: Vec<u8> = response
+        .results
+        .iter()
+        .map(|one| one.result.result)
+        .collect();
+    assert_eq!(
+        (response.result.result, codes),
+        (150, vec![1, 101, 104, 103, 109])
+    );
+    let delete = DeleteEntityRequest {
+        entity: "a".to_owned(),
+    };
+    let mut codes = [0, 0];
+    for code in &mut codes {
+        *code = call::<_, DeleteEntityResponse>(&control, &delete)
+            .result
+            .result;
+    }
+    assert_eq!(codes, [1, CallResult::RESULT_NOT_FOUND]);
+}
+
+#[test]
+fn filters_that_cannot_be_are_refused() {
+    let control = control(&["box", "ball"]);
+    let list = |filters| {
+        let request = GetEntitiesRequest { filters };
+        let response: GetEntitiesResponse = call(&control, &request);
+        (response.result.result, response.entities)
+    };
+    let mut filters = EntityFilters {
+        filter: "l+$".to_owned(),
+        ..Default::default()
+    };
+    assert_eq!(list(filters.clone()), (1, vec!["ball".to_owned()]));
+    filters.bounds.r#type = Bounds::TYPE_SPHERE;
+    assert_eq!(list(filters.clone()), (0, vec![]));
+    filters.bounds.r#type = Bounds::TYPE_EMPTY;
+    filters.filter = "(".to_owned();
+    assert_eq!(list(filters).0, CallResult::RESULT_OPERATION_FAILED);
+}
+
+#[test]
+fn what_is_attached_stays_so() {
+    let control = control(&["a", "b"]);
+    let request = AttachRequest {
+        name1: "a".to_owned(),
+        name2: "b".to_owned(),
+    };
+    for _ in 0..3 {
+        assert!(call::<_, AttachResponse>(&control, &request).success);
+    }
+    assert!(*control.outside.attached.borrow());
+}
+
+fn send_goal(control: &Control<Fake>, number: u8, steps: u64) -> bool {
+    let goal_id = UUID { uuid: [number; 16] };
+    let request = SimulateStepsSendGoalRequest { goal_id, steps };
+    call::<_, SimulateStepsSendGoalResponse>(control, &request).accepted
+}
+
+fn result_of(control: &Control<Fake>, number: u8) -> (i8, u8) {
+    let goal_id = UUID { uuid: [number; 16] };
+    let request = SimulateStepsGetResultRequest { goal_id };
+    let response: SimulateStepsGetResultResponse = call(control, &request);
+    (response.status, response.result.result)
+}
+
+fn cancel(control: &Control<Fake>, number: u8) -> (i8, usize) {
+    let mut request = CancelGoalRequest::default();
+    request.goal_info.goal_id.uuid = [number; 16];
+    let response: CancelGoalResponse = call(control, &request);
+    (response.return_code, response.goals_canceling.len())
+}
+
+#[test]
+fn a_goal_is_done_step_by_step() {
+    let control = control(&[]);
+    assert!(send_goal(&control, 1, 3));
+    assert!(!send_goal(&control, 2, 3));
+    assert_eq!(now(execute(&control)), Some(()));
+    assert_eq!(result_of(&control, 1), (4, 1));
+    assert_eq!(result_of(&control, 2), (0, CallResult::RESULT_NOT_FOUND));
+    let published = control.outside.published.borrow();
+    let feedback = published.iter();
+    let feedback = feedback.filter(|one| matches!(one, Publication::Feedback(_)));
+    assert_eq!(feedback.count(), 3);
+    assert_eq!(*control.outside.iteration.borrow(), 3);
+}
+
+#[test]
+fn a_goal_is_cancelled_or_aborted() {
+    let control = control(&[]);
+    assert!(send_goal(&control, 1, 3));
+    assert_eq!(cancel(&control, 0), (CancelGoalResponse::ERROR_NONE, 1));
+    assert_eq!(now(execute(&control)), Some(()));
+    assert_eq!(
+        result_of(&control, 1),
+        (5, CallResult::RESULT_OPERATION_FAILED)
+    );
+    assert_eq!(*control.outside.iteration.borrow(), 0);
+    let (unknown, terminated) = (cancel(&control, 9).0, cancel(&control, 1).0);
+    assert_eq!(unknown, CancelGoalResponse::ERROR_UNKNOWN_GOAL_ID);
+    assert_eq!(terminated, CancelGoalResponse::ERROR_GOAL_TERMINATED);
+    *control.outside.plays_at.borrow_mut() = Some(2);
+    assert!(send_goal(&control, 2, 5));
+    assert_eq!(now(execute(&control)), Some(()));
+    assert_eq!(
+        result_of(&control, 2),
+        (6, CallResult::RESULT_OPERATION_FAILED)
+    );
+    assert_eq!(*control.outside.iteration.borrow(), 2);
+}
