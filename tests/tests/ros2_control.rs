@@ -18,6 +18,9 @@ const CYCLONE: Package = Package {
     version: "11.0.1",
     module: "cyclonedds",
 };
+/// Has Cyclone DDS meet nodes of this machine alone.
+const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
+     <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
 /// Codes of results.
 const UNSUPPORTED: u64 = 0;
 const OK: u64 = 1;
@@ -80,6 +83,7 @@ impl Bench {
         let mut peer = Command::new(python.program())
             .arg(program)
             .arg(&domain)
+            .env("CYCLONEDDS_URI", CONFIGURATION)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -10,14 +10,25 @@ their own.
 import dataclasses
 import json
 import sys
-import threading
 import time
-from dataclasses import dataclass, field, make_dataclass
+import types
+from dataclasses import dataclass
 
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import array, float64, int8, int32, int64, sequence, uint8, uint16, uint32, uint64
+from cyclonedds.idl.types import (
+    array,
+    float64,
+    int8,
+    int32,
+    int64,
+    sequence,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
@@ -27,26 +38,16 @@ PATIENCE = 20.0
 GUID = 0x1122334455667788
 
 
-def struct(name, **fields):
-    """Makes a type of a DDS name and its fields in order."""
-    made = make_dataclass(
-        name.rsplit("::", 1)[-1], list(fields.items()), bases=(IdlStruct,), namespace={}
-    )
-    return made
-
-
 def kind(name, fields):
     """Makes a type; the name is ROS's: package/folder/Name."""
     package, folder, short = name.split("/")
     dds = f"{package}::{folder}::dds_::{short}_"
-    namespace = {"__annotations__": dict(fields)}
-    made = type(short, (), namespace)
-    made.__module__ = __name__
-    globals()[short + "_" + folder] = made
-    # A dataclass first, so that fields keep their order.
-    made = dataclass(type(short, (IdlStruct,), namespace, typename=dds))
-    made.__module__ = __name__
-    return made
+
+    def fill_body(body):
+        body["__annotations__"] = dict(fields)
+        body["__module__"] = __name__
+
+    return dataclass(types.new_class(short, (IdlStruct,), {"typename": dds}, fill_body))
 
 
 Time = kind("builtin_interfaces/msg/Time", {"sec": int32, "nanosec": uint32})
