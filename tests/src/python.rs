@@ -95,11 +95,6 @@ impl Python {
         found.ok_or_else(|| format!("no packages in {}", lib.display()))
     }
 
-    /// Returns the interpreter.
-    pub fn program(&self) -> &Path {
-        &self.program
-    }
-
     /// Runs a program to its end and returns what it printed.
     ///
     /// # Errors

@@ -70,7 +70,9 @@ impl<O: Outside> Control<O> {
             | Reply::History(_)
             | Reply::Layout(_)
             | Reply::Topics(_)
-            | Reply::Clients(_) => Err(Failure::other_answer()),
+            | Reply::Clients(_)
+            | Reply::Barrier(_)
+            | Reply::Participants(_) => Err(Failure::other_answer()),
         }
     }
 
@@ -83,7 +85,9 @@ impl<O: Outside> Control<O> {
             | Reply::History(_)
             | Reply::Layout(_)
             | Reply::Topics(_)
-            | Reply::Clients(_) => Err(Failure::other_answer()),
+            | Reply::Clients(_)
+            | Reply::Barrier(_)
+            | Reply::Participants(_) => Err(Failure::other_answer()),
         }
     }
 

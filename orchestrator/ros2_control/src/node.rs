@@ -147,7 +147,7 @@ impl Outside for Surroundings {
 pub async fn serve(
     reach: &Reach,
     settings: &NodeSettings,
-    note: Box<dyn Fn(&str)>,
+    report: Box<dyn Fn(&str)>,
     ended: impl Future<Output = ()>,
 ) -> Result<(), NodeError> {
     let arrivals = Arc::new(Notify::new());
@@ -161,7 +161,7 @@ pub async fn serve(
         asks,
         feedback,
         status,
-        note,
+        note: report,
     });
     let run = |error: &dyn std::fmt::Display| NodeError::Run(error.to_string());
     let connection = Connection::follow(reach).map_err(|error| run(&error))?;
@@ -192,9 +192,9 @@ fn services(
     for (namespace, table) in tables {
         for service in table {
             let name = format!("{namespace}/{}", service.name);
-            let server = participant.serve(&name, service.type_name, settings.mapping)?;
+            let endpoint = participant.serve(&name, service.type_name, settings.mapping)?;
             served.push(Rc::new(Served {
-                server,
+                server: endpoint,
                 service: *service,
             }));
         }

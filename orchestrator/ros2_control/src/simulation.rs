@@ -105,8 +105,10 @@ async fn set_state<O: Outside>(control: &Control<O>, target: u8) -> Result<(), R
         return Err(Refusal::new(Response::ALREADY_IN_TARGET_STATE, reason));
     }
     let changed = match (current, target) {
-        (State::STATE_LOADING_WORLD, State::STATE_PLAYING..=State::STATE_PAUSED)
-        | (State::STATE_LOADING_WORLD, State::STATE_STOPPED) => {
+        (
+            State::STATE_LOADING_WORLD,
+            State::STATE_PLAYING..=State::STATE_PAUSED | State::STATE_STOPPED,
+        ) => {
             let failure = Failure::Refused {
                 code: FailureCode::NotReady,
                 reason: "the run has not begun: secondaries are missing".to_owned(),

@@ -46,12 +46,11 @@ pub(crate) async fn spawn_entities<O: Outside>(
     }
     let is_done = |one: &&SpawnResult| one.result.result == CallResult::RESULT_OK;
     let failed = results.len() - results.iter().filter(is_done).count();
-    let result = match failed {
-        0 => ok(),
-        _ => {
-            let reason = format!("{failed} of {} entities did not come", results.len());
-            Refusal::new(SpawnEntitiesResponse::ENTITIES_SPAWN_FAILED, reason).result()
-        }
+    let result = if failed == 0 {
+        ok()
+    } else {
+        let reason = format!("{failed} of {} entities did not come", results.len());
+        Refusal::new(SpawnEntitiesResponse::ENTITIES_SPAWN_FAILED, reason).result()
     };
     SpawnEntitiesResponse { result, results }
 }

@@ -73,7 +73,7 @@ fn variable<T: std::str::FromStr>(name: &str, wanted: &str) -> Result<Option<T>,
     };
     let parsed = value.to_str().and_then(|text| text.parse().ok());
     parsed.map(Some).ok_or_else(|| {
-        let message = format!("{name} is {value:?}, and must be {wanted}");
+        let message = format!("{name} is {}, and must be {wanted}", value.display());
         super::Failed::message(protocol::ExitCode::Usage, message)
     })
 }

@@ -38,6 +38,7 @@ fn program(spec: &RunSpec, run: &str) -> Option<Program> {
         folder: None,
         world: None,
         is_critical: false,
+        joins: None,
     })
 }
 
