@@ -125,7 +125,10 @@ fn definitions_are_read_and_have_the_fingerprints_of_ros() {
     };
     let answer = oracle.ask("describe", &definitions());
     let (mut compared, mut beyond) = (0, Vec::new());
-    for known in ros2::types::all() {
+    // Parts of services and actions are compared by their bytes alone: the package has no names of
+    // theirs, and a fingerprint holds the name.
+    let messages = ros2::types::all().filter(|known| known.name.contains("/msg/"));
+    for known in messages {
         let fingerprint = known.fingerprint();
         let answer = &answer[known.name];
         assert_eq!(answer["own"], fingerprint.as_str(), "{}", known.name);

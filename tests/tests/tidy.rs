@@ -173,7 +173,8 @@ const COMPONENTS: [&str; 9] = [
 
 /// Files that route between components: all that may name [`Primary`](lockstep::Primary). One file
 /// of them all would have 2,200 lines, so it is divided by what comes in: inputs and the life of an
-/// iteration; requests; programs that take part; secondaries that come and go; queries of the driver.
+/// iteration; requests; programs that take part; secondaries that come and go; queries of the
+/// driver.
 const ROUTES: [&str; 5] = [
     "primary.rs",
     "primary/failover.rs",

@@ -186,7 +186,7 @@ fn run_primary(
         is_standalone: role == Role::Standalone,
         is_resumed: run.resume.is_some(),
     };
-    let own = run.recorder();
+    let own = run.recorder(ros::rules_of(&run.spec.ros2)?);
     let recordings = Recordings::begin(own, recorded, to_record, &mut primary)?;
     let mut told = Vec::new();
     let outputs = match beginning.goes_on_after() {

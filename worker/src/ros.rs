@@ -37,7 +37,7 @@ use crate::secondary::{InputSender, SecondaryEngine};
 
 #[cfg(feature = "ros2")]
 pub use node::RosNode;
-pub use settings::{RosSettingsError, settings_of};
+pub use settings::{RosSettingsError, rules_of, settings_of};
 
 /// True if this build has ROS 2.
 pub const IS_BUILT: bool = cfg!(feature = "ros2");

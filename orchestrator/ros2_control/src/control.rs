@@ -29,8 +29,8 @@ pub trait Outside {
     /// Reads the text of a model from a file of this machine.
     ///
     /// # Errors
-    /// In one line, why there is none.
-    fn read(&self, path: &str) -> Result<String, String>;
+    /// Fails if there is none, or it is too large for a model.
+    fn read(&self, path: &str) -> std::io::Result<String>;
 
     /// Tells the user of this process something that no response has room for.
     fn note(&self, text: &str);

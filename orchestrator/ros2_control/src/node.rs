@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -115,12 +116,13 @@ impl Outside for Surroundings {
         }
     }
 
-    fn read(&self, path: &str) -> Result<String, String> {
-        let size = std::fs::metadata(path).map_err(|error| error.to_string())?;
-        if !size.is_file() || size.len() > FILE_BYTES_MAX {
-            return Err(format!("no file of up to {FILE_BYTES_MAX} bytes"));
+    fn read(&self, path: &str) -> io::Result<String> {
+        let metadata = std::fs::metadata(path)?;
+        if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
+            let reason = format!("no file of up to {FILE_BYTES_MAX} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
+        std::fs::read_to_string(path)
     }
 
     fn note(&self, text: &str) {

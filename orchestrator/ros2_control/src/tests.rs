@@ -49,8 +49,8 @@ impl Outside for Fake {
         Time { sec: 7, nanosec: 0 }
     }
 
-    fn read(&self, path: &str) -> Result<String, String> {
-        Err(format!("there is no {path}"))
+    fn read(&self, path: &str) -> std::io::Result<String> {
+        Err(std::io::Error::other(format!("there is no {path}")))
     }
 
     fn note(&self, _: &str) {}

@@ -25,10 +25,17 @@ FLOATS = {"float32": ("<I", "<f", 32), "float64": ("<Q", "<d", 64)}
 TEXTS = ["", "a", "frame", "robot/base_link", "größe", "日本", "x" * 255]
 
 
+def message_name(name):
+    """Returns the name of a part of a service or action as if it were a message: the package has
+    no others."""
+    return name.replace("/srv/", "/msg/").replace("/action/", "/msg/")
+
+
 def store_of(definitions):
     store = get_typestore(Stores.EMPTY)
     for entry in definitions:
-        known = get_types_from_msg(entry["definition"], entry["name"])
+        definition = message_name(entry["definition"])
+        known = get_types_from_msg(definition, message_name(entry["name"]))
         for name, fields in known.items():
             if name in store.fielddefs and store.fielddefs[name] != fields:
                 raise SystemExit(f"{name} is defined differently in {entry['name']}")
@@ -42,7 +49,7 @@ def describe(entries):
     answer = {}
     for entry in entries:
         name = entry["name"]
-        own = store_of([entry]).hash_rihs01(name)
+        own = store_of([entry]).hash_rihs01(message_name(name))
         answer[name] = {
             "own": own,
             "jazzy": jazzy.hash_rihs01(name) if name in jazzy.fielddefs else None,
@@ -103,7 +110,8 @@ def draw(request):
     for entry in request["definitions"]:
         name = entry["name"]
         for _ in range(request["count"]):
-            raw = store.serialize_cdr(draw_message(rng, store, name), name)
+            message = draw_message(rng, store, message_name(name))
+            raw = store.serialize_cdr(message, message_name(name))
             answer.append({"type": name, "cdr": bytes(raw).hex()})
     return answer
 

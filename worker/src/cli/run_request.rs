@@ -67,13 +67,14 @@ impl Run {
         }
     }
 
-    /// Returns the settings of its recorder, if anything is recorded.
-    pub(crate) fn recorder(&self) -> Option<RecorderSettings> {
+    /// Returns the settings of its recorder, if anything is recorded; rules are those of topics of
+    /// ROS 2.
+    pub(crate) fn recorder(&self, rules: Rules) -> Option<RecorderSettings> {
         let record = &self.spec.record;
         Some(RecorderSettings {
             path: record.file.clone()?,
             format: record.format,
-            rules: Rules::default(),
+            rules,
             rate_hz: record.rate_hz,
             has_states: record.states,
         })

@@ -70,10 +70,7 @@ pub fn settings_of(
     if !super::IS_BUILT {
         return Err(super::RosError::NotBuilt.into());
     }
-    let rules = spec
-        .rules
-        .as_deref()
-        .map_or_else(|| Ok(Rules::default()), read_rules)?;
+    let rules = rules_of(spec)?;
     let domain = match spec.domain {
         Some(domain) => domain,
         None => domain_of(variable(DOMAIN))?,
@@ -87,6 +84,15 @@ pub fn settings_of(
         localhost_only,
         rules: serde_json::to_string(&rules).expect("rules are texts, numbers and words"),
     }))
+}
+
+/// Returns the rules of topics, of nodes and of recordings alike.
+///
+/// # Errors
+/// Fails if the file cannot be read, or has no rules.
+pub fn rules_of(spec: &Ros2) -> Result<Rules, RosSettingsError> {
+    let path = spec.rules.as_deref();
+    path.map_or_else(|| Ok(Rules::default()), read_rules)
 }
 
 fn read_rules(path: &Path) -> Result<Rules, RosSettingsError> {
