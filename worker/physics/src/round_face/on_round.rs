@@ -3,8 +3,8 @@
 //! parry takes the squares within both faces, and turns each of them to where its axis leans: of
 //! two drums that stand on each other they turn from step to step, so that the impulses of the step
 //! before are those of other points. Here the contacts are on the rim of what both share: where the
-//! directions of the corners of the smaller one meet it, at its two tips, and where it is the widest
-//! between them, about which the upper one tips.
+//! directions of the corners of the smaller one meet it, at its two tips, and where it is the
+//! widest between them, about which the upper one tips.
 
 use super::{
     CORNERS_MAX, ContactManifold, Former, OVERLAP_MAX, PLACES, Pose, Pressed, ROUNDING, Real,
