@@ -7,6 +7,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use tests::processes::{Process, Scratch};
@@ -21,6 +22,8 @@ const CYCLONE: Package = Package {
 /// Has Cyclone DDS meet nodes of this machine alone.
 const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
      <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
+/// Number of runs that this process has started.
+static STARTED: AtomicU32 = AtomicU32::new(0);
 /// Codes of results.
 const UNSUPPORTED: u64 = 0;
 const OK: u64 = 1;
@@ -73,8 +76,9 @@ impl Bench {
             let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
             code == 0 && said.contains("paused")
         });
-        // A domain of this process's own.
-        let domain = (100 + std::process::id() % 100).to_string();
+        // A domain of this test's own.
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let domain = (101 + (std::process::id() * 4 + number) % 100).to_string();
         let mut command = scratch.phalanx();
         command.args(["ros2-control", "--localhost-only", "--domain", &domain]);
         command.args(["--ros-service-mapping", "cyclonedds"]);

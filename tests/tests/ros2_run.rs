@@ -3,7 +3,7 @@
 //! and one is killed.
 //!
 //! A build without ROS 2, and a machine without `PyPI`, say so and show nothing:
-//! `cargo build -p worker --features ros2` comes first.
+//! `cargo build -p worker -p orchestrator --features worker/ros2,orchestrator/ros2` comes first.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -16,12 +16,12 @@ use protocol::primary_to_observers::Announce;
 use protocol::{Command, PrimaryToObservers, RequestId};
 use ros2::types::builtin_interfaces::Time;
 use ros2_node::{
-    Call, EndpointError, JoinError, OnArrival, Participant, Publication as Publisher, PublishError,
-    Quality, ServeError, Server, Topic,
+    Call, Caller, EndpointError, JoinError, OnArrival, Participant, Publication as Publisher,
+    PublishError, Quality, ServeError, Server, Topic,
 };
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use crate::control::{Control, Outside, Unanswered};
 use crate::goals::{ACTION, Publication, execute};
@@ -35,6 +35,9 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Time between two looks at whether the graph of ROS 2 is to be told something.
 const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest time until the reader of a client that called is known, and how often it is looked for.
+const READER_PATIENCE: Duration = Duration::from_secs(2);
+const READER_INTERVAL: Duration = Duration::from_millis(10);
 /// Service with whose reply a goal begins.
 const SEND_GOAL: &str = "send_goal";
 
@@ -316,7 +319,10 @@ impl Node {
 async fn respond(control: Rc<Control<Surroundings>>, served: Rc<Served>, call: Call) {
     let Served { server, service } = &*served;
     let answered = match answer(&*control, service.type_name, &call.cdr).await {
-        Ok(response) => server.reply(call.caller, response),
+        Ok(response) => {
+            wait_for_reader(server, &call.caller).await;
+            server.reply(call.caller, response)
+        }
         Err(error) => return control.outside.note(&error.to_string()),
     };
     if let Err(error) = answered {
@@ -325,6 +331,14 @@ async fn respond(control: Rc<Control<Surroundings>>, served: Rc<Served>, call: C
     }
     if service.name == SEND_GOAL {
         execute(&*control).await;
+    }
+}
+
+/// Waits until a client's reader of replies is known; without one the reply leaves all the same.
+async fn wait_for_reader(server: &Server, caller: &Caller) {
+    let end = Instant::now() + READER_PATIENCE;
+    while !server.is_heard_by(caller) && Instant::now() < end {
+        sleep(READER_INTERVAL).await;
     }
 }
 

@@ -1,12 +1,15 @@
 //! [`Server`]: a service of this node. DDS has no services: a request and its reply are messages
 //! on two topics, and each mapping has its own way to say which reply is for whom.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::task::Waker;
 
+use rustdds::dds::statusevents::DataWriterStatus;
 use rustdds::dds::{CreateError, WriteError};
 use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::rpc::SampleIdentity;
-use rustdds::{GUID, WriteOptionsBuilder};
+use rustdds::{GUID, StatusEvented, WriteOptionsBuilder};
 
 use crate::names::{self, NameError};
 use crate::participant::{Participant, PublishError, Quality};
@@ -15,6 +18,9 @@ use crate::payload::{HEADER_BYTES, Payload, Raw};
 /// Size of the header that Cyclone DDS has before requests and replies: the client's number, then
 /// that of its request \[bytes\].
 const CYCLONE_BYTES: usize = 16;
+
+/// Size of the part of a global number that names the participant \[bytes\].
+const PREFIX_BYTES: usize = 12;
 
 /// Quality of service of both topics, that of services in ROS 2.
 const QUALITY: Quality = Quality {
@@ -51,7 +57,11 @@ pub enum ServeError {
 
 /// A client's request, for its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller(Identity);
+pub struct Caller {
+    identity: Identity,
+    /// Global number of the client's participant.
+    participant: [u8; PREFIX_BYTES],
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Identity {
@@ -74,6 +84,8 @@ pub struct Server {
     writer: DataWriter<Payload, Raw>,
     waker: Waker,
     mapping: ServiceMapping,
+    /// Participants whose readers get the replies.
+    heard_by: RefCell<BTreeSet<[u8; PREFIX_BYTES]>>,
 }
 
 impl Participant {
@@ -100,6 +112,7 @@ impl Participant {
             writer,
             waker: self.waker(),
             mapping,
+            heard_by: RefCell::default(),
         })
     }
 }
@@ -138,13 +151,32 @@ impl Server {
         self.reader.set_waker(Some(self.waker.clone()));
     }
 
+    /// Tells whether a client's reader of replies is known. Until then a reply is lost: discovery
+    /// finds the four ends of a service one after the other, and a request may come before that.
+    pub fn is_heard_by(&self, caller: &Caller) -> bool {
+        let mut heard_by = self.heard_by.borrow_mut();
+        while let Some(status) = self.writer.try_recv_status() {
+            if let DataWriterStatus::PublicationMatched {
+                current, reader, ..
+            } = status
+            {
+                if current.count_change() > 0 {
+                    heard_by.insert(participant_of(reader));
+                } else {
+                    heard_by.remove(&participant_of(reader));
+                }
+            }
+        }
+        heard_by.contains(&caller.participant)
+    }
+
     /// Answers a request: plain little-endian CDR with its header. Never waits.
     ///
     /// # Errors
     /// Fails if the bytes are in another encoding, clients acknowledge nothing any more, or the
     /// middleware has stopped.
     pub fn reply(&self, caller: Caller, cdr: Vec<u8>) -> Result<(), PublishError> {
-        let (cdr, options) = match caller.0 {
+        let (cdr, options) = match caller.identity {
             Identity::Sample(identity) => {
                 let options = WriteOptionsBuilder::new().related_sample_identity(identity);
                 (cdr, options.build())
@@ -171,6 +203,7 @@ fn call(
     related: Option<SampleIdentity>,
     cdr: Vec<u8>,
 ) -> Option<Call> {
+    let participant = participant_of(by_writer.writer_guid);
     match mapping {
         ServiceMapping::FastDds => {
             let named = related.map(|related| related.writer_guid);
@@ -179,18 +212,30 @@ fn call(
                 writer_guid: named.unwrap_or(by_writer.writer_guid),
                 sequence_number: by_writer.sequence_number,
             };
-            let caller = Caller(Identity::Sample(identity));
+            let caller = Caller {
+                identity: Identity::Sample(identity),
+                participant,
+            };
             Some(Call { caller, cdr })
         }
         ServiceMapping::CycloneDds => {
             let (encoding, rest) = cdr.split_first_chunk::<HEADER_BYTES>()?;
             let (header, body) = rest.split_first_chunk::<CYCLONE_BYTES>()?;
-            let caller = Caller(Identity::Header(*header));
+            let caller = Caller {
+                identity: Identity::Header(*header),
+                participant,
+            };
             // Values keep their alignment, since the header is a multiple of all alignments.
             let cdr = [encoding.as_slice(), body].concat();
             Some(Call { caller, cdr })
         }
     }
+}
+
+/// Returns the part of a global number that names the participant.
+fn participant_of(guid: GUID) -> [u8; PREFIX_BYTES] {
+    let bytes = guid.to_bytes();
+    *bytes.first_chunk().expect("a global number has 16 bytes")
 }
 
 /// Puts the header of Cyclone DDS between the encoding and the message.
@@ -218,7 +263,8 @@ mod tests {
     fn a_reply_of_fast_dds_is_for_the_reader_that_the_request_names() {
         let check = |related, expected| {
             let call = call(ServiceMapping::FastDds, identity(1, 7), related, vec![]).unwrap();
-            assert_eq!(call.caller, Caller(Identity::Sample(expected)));
+            assert_eq!(call.caller.identity, Identity::Sample(expected));
+            assert_eq!(call.caller.participant, [0; 12]);
         };
         check(None, identity(1, 7));
         check(Some(identity(2, 0)), identity(2, 7));
@@ -236,7 +282,7 @@ mod tests {
         assert_eq!(sent.len(), 21);
         let taken = call(ServiceMapping::CycloneDds, identity(1, 1), None, sent).unwrap();
         assert_eq!(taken.cdr, [0, 1, 0, 0, 42]);
-        assert_eq!(taken.caller, Caller(Identity::Header(header)));
+        assert_eq!(taken.caller.identity, Identity::Header(header));
         let short = vec![0, 1, 0, 0, 42];
         let none = call(ServiceMapping::CycloneDds, identity(1, 1), None, short);
         assert_eq!(none, None);
