@@ -22,7 +22,7 @@ pub mod unique_identifier_msgs;
 use crate::schema::Type;
 
 /// Defines messages: `Name("package/msg/Name") [constants] { fields }`, in the order of the
-/// definition. Each is a structure with its description, reading and writing; [`TYPES`] of the
+/// definition. Each is a structure with its description, reading and writing; `TYPES` of the
 /// module lists them.
 macro_rules! ros_types {
     ($($(#[$doc:meta])* $name:ident($ros:literal) $([

@@ -3,7 +3,7 @@
 //!
 //! [`answer()`] makes a response of a request; it asks the run by commands of its protocol, as any
 //! client does, and answers when they are done. It opens no socket and reads no clock: both come
-//! by way of [`Outside`]. [`node`] is the process around it, a client of the run that is a node of
+//! by way of [`Outside`]. `node.rs` is the process around it, a client of the run that is a node of
 //! ROS 2.
 
 mod control;
