@@ -203,7 +203,7 @@ impl SecondaryEngine {
     }
 
     /// Does a job, on a host of its own unless it brings this one up to date; returns the answer.
-    /// What is said once more is added to the effects.
+    /// Messages that are published once more are added to the effects.
     fn catch_up(&mut self, work: CatchUpWork, effects: &mut Effects) -> SecondaryInput {
         let (end, job) = (work.end(), work.job);
         let steps = work.steps.len() as u64;

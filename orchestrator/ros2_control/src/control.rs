@@ -18,7 +18,7 @@ use crate::outcome::Failure;
 #[error("{0}")]
 pub struct Unanswered(pub String);
 
-/// Whatever is outside of services: the run, the clock, and topics.
+/// The world outside of services: the run, the clock, and topics.
 pub trait Outside {
     /// Asks the run for something, and waits until it has answered.
     fn ask(&self, command: Command) -> impl Future<Output = Result<Reply, Unanswered>>;

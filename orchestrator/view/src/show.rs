@@ -13,7 +13,7 @@ use crate::app::update::update;
 use crate::panels::Panel;
 use crate::ui::painting;
 
-/// What `phalanx show` prints of a panel.
+/// Output of `phalanx show` for a panel.
 pub struct Show {
     /// The sentence about the panel in the help of `phalanx show`, without its full stop.
     pub about: &'static str,

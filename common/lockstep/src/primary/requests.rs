@@ -343,7 +343,7 @@ impl Primary {
     }
 
     /// Has messages of nodes of ROS 2 reach systems with the next step, as those of clients do.
-    /// What comes while a resumed run replays its past, or before or after a run, nobody receives.
+    /// Messages are dropped while a resumed run replays its past, and before and after a run.
     pub(super) fn on_ros_messages(&mut self, messages: Vec<RosMessage>, cx: &mut Context<'_>) {
         if self.settings.ros2.is_none() {
             return self.peers.count_malformed();

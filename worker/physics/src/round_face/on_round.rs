@@ -11,7 +11,7 @@ use super::{
     RoundFace, Shape, SmallVec, Touching, Vector, direction, places, replace,
 };
 
-/// What two round faces share, in the frame of the larger one.
+/// The area that two round faces share, in the frame of the larger one.
 struct Lens {
     /// The larger face, and the smaller one.
     ground: RoundFace,
