@@ -183,6 +183,7 @@ fn run_primary(
     let to_record = RunToRecord {
         worlds: &loaded.worlds,
         world_files: &beginning.world_files,
+        spec: &run.spec,
         is_standalone: role == Role::Standalone,
         is_resumed: run.resume.is_some(),
     };

@@ -86,6 +86,7 @@ pub fn describe(
         },
         record_rate_hz: recorder.rate_hz,
         has_states: recorder.has_states,
+        spec: serde_json::Value::Null,
     }
 }
 

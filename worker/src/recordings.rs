@@ -9,6 +9,8 @@ use protocol::ScheduledCommand;
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
+use recording::RunDescription;
+use run::RunSpec;
 use sdf::{SearchPaths, World};
 
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
@@ -29,6 +31,8 @@ pub struct RunToRecord<'a> {
     pub worlds: &'a [World],
     /// The files that they are from.
     pub world_files: &'a [String],
+    /// Its settings.
+    pub spec: &'a RunSpec,
     /// True if it has no secondaries.
     pub is_standalone: bool,
     /// True if it is taken up again, and what was recorded of it before is to stay.
@@ -173,8 +177,13 @@ fn start(
     };
     let encoded = sdf::encode_worlds(run.worlds);
     let of_run = primary.settings();
-    let description =
-        recording_file::describe(of_run, run.worlds, &encoded, run.is_standalone, &settings);
+    let description = RunDescription {
+        spec: run
+            .spec
+            .public_settings()
+            .context("its settings are no JSON")?,
+        ..recording_file::describe(of_run, run.worlds, &encoded, run.is_standalone, &settings)
+    };
     let path = settings.path.display();
     if run.is_resumed {
         tracing::info!("what follows is recorded to {path}");

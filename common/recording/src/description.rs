@@ -47,6 +47,10 @@ pub struct RunDescription {
     pub record_rate_hz: f64,
     /// True if every iteration's states are in the recording.
     pub has_states: bool,
+    /// Settings of the run under the names of run files, without what belongs to the machine that
+    /// it ran on; null in recordings of earlier versions.
+    #[serde(default)]
+    pub spec: serde_json::Value,
 }
 
 /// Rule for loading a level's models.

@@ -37,6 +37,7 @@ fn description() -> RunDescription {
         secondaries: 0,
         record_rate_hz: 0.0,
         has_states: false,
+        spec: serde_json::Value::Null,
     }
 }
 

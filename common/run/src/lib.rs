@@ -57,6 +57,9 @@ pub use simulation::{Recovery, SECONDARIES_MAX, Simulation};
 pub use trace::Trace;
 pub use values::{Word, word};
 
+/// The sections that stay on the machine of a run.
+const PRIVATE_SECTIONS: [&str; 4] = ["network", "security", "process", "program"];
+
 /// All settings of a run. Its JSON has the sections and names of run files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -156,6 +159,20 @@ impl RunSpec {
         spec.run.recovery.stand_bys = 0;
         spec.journal.place = JournalLocation::Nowhere;
         spec
+    }
+
+    /// Returns the settings that may be shown to everybody who gets a file of the run: all sections
+    /// but access, meeting point, environments and programs, which may hold secrets and say nothing
+    /// about what is computed.
+    ///
+    /// # Errors
+    /// Fails if a path is no text.
+    pub fn public_settings(&self) -> serde_json::Result<Value> {
+        let mut all = serde_json::to_value(self)?;
+        if let Some(sections) = all.as_object_mut() {
+            sections.retain(|name, _| !PRIVATE_SECTIONS.contains(&name.as_str()));
+        }
+        Ok(all)
     }
 
     /// Reads a specification that [`RunSpec::to_text`] wrote.

@@ -188,3 +188,17 @@ fn flags_are_made_of_the_table_and_read_back() {
     ]);
     assert_eq!(got, expected);
 }
+
+#[test]
+fn settings_of_the_machine_are_not_made_public() {
+    let public = RunSpec::default().public_settings().unwrap();
+    let all = serde_json::to_value(RunSpec::default()).unwrap();
+    for (section, value) in all.as_object().unwrap() {
+        let is_private = ["network", "security", "process", "program"].contains(&section.as_str());
+        assert_eq!(
+            public.get(section),
+            (!is_private).then_some(value),
+            "{section}"
+        );
+    }
+}

@@ -41,6 +41,7 @@ fn description() -> RunDescription {
         secondaries: 0,
         record_rate_hz: 0.0,
         has_states: false,
+        spec: serde_json::Value::Null,
     }
 }
 
@@ -193,7 +194,7 @@ fn seeking_finds_the_last_frame_that_is_not_later() {
     }
     act(&mut player, ReplayWish::Start);
     let half = act(&mut player, ReplayWish::SeekBy(0.5));
-    assert_eq!((half, player.place().share), (4, 4.0 / 9.0));
+    assert_eq!((half, player.position().share), (4, 4.0 / 9.0));
 }
 
 #[test]

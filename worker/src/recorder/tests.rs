@@ -67,6 +67,7 @@ fn description() -> RunDescription {
         secondaries: 0,
         record_rate_hz: 30.0,
         has_states: true,
+        spec: serde_json::Value::Null,
     }
 }
 

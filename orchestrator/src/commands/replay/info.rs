@@ -35,6 +35,8 @@ pub(super) struct Info {
     iterations: u64,
     digest: Option<Digest>,
     record_rate_hz: f64,
+    /// Settings of the run, as its recording has them.
+    spec: serde_json::Value,
     frames: u64,
     commands: u64,
     events: u64,
@@ -108,6 +110,7 @@ impl Info {
             iterations: iterations.0,
             digest,
             record_rate_hz: description.record_rate_hz,
+            spec: description.spec.clone(),
             frames: of(recording, Channel::Poses),
             commands: of(recording, Channel::Commands),
             events: of(recording, Channel::Events),
