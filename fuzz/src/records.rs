@@ -91,7 +91,7 @@ pub fn read_journal(bytes: &[u8]) {
         Kind::Log => {
             if let Ok(mut segment) = SegmentReader::new(&*file, length) {
                 while let Ok(Some(record)) = segment.record() {
-                    let (Record::Commit(_) | Record::Command(_) | Record::Aim(_)) = record;
+                    let (Record::Commit(_) | Record::Command(_) | Record::Target(_)) = record;
                 }
             }
         }

@@ -62,7 +62,7 @@ pub struct Witness {
     /// True if it only checks, and neither records nor compares.
     pub only_checks: bool,
     /// True if the step under way sets models back to the start.
-    is_anew: bool,
+    is_reset: bool,
     /// Text that names a run that differs.
     label: String,
 }
@@ -82,7 +82,7 @@ impl Witness {
     /// # Panics
     /// Panics if it breaks an invariant.
     pub fn on_published(&mut self, primary: &Primary, step: &Step) {
-        self.is_anew = step.anew;
+        self.is_reset = step.reset;
         self.ownership.on_step(primary.topology(), step);
         self.ownership.check_primary(primary);
         self.effects.on_step(primary, step);
@@ -125,7 +125,7 @@ impl Witness {
             return;
         }
         let next = self.recording.digests.len() as u64;
-        if report.iteration.0 < next && self.is_anew {
+        if report.iteration.0 < next && self.is_reset {
             self.recording.digests[report.iteration.0 as usize] = report.digest;
             return;
         }

@@ -143,7 +143,7 @@ impl Journaling {
     pub fn note_run_target(&mut self, target: RunTarget) {
         if !self.is_replaying && self.target != Some(target) {
             self.target = Some(target);
-            self.journal.record(Record::Aim(target));
+            self.journal.record(Record::Target(target));
         }
     }
 
@@ -179,7 +179,7 @@ impl Journaling {
 impl RunSink for Journaling {
     fn on_step(&mut self, step: &Step) {
         self.asked = step.checkpoint.then_some(step.sequence);
-        if step.anew {
+        if step.reset {
             self.memory = DriverState::default();
         }
         for stamped in &step.actions {

@@ -131,7 +131,7 @@ impl Recorder {
             self.wants_world = true;
             self.wants_levels = true;
         }
-        self.wants_frame |= step.anew || !step.actions.is_empty();
+        self.wants_frame |= step.reset || !step.actions.is_empty();
     }
 
     /// Records a step that is done; waits when too much waits to be written.

@@ -300,7 +300,7 @@ impl SecondaryEngine {
         let exported = done_ahead.filter(|one| one.sequence < work.step.sequence);
         effects.exported.extend(exported);
         // A step that drops every cell has nothing to go back for.
-        let back_to = work.back_to.filter(|_| !work.step.anew);
+        let back_to = work.back_to.filter(|_| !work.step.reset);
         let back = back_to.map_or(Ok(()), |to| host.go_back(to));
         let done = back.and_then(|()| {
             let mut ack = host.run(&work.step, &work.snapshots)?;

@@ -220,10 +220,10 @@ impl<W: Write> StatesFile<W> {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn on_step_done(&mut self, report: &StepReport, primary: &Primary) -> io::Result<()> {
-        if let Some(anew) = self.renewal.take() {
+        if let Some(reset) = self.renewal.take() {
             let plan = primary.topology();
             let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
-            self.renew_names(plan.performer_names(), &homes, anew)?;
+            self.renew_names(plan.performer_names(), &homes, reset)?;
         }
         if report.paused {
             return Ok(());
@@ -234,8 +234,8 @@ impl<W: Write> StatesFile<W> {
         self.write(report.iteration, report.digest, all)
     }
 
-    fn renew_names(&mut self, names: Vec<String>, homes: &[CellId], anew: bool) -> io::Result<()> {
-        if anew {
+    fn renew_names(&mut self, names: Vec<String>, homes: &[CellId], reset: bool) -> io::Result<()> {
+        if reset {
             self.cells.clear();
         }
         let count = names.len();
@@ -251,7 +251,7 @@ impl<W: Write> StatesFile<W> {
     /// Notes who changes cell, comes or goes with the step that is published.
     pub fn note_step(&mut self, step: &Step) {
         if changes_models(step) {
-            self.renewal = Some(step.anew || self.renewal == Some(true));
+            self.renewal = Some(step.reset || self.renewal == Some(true));
         }
         for hand_off in &step.hand_offs {
             self.cells[hand_off.performer.0 as usize] = hand_off.to;
@@ -323,7 +323,7 @@ pub fn changes_models(step: &Step) -> bool {
         .actions
         .iter()
         .map(|stamped| stamped.action.model_change());
-    step.anew || changes.any(|change| change != ModelChange::None)
+    step.reset || changes.any(|change| change != ModelChange::None)
 }
 
 /// Counts the bytes that are read.

@@ -74,8 +74,8 @@ pub fn find_journal(path: &Path) -> io::Result<bool> {
 
 /// Waits until nobody holds a journal, at most so long; tells whether nobody does. One that is not
 /// there is held by nobody.
-pub fn wait_until_free(path: &Path, patience: Duration) -> bool {
-    let end = Instant::now() + patience;
+pub fn wait_until_free(path: &Path, timeout: Duration) -> bool {
+    let end = Instant::now() + timeout;
     loop {
         let lock = File::open(path.join(LOCK));
         let is_held =

@@ -293,7 +293,7 @@ impl Lost {
                 self.until = self.until.max(Some(commit.iteration));
             }
             Record::Command(command) if command.iteration >= begins => self.commands += 1,
-            Record::Commit(_) | Record::Command(_) | Record::Aim(_) => {}
+            Record::Commit(_) | Record::Command(_) | Record::Target(_) => {}
         }
     }
 
@@ -335,8 +335,10 @@ impl Tail {
                         self.commands.push(*command);
                     }
                 }
-                Record::Aim(target) if mark.commits >= after.commits => self.target = Some(target),
-                Record::Aim(_) => {}
+                Record::Target(target) if mark.commits >= after.commits => {
+                    self.target = Some(target)
+                }
+                Record::Target(_) => {}
             }
         }
         Ok(())

@@ -27,8 +27,9 @@ pub enum Record {
     Commit(Commit),
     /// A command is part of the step that is under way.
     Command(Box<ScheduledCommand>),
-    /// Steps aim at something else from here on.
-    Aim(RunTarget),
+    /// The run has another target from here on.
+    #[serde(rename = "Aim")]
+    Target(RunTarget),
 }
 
 /// The end of a step.

@@ -230,7 +230,7 @@ impl Writer {
             match record {
                 Record::Commit(_) => self.mark.commits += 1,
                 Record::Command(_) => self.mark.commands += 1,
-                Record::Aim(_) => {}
+                Record::Target(_) => {}
             }
         }
         Ok(())

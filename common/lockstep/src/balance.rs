@@ -24,7 +24,7 @@ pub struct BalanceSettings {
     /// Number of iterations that one measurement of all cells takes; at least 100 keep noise out.
     pub window: u64,
     /// For how many windows on end the load must be uneven before cells move.
-    pub patience: u32,
+    pub uneven_windows_needed: u32,
     /// For how many iterations a cell stays on its host before it moves again. It stays twice as
     /// long each time that it goes back to where it came from.
     pub minimum_stay: u64,
@@ -45,7 +45,7 @@ impl Default for BalanceSettings {
     fn default() -> Self {
         Self {
             window: 200,
-            patience: 3,
+            uneven_windows_needed: 3,
             minimum_stay: 2_000,
             expected_stay: 10_000,
             moves_max: 4,
@@ -234,7 +234,7 @@ impl Balance {
             return;
         }
         self.uneven_windows = self.uneven_windows.saturating_add(1);
-        if self.uneven_windows < self.settings.patience {
+        if self.uneven_windows < self.settings.uneven_windows_needed {
             return;
         }
         let planned = planner::plan(hosts, &goal);

@@ -641,7 +641,7 @@ impl Primary {
         }
         let hosts = self.peers.hosts_for_lost_cells();
         let step = Step {
-            anew: true,
+            reset: true,
             affinities: self.placement.reset(self.world.topology(), &hosts),
             ..Step::default()
         };

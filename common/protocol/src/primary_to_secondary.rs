@@ -104,7 +104,8 @@ pub struct Step {
     pub paused: bool,
     /// True if every cell is dropped first and all is as the worlds have it, with what was spawned
     /// gone and what was removed back.
-    pub anew: bool,
+    #[serde(rename = "anew")]
+    pub reset: bool,
     /// Cells that come to a host, change it, or are given up, in order of their ids.
     pub affinities: Vec<AffinityChange>,
     /// Performers that change cell, in order of their ids.

@@ -155,11 +155,11 @@ impl StateBlob {
     ///
     /// # Panics
     /// Panics if there is no such place.
-    pub fn replace(&mut self, place: usize, state: &PerformerState, changed: &mut Self) -> bool {
+    pub fn replace(&mut self, index: usize, state: &PerformerState, changed: &mut Self) -> bool {
         let begin = changed.0.len();
         changed.push(state);
         let now = &changed.0[begin..];
-        let known = &mut self.0.as_chunks_mut::<STATE_BYTES>().0[place];
+        let known = &mut self.0.as_chunks_mut::<STATE_BYTES>().0[index];
         let is_other = known != now;
         if is_other {
             known.copy_from_slice(now);

@@ -345,8 +345,8 @@ impl<L: Link> LinkThread<L> {
         let silent_at = self.heard_at.map(|at| at + SILENCE);
         let silent_at = silent_at.filter(|_| self.hears_beats && !self.is_silent);
         let silence = silent_at.map(|at| at.saturating_duration_since(Instant::now()));
-        let patience = [retry, silence].into_iter().flatten().min();
-        match self.link.receive(patience) {
+        let timeout = [retry, silence].into_iter().flatten().min();
+        match self.link.receive(timeout) {
             Ok(Some(arrival)) => self.tell(arrival),
             Ok(None) if silent_at.is_some_and(|at| at <= Instant::now()) => {
                 self.is_silent = true;

@@ -152,8 +152,8 @@ mod tests {
         let mut listener = Some(Listener::over(Connection::over(link)));
         let mut publisher = network.publisher();
         let (mut count, mut last) = (0, 0.0);
-        let patience = Instant::now() + Duration::from_secs(20);
-        while count < 20 && Instant::now() < patience {
+        let timeout = Instant::now() + Duration::from_secs(20);
+        while count < 20 && Instant::now() < timeout {
             for _ in 0..10 {
                 last += 1.0;
                 let envelope = Envelope {

@@ -120,8 +120,8 @@ pub(super) fn take(arguments: &ResumeArguments) -> Result<(RunDirectory, Launche
 
 /// Waits until the processes that the run had have ended: they outlive who kept them by moments, in
 /// which they hold the journal and the sockets and write how they ended.
-fn wait_for_the_last_life(run: &FoundRun, patience: Duration) -> Result<(), Failed> {
-    let end = Instant::now() + patience;
+fn wait_for_the_last_life(run: &FoundRun, timeout: Duration) -> Result<(), Failed> {
+    let end = Instant::now() + timeout;
     let failure = |text: String| Err(Failed::message(ExitCode::Failure, text));
     let name = &run.record.name;
     loop {
@@ -139,7 +139,7 @@ fn wait_for_the_last_life(run: &FoundRun, patience: Duration) -> Result<(), Fail
             return failure(format!(
                 "{name} cannot be resumed yet: {each} of it did not end in {} s; end them with \
                  `kill -9 {pids}`",
-                patience.as_secs()
+                timeout.as_secs()
             ));
         }
         thread::sleep(LOOK_AGAIN);
@@ -323,8 +323,8 @@ mod tests {
         while run.living_workers().is_empty() {
             thread::sleep(LOOK_AGAIN);
         }
-        let patience = Duration::from_millis(50);
-        let failed = wait_for_the_last_life(&run, patience).unwrap_err();
+        let timeout = Duration::from_millis(50);
+        let failed = wait_for_the_last_life(&run, timeout).unwrap_err();
         let text = format!("{:#}", failed.error);
         let expected = format!("primary (pid {})", child.id());
         assert!(
@@ -337,10 +337,10 @@ mod tests {
         child.wait().unwrap();
         // Another program that has its id is none of the run.
         run.record.workers[0].pid = std::process::id();
-        wait_for_the_last_life(&run, patience).unwrap();
+        wait_for_the_last_life(&run, timeout).unwrap();
         let lock = std::fs::File::create(run.path.join("journal/lock")).unwrap();
         lock.lock().unwrap();
-        let failed = wait_for_the_last_life(&run, patience).unwrap_err();
+        let failed = wait_for_the_last_life(&run, timeout).unwrap_err();
         assert!(format!("{:#}", failed.error).contains("holds its journal"));
     }
 

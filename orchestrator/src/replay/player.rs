@@ -46,7 +46,7 @@ pub struct Player<R> {
 /// Positions that the view was told last.
 #[derive(Debug, Default)]
 struct SentPositions {
-    place: Option<MessagePosition>,
+    position: Option<MessagePosition>,
     world: Option<MessagePosition>,
     extent: Option<(usize, usize)>,
     heard: Option<MessagePosition>,
@@ -99,7 +99,7 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Returns where it is.
-    pub fn place(&self) -> RecordingPlace {
+    pub fn position(&self) -> RecordingPlace {
         let chunks = self.recording.chunks();
         let of_track = self.track.iter().map(|chunk| &chunks[*chunk]);
         let start = of_track.clone().map(|chunk| chunk.start).min();
@@ -184,9 +184,9 @@ impl<R: Read + Seek> Player<R> {
                 self.is_playing = true;
             }
             ReplayWish::SeekBy(share) => {
-                let place = self.place();
-                let length = place.end.0.saturating_sub(place.start.0) as f64;
-                let time = place.now.0 as f64 + share * length;
+                let position = self.position();
+                let length = position.end.0.saturating_sub(position.start.0) as f64;
+                let time = position.now.0 as f64 + share * length;
                 self.seek(SimTime(time.max(0.0) as u64))?;
             }
             ReplayWish::Start => self.load(0)?,
@@ -211,32 +211,32 @@ impl<R: Read + Seek> Player<R> {
     /// Fails if the recording cannot be read.
     pub fn feed(&mut self) -> Result<Vec<Feed>, ReadError> {
         let mut feeds = Vec::new();
-        let place = (self.loaded.chunk, self.loaded.frames[self.frame].index);
-        if self.told.place.is_some_and(|told| told > place) {
+        let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        if self.told.position.is_some_and(|told| told > position) {
             feeds.push(Feed::Rewound);
             (self.told.extent, self.told.heard) = (None, None);
         }
-        if let Some((told, world)) = self.survey.world(place)
+        if let Some((told, world)) = self.survey.world(position)
             && self.told.world != Some(told)
         {
             self.told.world = Some(told);
             feeds.push(Feed::Layout(Box::new(world.layout.clone())));
             feeds.push(Feed::Topics(world.topics.clone()));
         }
-        self.note_figures(place)?;
+        self.note_figures(position)?;
         let frame = self.loaded.poses(self.frame)?;
         let at = &self.loaded.frames[self.frame];
         let figures = self.figures.as_ref();
-        let shown = stats::snapshot(&self.world, at, frame, figures, self.place());
+        let shown = stats::snapshot(&self.world, at, frame, figures, self.position());
         feeds.push(Feed::Snapshot(Box::new(shown)));
-        let extent = self.survey.extent(place);
+        let extent = self.survey.extent(position);
         if self.told.extent != Some(extent) {
             self.told.extent = Some(extent);
-            feeds.push(Feed::History(Box::new(self.survey.past(place))));
+            feeds.push(Feed::History(Box::new(self.survey.past(position))));
         }
-        feeds.extend(self.hear(place));
-        self.told.place = Some(place);
-        feeds.push(Feed::Recording(self.place()));
+        feeds.extend(self.hear(position));
+        self.told.position = Some(position);
+        feeds.push(Feed::Recording(self.position()));
         Ok(feeds)
     }
 
@@ -322,19 +322,19 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Takes the last figures before a place: those of the chunk, else of one of those before.
-    fn note_figures(&mut self, place: MessagePosition) -> Result<(), ReadError> {
+    fn note_figures(&mut self, position: MessagePosition) -> Result<(), ReadError> {
         let Some(id) = self.recording.channel(Channel::Stats) else {
             return Ok(());
         };
-        let of_chunk = &self.loaded.messages[..=place.1];
+        let of_chunk = &self.loaded.messages[..=position.1];
         if let Some(message) = of_chunk.iter().rfind(|message| message.channel == id) {
             self.figures = Some(parse(Channel::Stats, message)?);
         } else if self
             .told
-            .place
-            .is_none_or(|told| told.0 != place.0 || told > place)
+            .position
+            .is_none_or(|told| told.0 != position.0 || told > position)
         {
-            let before = &self.recording.chunks()[..place.0];
+            let before = &self.recording.chunks()[..position.0];
             let chunk = before.iter().rposition(|chunk| chunk.has(id));
             let messages = chunk
                 .map(|chunk| self.recording.messages(chunk))
@@ -348,7 +348,7 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Returns what was said last on the topic that is listened to, if that is news.
-    fn hear(&mut self, place: MessagePosition) -> Option<Feed> {
+    fn hear(&mut self, position: MessagePosition) -> Option<Feed> {
         let topic = self.listens_to.as_deref()?;
         let channels = self.recording.channels();
         let is_heard = |id: u16| {
@@ -356,7 +356,7 @@ impl<R: Read + Seek> Player<R> {
             channel.is_some_and(|channel| channel.own().is_none() && channel.topic == topic)
         };
         let shown = self.loaded.frames[self.frame].time;
-        let before = self.told.heard.filter(|told| told.0 == place.0);
+        let before = self.told.heard.filter(|told| told.0 == position.0);
         let from = before.map_or(0, |told| told.1 + 1);
         let messages = self.loaded.messages.iter().enumerate().skip(from);
         // Messages stand a little behind the frame of their iteration.
@@ -367,7 +367,7 @@ impl<R: Read + Seek> Player<R> {
             (index, message) = later;
             count += 1;
         }
-        self.told.heard = Some((place.0, index));
+        self.told.heard = Some((position.0, index));
         let value: serde_json::Value = serde_json::from_slice(&message.data).unwrap_or_default();
         let mut text = message_text::render(&value);
         text.truncate(text.floor_char_boundary(MESSAGE_TEXT_MAX));

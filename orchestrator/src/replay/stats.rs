@@ -19,21 +19,25 @@ pub(super) fn snapshot(
     at: &FrameAt,
     frame: Frame,
     figures: Option<&Figures>,
-    place: RecordingPlace,
+    position: RecordingPlace,
 ) -> Snapshot {
     let recorded = figures.map(|figures| figures.stats.clone());
     let stats = Stats {
         world: world.to_owned(),
-        state: if place.is_playing {
+        state: if position.is_playing {
             RunState::Running
         } else {
             RunState::Paused
         },
         iteration: at.clock.iteration.0,
         sim_time_s: at.time.seconds(),
-        paused: !place.is_playing,
-        real_time_factor: if place.is_playing { place.speed } else { 0.0 },
-        real_time_factor_asked: place.speed,
+        paused: !position.is_playing,
+        real_time_factor: if position.is_playing {
+            position.speed
+        } else {
+            0.0
+        },
+        real_time_factor_asked: position.speed,
         digest: at.digest.unwrap_or_default(),
         events: at.clock.events,
         secondaries_missing: 0,

@@ -52,19 +52,20 @@ impl Survey {
         let ids = wanted.map(|channel| recording.channel(channel));
         for (index, message) in recording.messages(chunk)?.iter().enumerate() {
             let channel = ids.iter().position(|id| *id == Some(message.channel));
-            let place = (chunk, index);
+            let position = (chunk, index);
             match channel.map(|channel| wanted[channel]) {
                 Some(Channel::Events) if self.events.len() < ENTRIES_MAX => {
                     let log: LogMessage = parse(Channel::Events, message)?;
-                    self.events.insert(place, log.event());
+                    self.events.insert(position, log.event());
                 }
                 Some(Channel::Stats) if self.figures.len() < ENTRIES_MAX => {
                     let figures: Figures = parse(Channel::Stats, message)?;
                     let figures = FiguresAt::new(&figures, message.wall_ns);
-                    self.figures.insert(place, figures);
+                    self.figures.insert(position, figures);
                 }
                 Some(Channel::World) if self.worlds.len() < WORLDS_MAX => {
-                    self.worlds.insert(place, parse(Channel::World, message)?);
+                    self.worlds
+                        .insert(position, parse(Channel::World, message)?);
                 }
                 _ => {}
             }
@@ -73,24 +74,30 @@ impl Survey {
     }
 
     /// Returns the world as it is at a place, with the place where that is told.
-    pub(super) fn world(&self, place: MessagePosition) -> Option<(MessagePosition, &WorldContent)> {
-        let told = self.worlds.range(..=place).next_back();
+    pub(super) fn world(
+        &self,
+        position: MessagePosition,
+    ) -> Option<(MessagePosition, &WorldContent)> {
+        let told = self.worlds.range(..=position).next_back();
         let told = told.or_else(|| self.worlds.first_key_value());
-        told.map(|(place, world)| (*place, world))
+        told.map(|(position, world)| (*position, world))
     }
 
     /// Returns how much is told of what was before a place; when it is the same, so is the past.
-    pub(super) fn extent(&self, place: MessagePosition) -> (usize, usize) {
-        let (events, figures) = (self.events.range(..=place), self.figures.range(..=place));
+    pub(super) fn extent(&self, position: MessagePosition) -> (usize, usize) {
+        let (events, figures) = (
+            self.events.range(..=position),
+            self.figures.range(..=position),
+        );
         (events.count(), figures.count())
     }
 
     /// Returns what was before a place.
-    pub(super) fn past(&self, place: MessagePosition) -> History {
-        let events = self.events.range(..=place).rev().take(EVENTS_MAX);
+    pub(super) fn past(&self, position: MessagePosition) -> History {
+        let events = self.events.range(..=position).rev().take(EVENTS_MAX);
         let mut events: Vec<Event> = events.map(|(_, event)| event.clone()).collect();
         events.reverse();
-        let figures = self.figures.range(..=place).map(|(_, figures)| figures);
+        let figures = self.figures.range(..=position).map(|(_, figures)| figures);
         let now = figures.clone().next_back().map_or(0, |last| last.wall_ns);
         let samples = figures.rev().filter(|one| one.is_sample).take(SAMPLES_MAX);
         let aged = |one: &FiguresAt| HistorySample {

@@ -20,8 +20,8 @@ use tests::peers::mjcf;
 
 use crate::measured::{Measured, STEP_SIZE_S, model_position};
 
-/// The parameters of Phalanx that differ from rapier's own: substeps, and frequencies \[Hz\] and
-/// damping ratio of contacts.
+/// Parameters that differ from rapier's defaults, so that contacts yield as little as in Phalanx:
+/// substeps, and frequencies \[Hz\] and damping ratio of contacts.
 const SUBSTEPS: usize = 4;
 const CONTACT_FREQUENCY: f64 = 120.0;
 const STATIC_CONTACT_FREQUENCY: f64 = 240.0;

@@ -62,7 +62,7 @@ impl Barrier {
                 step.sequence, self.last
             );
         }
-        if step.anew {
+        if step.reset {
             self.open.clear();
         }
         for change in &step.affinities {

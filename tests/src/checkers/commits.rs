@@ -11,15 +11,15 @@ pub struct Commits {
     digests: Vec<Digest>,
     /// Digests of iterations since models were set back to the start after them, once or again: a
     /// resumed run may begin between.
-    anew: BTreeMap<Iteration, Vec<Digest>>,
-    is_anew: bool,
+    reset: BTreeMap<Iteration, Vec<Digest>>,
+    is_reset: bool,
 }
 
 impl Commits {
     /// Takes a step as it is published. One that sets models back to the start leaves the last
     /// iteration with a digest of its own from then on.
     pub fn on_published(&mut self, step: &Step) {
-        self.is_anew = step.anew;
+        self.is_reset = step.reset;
     }
 
     /// Takes a step that is done; one in which time stood still repeats its iteration.
@@ -36,12 +36,12 @@ impl Commits {
             self.digests.push(digest);
             return;
         };
-        let anew = self.anew.entry(iteration).or_default();
-        if self.is_anew {
-            anew.push(digest);
+        let reset = self.reset.entry(iteration).or_default();
+        if self.is_reset {
+            reset.push(digest);
         }
         assert!(
-            *before == digest || anew.contains(&digest),
+            *before == digest || reset.contains(&digest),
             "iteration {iteration} was complete with digest {before} and now has {digest}"
         );
     }
@@ -58,7 +58,7 @@ impl Commits {
             "iteration {iteration} was never complete"
         );
         self.digests.truncate(count);
-        self.anew.split_off(&iteration.next());
+        self.reset.split_off(&iteration.next());
     }
 
     /// Returns the digests of all complete iterations, from 0 on.
@@ -102,7 +102,7 @@ mod tests {
     fn a_resumed_run_may_begin_after_a_reset() {
         let mut commits = commits();
         commits.on_published(&Step {
-            anew: true,
+            reset: true,
             ..Step::default()
         });
         commits.on_done(Iteration(1), Digest(1));

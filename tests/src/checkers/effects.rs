@@ -39,7 +39,7 @@ impl Effects {
     /// # Panics
     /// Panics if what was seen before was wrong, and this step is no reset.
     pub fn on_step(&mut self, primary: &Primary, step: &Step) {
-        if step.anew {
+        if step.reset {
             // Joints of the world are back at the start, too.
             *self = Self {
                 joined: std::mem::take(&mut self.joined),

@@ -70,10 +70,10 @@ impl Ownership {
             self.free.remove(&last);
             self.cell_of.pop();
         }
-        if step.anew {
+        if step.reset {
             self.begin();
         }
-        let is_start = step.anew || step.sequence == Sequence(1);
+        let is_start = step.reset || step.sequence == Sequence(1);
         check_order("cells", step.affinities.iter().map(|change| change.cell));
         for change in &step.affinities {
             if let Some(host) = &change.secondary {

@@ -178,7 +178,7 @@ impl Journal {
     pub(super) fn note_aim(&mut self, aim: RunTarget, now: SessionTime) {
         if !self.is_replaying && self.aim != Some(aim) {
             self.aim = Some(aim);
-            self.put(Entry::Record(Record::Aim(aim)), now);
+            self.put(Entry::Record(Record::Target(aim)), now);
         }
     }
 

@@ -76,9 +76,9 @@ impl<'a> Attacker<'a> {
         }
     }
 
-    pub(super) fn address(&self, place: TargetSocket) -> String {
+    pub(super) fn address(&self, target: TargetSocket) -> String {
         let endpoints = &self.reach().endpoints;
-        match place {
+        match target {
             TargetSocket::Control => endpoints.control(),
             TargetSocket::Step => endpoints.step(),
             TargetSocket::Status => endpoints.status(),
@@ -89,8 +89,8 @@ impl<'a> Attacker<'a> {
     }
 
     /// Connects as libzmq does, with a kind of socket that the place takes.
-    pub(super) fn connect(&self, place: TargetSocket, name: Option<&[u8]>) -> zmq::Socket {
-        let kind = match place {
+    pub(super) fn connect(&self, target: TargetSocket, name: Option<&[u8]>) -> zmq::Socket {
+        let kind = match target {
             TargetSocket::Control | TargetSocket::Clients => zmq::DEALER,
             TargetSocket::Step | TargetSocket::Status | TargetSocket::Beats => zmq::XSUB,
             TargetSocket::Data => zmq::PUSH,
@@ -101,14 +101,14 @@ impl<'a> Attacker<'a> {
             socket.set_identity(name).expect("it is short");
         }
         self.watch(&socket);
-        let connected = socket.connect(&self.address(place));
+        let connected = socket.connect(&self.address(target));
         connected.expect("it is an address");
         socket
     }
 
     /// Connects and waits until the primary has said something to it.
-    pub(super) fn arrive(&self, place: TargetSocket, name: Option<&[u8]>) -> zmq::Socket {
-        let socket = self.connect(place, name);
+    pub(super) fn arrive(&self, target: TargetSocket, name: Option<&[u8]>) -> zmq::Socket {
+        let socket = self.connect(target, name);
         self.wait_until_seen();
         socket
     }
@@ -118,7 +118,7 @@ impl<'a> Attacker<'a> {
         if monitors.len() >= WATCHED_MAX {
             return;
         }
-        let place = format!("inproc://monitor-{}", monitors.len());
+        let target = format!("inproc://monitor-{}", monitors.len());
         let events = [
             zmq::SocketEvent::HANDSHAKE_SUCCEEDED,
             zmq::SocketEvent::HANDSHAKE_FAILED_AUTH,
@@ -126,18 +126,18 @@ impl<'a> Attacker<'a> {
             zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL,
         ];
         let events = events.iter().map(|event| i32::from(event.to_raw())).sum();
-        socket.monitor(&place, events).expect("it is an address");
+        socket.monitor(&target, events).expect("it is an address");
         let monitor = self
             .context
             .socket(zmq::PAIR)
             .expect("a socket can be made");
-        monitor.connect(&place).expect("it was just made");
+        monitor.connect(&target).expect("it was just made");
         monitors.push(monitor);
     }
 
     /// Connects with a bare stream.
-    pub(super) fn bare(&self, place: TargetSocket) -> Option<Bare> {
-        Bare::connect(&self.address(place))
+    pub(super) fn bare(&self, target: TargetSocket) -> Option<Bare> {
+        Bare::connect(&self.address(target))
     }
 
     /// Notes that the primary has answered somehow.

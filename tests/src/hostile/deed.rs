@@ -20,29 +20,29 @@ const HELD_MAX: usize = 200;
 /// Does it; what came of it is told by the attacker.
 pub(super) fn commit(attacker: &mut Attacker<'_>, deed: &Deed) {
     match deed {
-        Deed::Garbage(place, kind) => garbage(attacker, *place, *kind),
-        Deed::Payload(place, bytes) => payload(attacker, *place, bytes),
-        Deed::Frames(place) => frames(attacker, *place),
+        Deed::Garbage(target, kind) => garbage(attacker, *target, *kind),
+        Deed::Payload(target, bytes) => payload(attacker, *target, bytes),
+        Deed::Frames(target) => frames(attacker, *target),
         Deed::MutatedRequest(name) => mutated_request(attacker, name),
         Deed::MutatedAnswer(name) => mutated_answer(attacker, name),
         Deed::Forged(name) => forged(attacker, name),
         Deed::Command(commands) => command(attacker, commands),
         Deed::Flood(command, connections) => flood(attacker, command, *connections),
         Deed::Unread(command) => unread(attacker, command),
-        Deed::Subscriptions(place, kind) => subscribe(attacker, *place, *kind),
-        Deed::Held(place, progress) => hold(attacker, *place, *progress),
-        Deed::Storm(place) => storm(attacker, *place),
-        Deed::Bare(place, speech) => speak(attacker, *place, *speech),
-        Deed::Addresses(place, names) => addresses(attacker, *place, names),
+        Deed::Subscriptions(target, kind) => subscribe(attacker, *target, *kind),
+        Deed::Held(target, progress) => hold(attacker, *target, *progress),
+        Deed::Storm(target) => storm(attacker, *target),
+        Deed::Bare(target, speech) => speak(attacker, *target, *speech),
+        Deed::Addresses(target, names) => addresses(attacker, *target, names),
         Deed::Pretend(pretence) => pretender::pretend(attacker, *pretence),
         Deed::Data(kind) => data(attacker, *kind),
-        Deed::SlowReader(place) => read_slowly(attacker, *place),
+        Deed::SlowReader(target) => read_slowly(attacker, *target),
     }
 }
 
 /// Sends frames as a peer at this place would: subscribers send one.
-fn send(socket: &zmq::Socket, place: TargetSocket, payload: &[u8]) {
-    let _ = match place {
+fn send(socket: &zmq::Socket, target: TargetSocket, payload: &[u8]) {
+    let _ = match target {
         TargetSocket::Step | TargetSocket::Status | TargetSocket::Beats => {
             socket.send(payload, zmq::DONTWAIT)
         }
@@ -78,9 +78,9 @@ impl Noise {
     }
 }
 
-fn garbage(attacker: &Attacker<'_>, place: TargetSocket, kind: Garbage) {
-    let name = (place == TargetSocket::Control).then_some(&b"s9"[..]);
-    let socket = attacker.arrive(place, name);
+fn garbage(attacker: &Attacker<'_>, target: TargetSocket, kind: Garbage) {
+    let name = (target == TargetSocket::Control).then_some(&b"s9"[..]);
+    let socket = attacker.arrive(target, name);
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let words = format!("\u{1}\u{81}{}", "unknown variant \u{1b}[31m".repeat(2_000));
     while attacker.goes_on() {
@@ -89,26 +89,26 @@ fn garbage(attacker: &Attacker<'_>, place: TargetSocket, kind: Garbage) {
                 let frames: Vec<Vec<u8>> =
                     (0..=noise.next() % 6).map(|_| noise.bytes(300)).collect();
                 let _ = socket.send_multipart(frames, zmq::DONTWAIT);
-                send(&socket, place, &noise.bytes(2_000));
+                send(&socket, target, &noise.bytes(2_000));
             }
             Garbage::Frames => {
                 let _ = socket.send_multipart([&b"x"[..]; 100], zmq::DONTWAIT);
             }
             Garbage::Empty => {
                 let _ = socket.send_multipart([&b""[..]; 3], zmq::DONTWAIT);
-                send(&socket, place, b"");
+                send(&socket, target, b"");
             }
-            Garbage::Words => send(&socket, place, words.as_bytes()),
+            Garbage::Words => send(&socket, target, words.as_bytes()),
         }
         attacker.read(&socket);
         let_pass(BREATH);
     }
 }
 
-fn frames(attacker: &Attacker<'_>, place: TargetSocket) {
+fn frames(attacker: &Attacker<'_>, target: TargetSocket) {
     let frame = vec![7; 1 << 20];
     loop {
-        let socket = attacker.arrive(place, None);
+        let socket = attacker.arrive(target, None);
         for _ in 0..100 {
             let _ = socket.send(&frame, zmq::SNDMORE | zmq::DONTWAIT);
         }
@@ -120,12 +120,12 @@ fn frames(attacker: &Attacker<'_>, place: TargetSocket) {
     }
 }
 
-fn payload(attacker: &Attacker<'_>, place: TargetSocket, bytes: &[u8]) {
-    let name = (place == TargetSocket::Control).then_some(&b"s9"[..]);
-    let socket = attacker.arrive(place, name);
+fn payload(attacker: &Attacker<'_>, target: TargetSocket, bytes: &[u8]) {
+    let name = (target == TargetSocket::Control).then_some(&b"s9"[..]);
+    let socket = attacker.arrive(target, name);
     socket.set_sndtimeo(1_000).expect("it is a number");
     loop {
-        let frames: &[&[u8]] = match place {
+        let frames: &[&[u8]] = match target {
             TargetSocket::Data => &[topic::DATA.as_bytes(), b"s1", bytes],
             TargetSocket::Control => &[topic::SESSION.as_bytes(), bytes],
             _ => &[topic::REQUEST.as_bytes(), bytes],
@@ -174,11 +174,11 @@ fn mutated_answer(attacker: &Attacker<'_>, name: &str) {
 /// while there is time left: the pace of a moment means nothing.
 fn mutate(attacker: &Attacker<'_>, whole: &[u8], mut send: impl FnMut(&[u8])) {
     let all = whole.len() * 9;
-    let mut place = 0;
+    let mut target = 0;
     for count in 0_usize.. {
         // A step that has no divisor in common with the number of all goes through each once.
-        place = (place + 7_919) % all.max(1);
-        if let Some(message) = messages::mutated(whole, place) {
+        target = (target + 7_919) % all.max(1);
+        if let Some(message) = messages::mutated(whole, target) {
             send(&message);
         }
         if count % 16 == 0 {
@@ -261,8 +261,8 @@ fn unread(attacker: &Attacker<'_>, command: &protocol::Command) {
     }
 }
 
-fn subscribe(attacker: &Attacker<'_>, place: TargetSocket, kind: Subscriptions) {
-    let mut socket = attacker.arrive(place, None);
+fn subscribe(attacker: &Attacker<'_>, target: TargetSocket, kind: Subscriptions) {
+    let mut socket = attacker.arrive(target, None);
     let send = |socket: &zmq::Socket, first: u8, topic: &[u8]| {
         let _ = socket.send([&[first], topic].concat(), zmq::DONTWAIT);
     };
@@ -278,7 +278,7 @@ fn subscribe(attacker: &Attacker<'_>, place: TargetSocket, kind: Subscriptions) 
             Subscriptions::BrokenOff => {
                 send(&socket, 1, text.as_bytes());
                 if number % 2_000 == 1_999 {
-                    socket = attacker.connect(place, None);
+                    socket = attacker.connect(target, None);
                 }
             }
             Subscriptions::EndsOfOthers => {
@@ -303,11 +303,11 @@ fn subscribe(attacker: &Attacker<'_>, place: TargetSocket, kind: Subscriptions) 
     }
 }
 
-fn hold(attacker: &Attacker<'_>, place: TargetSocket, progress: Progress) {
+fn hold(attacker: &Attacker<'_>, target: TargetSocket, progress: Progress) {
     let mut held: Vec<Bare> = Vec::new();
     let greeting = bare::greeting((3, 1), b"NULL");
     while attacker.goes_on() || held.len() < 20 {
-        let Some(mut stream) = attacker.bare(place) else {
+        let Some(mut stream) = attacker.bare(target) else {
             return;
         };
         stream.send(match progress {
@@ -326,10 +326,10 @@ fn hold(attacker: &Attacker<'_>, place: TargetSocket, progress: Progress) {
     }
 }
 
-fn storm(attacker: &Attacker<'_>, place: TargetSocket) {
+fn storm(attacker: &Attacker<'_>, target: TargetSocket) {
     let mut last = Vec::new();
     loop {
-        last.push(attacker.connect(place, None));
+        last.push(attacker.connect(target, None));
         let_pass(BREATH * 2);
         if last.len() > 4 {
             last.remove(0);
@@ -340,10 +340,10 @@ fn storm(attacker: &Attacker<'_>, place: TargetSocket) {
     }
 }
 
-fn speak(attacker: &Attacker<'_>, place: TargetSocket, speech: Speech) {
+fn speak(attacker: &Attacker<'_>, target: TargetSocket, speech: Speech) {
     let mut number = 0;
     loop {
-        let Some(mut stream) = attacker.bare(place) else {
+        let Some(mut stream) = attacker.bare(target) else {
             return;
         };
         for part in parts(speech, number) {
@@ -425,19 +425,19 @@ fn parts(speech: Speech, number: usize) -> Vec<Vec<u8>> {
     }
 }
 
-fn addresses(attacker: &Attacker<'_>, place: TargetSocket, names: &[Vec<u8>]) {
+fn addresses(attacker: &Attacker<'_>, target: TargetSocket, names: &[Vec<u8>]) {
     loop {
         for name in names {
-            let first = attacker.arrive(place, Some(name));
+            let first = attacker.arrive(target, Some(name));
             let speak = |socket: &zmq::Socket| {
-                send(socket, place, b"");
+                send(socket, target, b"");
                 let message = messages::request(attacker.session, 1, protocol::Command::Ping);
-                send(socket, place, &message);
+                send(socket, target, &message);
                 let_pass(BREATH * 20);
                 attacker.read(socket);
             };
             speak(&first);
-            let second = attacker.connect(place, Some(name));
+            let second = attacker.connect(target, Some(name));
             speak(&second);
             speak(&first);
             drop(first);
@@ -502,10 +502,10 @@ fn data(attacker: &Attacker<'_>, kind: Data) {
     }
 }
 
-fn read_slowly(attacker: &Attacker<'_>, place: TargetSocket) {
+fn read_slowly(attacker: &Attacker<'_>, target: TargetSocket) {
     let sockets: Vec<zmq::Socket> = (0..4)
         .map(|_| {
-            let socket = attacker.connect(place, None);
+            let socket = attacker.connect(target, None);
             socket.set_rcvhwm(1).expect("it is a number");
             let _ = socket.send(&b"\x01"[..], zmq::DONTWAIT);
             socket

@@ -430,39 +430,39 @@ impl Table {
             ("empty", Garbage::Empty, "frames of no length"),
             ("words", Garbage::Words, "a text that errors repeat"),
         ];
-        for place in TargetSocket::ALL {
+        for target in TargetSocket::ALL {
             for (name, garbage, what) in kinds {
                 let is_read = matches!(
-                    place,
+                    target,
                     TargetSocket::Control | TargetSocket::Data | TargetSocket::Clients
                 );
                 if is_read || garbage == Garbage::Random {
-                    let name = format!("{name}-{}", place.name());
-                    let deed = Deed::Garbage(place, garbage);
-                    self.add("garbage", &name, what, place.role(), deed);
+                    let name = format!("{name}-{}", target.name());
+                    let deed = Deed::Garbage(target, garbage);
+                    self.add("garbage", &name, what, target.role(), deed);
                 }
             }
         }
-        for place in [
+        for target in [
             TargetSocket::Control,
             TargetSocket::Data,
             TargetSocket::Clients,
         ] {
             for depth in [100, 60_000] {
-                let name = format!("{depth}-{}", place.name());
+                let name = format!("{depth}-{}", target.name());
                 let what = format!("values {depth} deep in each other");
-                let deed = Deed::Payload(place, messages::nested(depth));
-                self.add("nesting", &name, &what, place.role(), deed);
+                let deed = Deed::Payload(target, messages::nested(depth));
+                self.add("nesting", &name, &what, target.role(), deed);
             }
             for (kind, bytes) in messages::LENGTHS {
-                let name = format!("{kind}-{}", place.name());
+                let name = format!("{kind}-{}", target.name());
                 let what = format!("a value ({kind}) that is longer than what follows");
-                let deed = Deed::Payload(place, bytes.to_vec());
-                self.add("lengths", &name, &what, place.role(), deed);
+                let deed = Deed::Payload(target, bytes.to_vec());
+                self.add("lengths", &name, &what, target.role(), deed);
             }
-            let deed = Deed::Payload(place, vec![0xff; 8 << 20]);
+            let deed = Deed::Payload(target, vec![0xff; 8 << 20]);
             let what = "messages of eight megabytes";
-            self.add("huge", place.name(), what, place.role(), deed);
+            self.add("huge", target.name(), what, target.role(), deed);
         }
         let what = "messages of a hundred frames of a megabyte, by a key that may only look";
         let deed = Deed::Frames(TargetSocket::Clients);
@@ -544,14 +544,14 @@ impl Table {
         let what = "commands that are refused, as fast as they go";
         let deed = Deed::Flood(remove, 1);
         self.add("flood", "refused", what, Role::Controller, deed);
-        for place in [
+        for target in [
             TargetSocket::Status,
             TargetSocket::Step,
             TargetSocket::Beats,
         ] {
             let what = "listens and does not read";
-            let deed = Deed::SlowReader(place);
-            self.add("slow-reader", place.name(), what, place.role(), deed);
+            let deed = Deed::SlowReader(target);
+            self.add("slow-reader", target.name(), what, target.role(), deed);
         }
     }
 
@@ -592,33 +592,33 @@ impl Table {
             ),
         ];
         for (name, kind, what) in kinds {
-            for place in [
+            for target in [
                 TargetSocket::Status,
                 TargetSocket::Step,
                 TargetSocket::Beats,
             ] {
                 let is_everywhere = matches!(kind, Subscriptions::Many | Subscriptions::BrokenOff);
                 let is_of_step = kind == Subscriptions::Presence;
-                let is_here = match place {
+                let is_here = match target {
                     TargetSocket::Step => is_everywhere || is_of_step,
                     TargetSocket::Beats => is_everywhere,
                     _ => !is_of_step,
                 };
                 if is_here {
-                    let name = format!("{name}-{}", place.name());
+                    let name = format!("{name}-{}", target.name());
                     let what = format!("subscriptions {what}");
-                    let deed = Deed::Subscriptions(place, kind);
-                    self.add("subscriptions", &name, &what, place.role(), deed);
+                    let deed = Deed::Subscriptions(target, kind);
+                    self.add("subscriptions", &name, &what, target.role(), deed);
                 }
             }
         }
     }
 
     fn add_connections(&mut self) {
-        for place in TargetSocket::ALL {
-            let name = format!("silent-{}", place.name());
+        for target in TargetSocket::ALL {
+            let name = format!("silent-{}", target.name());
             let what = "connections on which nothing is said";
-            let deed = Deed::Held(place, Progress::Silent);
+            let deed = Deed::Held(target, Progress::Silent);
             self.add("connections", &name, what, Role::NoKey, deed);
         }
         let what = "connections with half of a greeting";
@@ -627,15 +627,15 @@ impl Table {
         let what = "connections that end with the greeting";
         let deed = Deed::Held(TargetSocket::Status, Progress::Greeted);
         self.add("connections", "greeted", what, Role::NoKey, deed);
-        for place in [
+        for target in [
             TargetSocket::Clients,
             TargetSocket::Control,
             TargetSocket::Status,
             TargetSocket::Data,
         ] {
             let what = "connects and goes, again and again";
-            let deed = Deed::Storm(place);
-            self.add("reconnect", place.name(), what, place.role(), deed);
+            let deed = Deed::Storm(target);
+            self.add("reconnect", target.name(), what, target.role(), deed);
         }
     }
 
@@ -645,14 +645,14 @@ impl Table {
             let deed = Deed::Bare(TargetSocket::Clients, speech);
             self.add("protocol", name, &what, Role::NoKey, deed);
         }
-        for place in [
+        for target in [
             TargetSocket::Control,
             TargetSocket::Status,
             TargetSocket::Data,
         ] {
-            let name = format!("cut-ready-{}", place.name());
+            let name = format!("cut-ready-{}", target.name());
             let what = "a bare stream with the handshake, cut at each byte";
-            let deed = Deed::Bare(place, Speech::CutReady);
+            let deed = Deed::Bare(target, Speech::CutReady);
             self.add("protocol", &name, what, Role::NoKey, deed);
         }
     }
@@ -671,11 +671,11 @@ impl Table {
             ),
         ];
         for (name, addresses) in kinds {
-            for place in [TargetSocket::Clients, TargetSocket::Control] {
-                let name = format!("{name}-{}", place.name());
+            for target in [TargetSocket::Clients, TargetSocket::Control] {
+                let name = format!("{name}-{}", target.name());
                 let what = "two connections of one address, of which the first speaks on";
-                let deed = Deed::Addresses(place, addresses.clone());
-                self.add("addresses", &name, what, place.role(), deed);
+                let deed = Deed::Addresses(target, addresses.clone());
+                self.add("addresses", &name, what, target.role(), deed);
             }
         }
     }
@@ -715,18 +715,18 @@ impl Table {
             ("expired", Role::Expired),
         ];
         for (name, role) in kinds {
-            for place in [
+            for target in [
                 TargetSocket::Clients,
                 TargetSocket::Control,
                 TargetSocket::Status,
             ] {
-                let name = format!("{name}-{}", place.name());
+                let name = format!("{name}-{}", target.name());
                 let what = "connects with a key that is not authorized, or with none";
-                let deed = Deed::Garbage(place, Garbage::Random);
+                let deed = Deed::Garbage(target, Garbage::Random);
                 self.add("keys", &name, what, role, deed);
             }
         }
-        for place in [
+        for target in [
             TargetSocket::Control,
             TargetSocket::Step,
             TargetSocket::Data,
@@ -736,9 +736,9 @@ impl Table {
                 ("observer", Role::Observer),
                 ("controller", Role::Controller),
             ] {
-                let name = format!("{name}-at-{}", place.name());
+                let name = format!("{name}-at-{}", target.name());
                 let what = "connects where its role may not";
-                let deed = Deed::Garbage(place, Garbage::Random);
+                let deed = Deed::Garbage(target, Garbage::Random);
                 self.add("keys", &name, what, role, deed);
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn secondary_message(message: &PrimaryToSecondary) -> String {
             if step.checkpoint {
                 text.push_str(" checkpoint");
             }
-            if step.anew {
+            if step.reset {
                 text.push_str(" anew");
             }
             for change in &step.affinities {

@@ -213,7 +213,7 @@ impl CellHost {
     /// to be dropped.
     pub fn run(&mut self, step: &Step, snapshots: &[CellSnapshot]) -> Result<StepAck, StepError> {
         let begin = Instant::now();
-        if step.anew {
+        if step.reset {
             self.cells.clear();
             self.scene.begin_anew();
         }

@@ -76,7 +76,7 @@ impl<C: Pressed> Former<'_, C> {
     fn pressed_at(&self, face: RoundFace) -> [Real; 2] {
         let (mut sum, mut moment) = (0.0, [0.0; 2]);
         for point in self.points {
-            let (id, place) = if self.is_flipped {
+            let (id, index) = if self.is_flipped {
                 (point.fid1, point.local_p1)
             } else {
                 (point.fid2, point.local_p2)
@@ -84,8 +84,8 @@ impl<C: Pressed> Former<'_, C> {
             if face.has(id) {
                 let pressure = point.data.pressure();
                 sum += pressure;
-                moment[0] += place.x * pressure;
-                moment[1] += place.z * pressure;
+                moment[0] += index.x * pressure;
+                moment[1] += index.z * pressure;
             }
         }
         if sum > 0.0 {
@@ -123,12 +123,12 @@ fn replace<M: Default, C: Pressed>(
     let former: SmallVec<[TrackedContact<C>; CORNERS_MAX]> = manifold.points.drain(..).collect();
     for Touching {
         number,
-        points: [place, own],
+        points: [index, own],
         height,
     } in corners
     {
         manifold.points.push(TrackedContact::flipped(
-            place,
+            index,
             own,
             PackedFeatureId::face(0),
             PackedFeatureId::vertex(number),
@@ -151,9 +151,9 @@ pub(super) fn is_corner(number: u32) -> bool {
 }
 
 /// Returns the direction of a place on the rim.
-fn direction(place: usize) -> [Real; 2] {
-    let [x, z] = QUARTER[place % QUARTER.len()];
-    match place / QUARTER.len() % 4 {
+fn direction(index: usize) -> [Real; 2] {
+    let [x, z] = QUARTER[index % QUARTER.len()];
+    match index / QUARTER.len() % 4 {
         0 => [x, z],
         1 => [-z, x],
         2 => [-x, -z],
@@ -168,8 +168,8 @@ fn places([x, z]: [Real; 2]) -> SmallVec<[usize; CORNERS_MAX]> {
     if x * x + z * z < LEANING * LEANING {
         return corners.collect();
     }
-    let along = |place: &usize| {
-        let [cos, sin] = direction(*place);
+    let along = |index: &usize| {
+        let [cos, sin] = direction(*index);
         cos * x + sin * z
     };
     let nearest = (0..PLACES).reduce(|one, other| {
@@ -181,8 +181,8 @@ fn places([x, z]: [Real; 2]) -> SmallVec<[usize; CORNERS_MAX]> {
     });
     let nearest = nearest.unwrap_or(0) + PLACES;
     // As far as the next corner to both sides: a body that rocks between two stays on all of them.
-    let more = (nearest + 1 - APART..nearest + APART).filter(|place| place % APART != 0);
-    corners.chain(more.map(|place| place % PLACES)).collect()
+    let more = (nearest + 1 - APART..nearest + APART).filter(|index| index % APART != 0);
+    corners.chain(more.map(|index| index % PLACES)).collect()
 }
 
 /// A round face of a cylinder or a cone, across the y axis of its shape.
@@ -229,10 +229,10 @@ impl RoundFace {
     /// Returns the corners of the face in its own frame, with their numbers on it.
     fn corners<C: Pressed>(self, former: Former<'_, C>) -> impl Iterator<Item = (usize, Vector)> {
         let places = places(former.pressed_at(self)).into_iter();
-        places.map(move |place| {
-            let [x, z] = direction(place);
+        places.map(move |index| {
+            let [x, z] = direction(index);
             (
-                place,
+                index,
                 Vector::new(self.radius * x, self.at, self.radius * z),
             )
         })
@@ -244,7 +244,7 @@ impl RoundFace {
         former: Former<'_, C>,
     ) -> impl Iterator<Item = (u32, Vector)> {
         let corners = self.corners(former);
-        corners.map(move |(number, place)| (self.vertex(number), place))
+        corners.map(move |(number, index)| (self.vertex(number), index))
     }
 }
 
@@ -254,9 +254,9 @@ mod tests {
 
     #[test]
     fn places_are_evenly_around() {
-        for place in 0..PLACES {
-            let [x, z] = direction(place);
-            let [next_x, next_z] = direction(place + 1);
+        for index in 0..PLACES {
+            let [x, z] = direction(index);
+            let [next_x, next_z] = direction(index + 1);
             let angle = std::f64::consts::TAU / PLACES as f64;
             assert!((x * next_x + z * next_z - angle.cos()).abs() < 1e-15);
             assert!((x * next_z - z * next_x - angle.sin()).abs() < 1e-15);
@@ -267,14 +267,14 @@ mod tests {
     fn a_face_has_more_corners_where_it_leans() {
         assert_eq!(places([0.0; 2])[..], [0, 4, 8, 12, 16, 20, 24, 28]);
         assert_eq!(places([0.5, -0.5])[..], [0, 4, 8, 12, 16, 20, 24, 28]);
-        for place in 0..PLACES {
-            let middle = direction(place).map(|part| 0.9 * part);
+        for index in 0..PLACES {
+            let middle = direction(index).map(|part| 0.9 * part);
             let mut own = places(middle).to_vec();
             own.sort_unstable();
             own.dedup();
-            let more = if place % APART == 0 { 6 } else { 5 };
+            let more = if index % APART == 0 { 6 } else { 5 };
             assert_eq!(own.len(), 8 + more, "{own:?}");
-            for near in place + PLACES + 1 - APART..place + PLACES + APART {
+            for near in index + PLACES + 1 - APART..index + PLACES + APART {
                 assert!(own.contains(&(near % PLACES)), "{near} of {own:?}");
             }
         }

@@ -63,7 +63,7 @@ impl Accounts {
         topics: &[TopicReport],
     ) -> Option<Vec<TopicReport>> {
         let mut changed = None;
-        if step.anew {
+        if step.reset {
             self.reporter.reset();
             changed = Some(self.topics_at_start.clone());
         }

@@ -93,17 +93,17 @@ pub(super) fn configure(
     }
     let mut joints = Vec::with_capacity(names.len());
     let mut goals = Vec::with_capacity(names.len());
-    for (place, name) in names.into_iter().enumerate() {
+    for (index, name) in names.into_iter().enumerate() {
         joints.push(Follower {
             joint: joint(configuration, &name)?,
             pids: [
-                nth_pid(configuration, "position_", place)?,
-                nth_pid(configuration, "velocity_", place)?,
+                nth_pid(configuration, "position_", index)?,
+                nth_pid(configuration, "velocity_", index)?,
             ],
             name,
         });
         goals.push(Goal {
-            position: nth(configuration, "initial_position", place, 0.0)?,
+            position: nth(configuration, "initial_position", index, 0.0)?,
             ..Goal::default()
         });
     }
@@ -137,10 +137,10 @@ pub(super) fn configure(
 fn nth(
     configuration: &Configuration<'_>,
     name: &str,
-    place: usize,
+    index: usize,
     default: f64,
 ) -> Result<f64, ConfigureError> {
-    let Some(text) = configuration.texts(name).into_iter().nth(place) else {
+    let Some(text) = configuration.texts(name).into_iter().nth(index) else {
         return Ok(default);
     };
     match text.parse::<f64>() {
@@ -152,10 +152,10 @@ fn nth(
 fn nth_pid(
     configuration: &Configuration<'_>,
     prefix: &str,
-    place: usize,
+    index: usize,
 ) -> Result<Pid, ConfigureError> {
     let number =
-        |name: &str, default| nth(configuration, &format!("{prefix}{name}"), place, default);
+        |name: &str, default| nth(configuration, &format!("{prefix}{name}"), index, default);
     let [p, i, d] = PID.gains;
     Ok(Pid {
         gains: [
@@ -185,7 +185,7 @@ impl JointTrajectoryController {
         }
         let column = |name: &String| {
             let found = self.joints.iter().position(|joint| joint.name == *name);
-            found.map(|place| place as u32)
+            found.map(|index| index as u32)
         };
         let points: Option<Vec<Point>> = message.points.iter().map(point).collect();
         let start_ns = message.header.stamp.as_ns();
@@ -227,13 +227,13 @@ impl Trajectory {
     /// Gives joints the goals of the current point.
     fn set_goals(&self, goals: &mut [Goal]) {
         let point = &self.points[self.current as usize];
-        for (place, column) in self.columns.iter().enumerate() {
+        for (index, column) in self.columns.iter().enumerate() {
             let goal = column.and_then(|joint| goals.get_mut(joint as usize));
             if let Some(goal) = goal {
                 let [position, velocity, effort] = point
                     .numbers
                     .each_ref()
-                    .map(|list| list.get(place).copied().unwrap_or_default());
+                    .map(|list| list.get(index).copied().unwrap_or_default());
                 *goal = Goal {
                     position,
                     velocity,
@@ -288,8 +288,8 @@ impl System for JointTrajectoryController {
                 cell.joint_velocity(model, joint, 0) - goal.velocity,
             ];
             let mut force = goal.effort;
-            for (place, error) in errors.into_iter().enumerate() {
-                force += follower.pids[place].update(&mut goal.pids[place], error, step_size_s);
+            for (index, error) in errors.into_iter().enumerate() {
+                force += follower.pids[index].update(&mut goal.pids[index], error, step_size_s);
             }
             cell.push_joint(model, joint, 0, force);
         }

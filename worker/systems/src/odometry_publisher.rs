@@ -165,8 +165,8 @@ impl OdometryPublisher {
         };
         context.publish(&self.odometry, &message);
         let variance = (self.deviation * self.deviation) as f32;
-        let diagonal = |place: usize| {
-            if place.is_multiple_of(7) {
+        let diagonal = |index: usize| {
+            if index.is_multiple_of(7) {
                 variance
             } else {
                 0.0

@@ -56,14 +56,14 @@ impl Neighbours {
     pub(super) fn put_back(
         &mut self,
         performer: usize,
-        place: &PerformerLocation,
+        location: &PerformerLocation,
         allowed: [[f32; 3]; 2],
         rules: &Rules,
         is_beside: bool,
     ) {
         let bounds = Bounds::from(allowed).inflated(2.0 * rules.interaction_margin);
-        let tree = &mut self.trees[place.world()];
-        let leaf = tree.insert(performer as u32, &bounds, place.cell.0);
+        let tree = &mut self.trees[location.world()];
+        let leaf = tree.insert(performer as u32, &bounds, location.cell.0);
         tree.set_mark(leaf, is_beside);
         self.leaves[performer] = Some(leaf);
         self.allowed[performer] = allowed;
@@ -94,12 +94,12 @@ impl Neighbours {
     pub(super) fn place(
         &mut self,
         performer: usize,
-        place: &PerformerLocation,
+        location: &PerformerLocation,
         state: &PerformerState,
         rules: &Rules,
         marks: &mut [Marks],
     ) {
-        self.remove(performer, place, marks);
+        self.remove(performer, location, marks);
         if !is_somewhere(state) {
             return;
         }
@@ -111,21 +111,21 @@ impl Neighbours {
         let wider = wider * turn(state.performer) as f32;
         let allowed = [low.map(|low| low - wider), high.map(|high| high + wider)];
         let bounds = Bounds::from(allowed).inflated(2.0 * rules.interaction_margin);
-        let tree = &mut self.trees[place.world()];
-        self.leaves[performer] = Some(tree.insert(performer as u32, &bounds, place.cell.0));
+        let tree = &mut self.trees[location.world()];
+        self.leaves[performer] = Some(tree.insert(performer as u32, &bounds, location.cell.0));
         self.allowed[performer] = allowed;
-        self.look_beside(performer, place, rules, marks);
+        self.look_beside(performer, location, rules, marks);
     }
 
     /// Takes a performer out.
     pub(super) fn remove(
         &mut self,
         performer: usize,
-        place: &PerformerLocation,
+        location: &PerformerLocation,
         marks: &mut [Marks],
     ) {
         if let Some(leaf) = self.leaves[performer].take() {
-            self.trees[place.world()].remove(leaf);
+            self.trees[location.world()].remove(leaf);
         }
         self.allowed[performer] = NOWHERE;
         marks[performer].set(Marks::BESIDE, false);
@@ -135,13 +135,13 @@ impl Neighbours {
     pub(super) fn move_to_cell(
         &mut self,
         performer: usize,
-        place: &PerformerLocation,
+        location: &PerformerLocation,
         rules: &Rules,
         marks: &mut [Marks],
     ) {
         if let Some(leaf) = self.leaves[performer] {
-            self.trees[place.world()].set_label(leaf, place.cell.0);
-            self.look_beside(performer, place, rules, marks);
+            self.trees[location.world()].set_label(leaf, location.cell.0);
+            self.look_beside(performer, location, rules, marks);
         }
     }
 
@@ -149,17 +149,17 @@ impl Neighbours {
     pub(super) fn look_beside(
         &mut self,
         performer: usize,
-        place: &PerformerLocation,
+        location: &PerformerLocation,
         rules: &Rules,
         marks: &mut [Marks],
     ) {
         let Some(leaf) = self.leaves[performer] else {
             return;
         };
-        let tree = &mut self.trees[place.world()];
+        let tree = &mut self.trees[location.world()];
         let allowed = Bounds::from(self.allowed[performer]);
         let bounds = allowed.inflated(2.0 * rules.interaction_margin);
-        let own = place.cell.0;
+        let own = location.cell.0;
         let is_beside = Cell::new(false);
         self.beside.clear();
         tree.visit(
@@ -193,10 +193,10 @@ impl Neighbours {
     }
 
     /// Notes that a performer has been seen in this round.
-    pub(super) fn see(&mut self, performer: usize, place: &PerformerLocation) {
+    pub(super) fn see(&mut self, performer: usize, location: &PerformerLocation) {
         self.seen[performer] = self.round;
         if let Some(leaf) = self.leaves[performer] {
-            self.trees[place.world()].set_seen(leaf, self.round);
+            self.trees[location.world()].set_seen(leaf, self.round);
         }
     }
 
@@ -208,11 +208,11 @@ impl Neighbours {
         states: &[PerformerState],
         rules: &Rules,
     ) -> bool {
-        let place = &places[performer];
-        let own: CellId = place.cell;
+        let location = &places[performer];
+        let own: CellId = location.cell;
         let bounds = reach_box(&states[performer], rules.interaction_margin);
         let mut meets = false;
-        self.trees[place.world()].visit(
+        self.trees[location.world()].visit(
             &bounds,
             |below| !below.all_have_label(own.0),
             |_, other| {
@@ -236,10 +236,10 @@ impl Neighbours {
         rules: &Rules,
         met: &mut Vec<usize>,
     ) {
-        let place = &places[performer];
-        let margin = margin_within(place, rules);
+        let location = &places[performer];
+        let margin = margin_within(location, rules);
         let bounds = reach_box(&states[performer], margin);
-        self.trees[place.world()].visit(
+        self.trees[location.world()].visit(
             &bounds,
             |below| !below.all_are_seen(self.round),
             |_, other| {
@@ -276,8 +276,8 @@ fn meet(
 
 /// Returns the margin with which a performer meets those of its cell \[m\]: twice the interaction
 /// margin when it is away from home.
-fn margin_within(place: &PerformerLocation, rules: &Rules) -> f64 {
-    let times = if place.is_away() { 2.0 } else { 1.0 };
+fn margin_within(location: &PerformerLocation, rules: &Rules) -> f64 {
+    let times = if location.is_away() { 2.0 } else { 1.0 };
     times * rules.interaction_margin
 }
 

@@ -113,9 +113,9 @@ impl Primary {
         if !self.asks_participants() {
             return;
         }
-        let patience = self.settings.peer_timeout;
+        let timeout = self.settings.peer_timeout;
         let participants = self.commands.participants_mut();
-        if let Some(reason) = participants.continue_holding(patience, cx) {
+        if let Some(reason) = participants.continue_holding(timeout, cx) {
             self.begin_stopping(reason, cx);
         }
     }

@@ -105,8 +105,8 @@ mod tests {
                 .models
                 .push(performer(&format!("at {x}"), [*x, 0.0, 0.0]));
         }
-        let reference = |place: usize| LinkReference {
-            model: if place == 0 { 0 } else { place + 1 },
+        let reference = |index: usize| LinkReference {
+            model: if index == 0 { 0 } else { index + 1 },
             link: 0,
         };
         world.joints = joints

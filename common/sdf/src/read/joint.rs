@@ -33,31 +33,31 @@ pub(super) struct Surroundings<'s, 't> {
 /// Reads a joint of a model; none where it is wrong, or holds nothing together.
 pub(super) fn read(
     frame: &Frame<'_>,
-    place: &Surroundings<'_, '_>,
+    surroundings: &Surroundings<'_, '_>,
     report: &mut Report,
 ) -> Option<Joint> {
     let element = frame.element;
-    let kind = kind(frame, place, report)?;
+    let kind = kind(frame, surroundings, report)?;
     // What is wrong with sides was said when frames were solved.
-    let parent = match parent_body(element, place.scope)? {
+    let parent = match parent_body(element, surroundings.scope)? {
         Body::World | Body::StaticModel(_) => JointParent::World,
-        Body::Link(link) => JointParent::Link(link_index(&link, place)?),
+        Body::Link(link) => JointParent::Link(link_index(&link, surroundings)?),
     };
-    let child = match place.scope.body_of(&side(element, "child"))? {
+    let child = match surroundings.scope.body_of(&side(element, "child"))? {
         Body::World => return None,
-        Body::Link(link) => link_index(&link, place)?,
-        Body::StaticModel(model) => any_link_of(&model, place)?,
+        Body::Link(link) => link_index(&link, surroundings)?,
+        Body::StaticModel(model) => any_link_of(&model, surroundings)?,
     };
     if parent == JointParent::Link(child) {
         return None;
     }
-    if !place.scope.is_static {
+    if !surroundings.scope.is_static {
         axis::warn_beyond_limits(frame, kind.axes(), report);
     }
-    let pose = place.pose.then(&frame.pose);
-    let name = format!("{}{}", place.prefix, frame.name);
+    let pose = surroundings.pose.then(&frame.pose);
+    let name = format!("{}{}", surroundings.prefix, frame.name);
     Some(Joint {
-        sensors: sensor::read_all(frame, place.scope, report),
+        sensors: sensor::read_all(frame, surroundings.scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &[]),
         ..Joint::new(&name, kind, parent, child, pose)
@@ -82,11 +82,11 @@ pub(super) fn side(joint: &Element, name: &str) -> String {
 /// Reads what a joint lets move.
 pub(super) fn kind(
     frame: &Frame<'_>,
-    place: &Surroundings<'_, '_>,
+    surroundings: &Surroundings<'_, '_>,
     report: &mut Report,
 ) -> Option<JointKind> {
     let element = frame.element;
-    axis::check(frame, place, report);
+    axis::check(frame, surroundings, report);
     let Some(name) = element.filled_attribute("type") else {
         report.error(
             "ATTRIBUTE_MISSING",
@@ -98,21 +98,21 @@ pub(super) fn kind(
     Some(match name.to_ascii_lowercase().as_str() {
         "fixed" => JointKind::Fixed,
         "ball" => JointKind::Ball,
-        "revolute" => JointKind::Revolute(axis::read_one(frame, place, report)),
+        "revolute" => JointKind::Revolute(axis::read_one(frame, surroundings, report)),
         "continuous" => {
-            JointKind::Continuous(axis::read_one(frame, place, report).without_limits())
+            JointKind::Continuous(axis::read_one(frame, surroundings, report).without_limits())
         }
-        "prismatic" => JointKind::Prismatic(axis::read_one(frame, place, report)),
-        "universal" => JointKind::Universal(axis::read_two(frame, place, report)),
-        "revolute2" => JointKind::Revolute2(axis::read_two(frame, place, report)),
+        "prismatic" => JointKind::Prismatic(axis::read_one(frame, surroundings, report)),
+        "universal" => JointKind::Universal(axis::read_two(frame, surroundings, report)),
+        "revolute2" => JointKind::Revolute2(axis::read_two(frame, surroundings, report)),
         "screw" => JointKind::Screw {
-            axis: axis::read_one(frame, place, report),
+            axis: axis::read_one(frame, surroundings, report),
             thread_pitch: thread_pitch(element, report),
         },
         "gearbox" => JointKind::Gearbox {
-            axes: axis::read_two(frame, place, report),
+            axes: axis::read_two(frame, surroundings, report),
             ratio: value::number(element, "gearbox_ratio", 1.0, report),
-            reference_body: reference_body(frame, place, report),
+            reference_body: reference_body(frame, surroundings, report),
         },
         _ => {
             let message = format!("{name:?} is no type of joint");
@@ -139,15 +139,15 @@ fn thread_pitch(joint: &Element, report: &mut Report) -> f64 {
 
 fn reference_body(
     frame: &Frame<'_>,
-    place: &Surroundings<'_, '_>,
+    surroundings: &Surroundings<'_, '_>,
     report: &mut Report,
 ) -> Option<usize> {
     let name = side(frame.element, "gearbox_reference_body");
     if name.is_empty() {
         return None;
     }
-    if let Some(Body::Link(link)) = place.scope.body_of(&name)
-        && let Some(index) = link_index(&link, place)
+    if let Some(Body::Link(link)) = surroundings.scope.body_of(&name)
+        && let Some(index) = link_index(&link, surroundings)
     {
         return Some(index);
     }
@@ -162,14 +162,17 @@ fn reference_body(
     None
 }
 
-fn link_index(link: &str, place: &Surroundings<'_, '_>) -> Option<usize> {
-    place.links.get(&format!("{}{link}", place.prefix)).copied()
+fn link_index(link: &str, surroundings: &Surroundings<'_, '_>) -> Option<usize> {
+    surroundings
+        .links
+        .get(&format!("{}{link}", surroundings.prefix))
+        .copied()
 }
 
 /// Returns a link of a static model, all of whose links stand still alike.
-fn any_link_of(model: &str, place: &Surroundings<'_, '_>) -> Option<usize> {
+fn any_link_of(model: &str, surroundings: &Surroundings<'_, '_>) -> Option<usize> {
     let separator = if model.is_empty() { "" } else { "::" };
-    let prefix = format!("{}{model}{separator}", place.prefix);
-    let (name, index) = place.links.range(prefix.clone()..).next()?;
+    let prefix = format!("{}{model}{separator}", surroundings.prefix);
+    let (name, index) = surroundings.links.range(prefix.clone()..).next()?;
     name.starts_with(&prefix).then_some(*index)
 }

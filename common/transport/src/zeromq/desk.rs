@@ -20,7 +20,7 @@ use zmq_options::Connection;
 
 use super::door::Door;
 use super::gate::{Gate, Sender as Client};
-use super::inbox::{Event, Frames, Inbox, Patience};
+use super::inbox::{Event, Frames, Inbox, PollTimeout};
 use super::roll::Roll;
 use super::socket;
 use crate::link::{Arrival, LinkError, Waker};
@@ -241,7 +241,7 @@ impl Clerk {
             (self.read, self.turned_away) = (0, 0);
         }
         let timeout = (!self.queues.is_empty()).then_some(RETRY);
-        if let Some(Event::Message(_, frames)) = self.inbox.next(&mut Patience::new(timeout))? {
+        if let Some(Event::Message(_, frames)) = self.inbox.next(&mut PollTimeout::new(timeout))? {
             self.read += 1;
             match self.admit(frames) {
                 Some(request) => {

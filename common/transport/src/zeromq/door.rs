@@ -163,8 +163,8 @@ impl Doorkeeper {
                 .map(|socket| socket.as_poll_item(zmq::POLLIN))
                 .collect();
             items.push(zmq::PollItem::from_fd(self.wake.descriptor(), zmq::POLLIN));
-            let patience = i64::try_from(REREAD_INTERVAL.as_millis()).unwrap_or(i64::MAX);
-            match zmq::poll(&mut items, patience) {
+            let timeout = i64::try_from(REREAD_INTERVAL.as_millis()).unwrap_or(i64::MAX);
+            match zmq::poll(&mut items, timeout) {
                 Ok(_) | Err(zmq::Error::EINTR) => {}
                 Err(_) => return,
             }

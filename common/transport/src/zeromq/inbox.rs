@@ -66,7 +66,7 @@ impl AsRef<[u8]> for Owned {
 }
 
 /// Time that a caller still wants to wait; its clock is read only when there is need to.
-pub(super) struct Patience {
+pub(super) struct PollTimeout {
     timeout: Option<Duration>,
     started: Option<Instant>,
 }
@@ -125,7 +125,7 @@ impl Inbox {
     }
 
     /// Waits for what comes next; `None` when the patience is at its end.
-    pub(super) fn next(&mut self, patience: &mut Patience) -> Result<Option<Event>, LinkError> {
+    pub(super) fn next(&mut self, timeout: &mut PollTimeout) -> Result<Option<Event>, LinkError> {
         loop {
             if self.messages_since_look < MESSAGES_PER_LOOK
                 && let Some(event) = self.take_in_turn()?
@@ -136,7 +136,7 @@ impl Inbox {
             let found = if may_hold {
                 self.look(Some(Duration::ZERO))?
             } else {
-                let left = patience.left();
+                let left = timeout.left();
                 self.spin(left)? || self.look(left)?
             };
             if self.watches.last().is_some_and(Watch::is_ready) {
@@ -149,7 +149,7 @@ impl Inbox {
                     return Ok(Some(event));
                 }
             }
-            if !found && patience.is_over() {
+            if !found && timeout.is_over() {
                 return Ok(None);
             }
         }
@@ -237,7 +237,7 @@ impl Frames {
     }
 }
 
-impl Patience {
+impl PollTimeout {
     pub(super) fn new(timeout: Option<Duration>) -> Self {
         Self {
             timeout,

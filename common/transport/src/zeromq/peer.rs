@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use protocol::{Access, RoutingId};
 
-use super::inbox::{Event, Frames, Inbox, Patience};
+use super::inbox::{Event, Frames, Inbox, PollTimeout};
 use super::socket::{self, Queue, open};
 use super::{Curve, SocketOptions};
 use crate::endpoint::{Address, Endpoints};
@@ -345,9 +345,9 @@ impl Link for PeerLink {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
-        let mut patience = Patience::new(timeout);
+        let mut timeout = PollTimeout::new(timeout);
         loop {
-            let found = match self.inbox.next(&mut patience)? {
+            let found = match self.inbox.next(&mut timeout)? {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Arrival::Woken)),
                 Some(Event::Message(source, frames)) if source == self.monitor => {

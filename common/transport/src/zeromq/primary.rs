@@ -21,7 +21,7 @@ use super::desk::Desk;
 use super::directory::RunDirectory;
 use super::door::Door;
 use super::gate::{Gate, Sender};
-use super::inbox::{Event, Frames, Inbox, Patience};
+use super::inbox::{Event, Frames, Inbox, PollTimeout};
 use super::roll::Roll;
 use super::status::SharedSubscribers;
 use super::wake::OutsideWaker;
@@ -235,9 +235,9 @@ impl Link for PrimaryLink {
         }
         self.is_turn_of_clients = true;
         let asked = self.desk.has_request().then_some(Duration::ZERO);
-        let mut patience = Patience::new(asked.or(timeout));
+        let mut timeout = PollTimeout::new(asked.or(timeout));
         loop {
-            let found = match self.inbox.next(&mut patience)? {
+            let found = match self.inbox.next(&mut timeout)? {
                 None if asked.is_some() => return Ok(self.request()),
                 None => return Ok(None),
                 Some(Event::Woken) => {

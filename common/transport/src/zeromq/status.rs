@@ -12,7 +12,7 @@ use protocol::RoutingId;
 
 use super::directory::RunDirectory;
 use super::door::Door;
-use super::inbox::{Event, Frames, Inbox, Patience};
+use super::inbox::{Event, Frames, Inbox, PollTimeout};
 use super::primary::{SUBSCRIBE, UNSUBSCRIBE};
 use super::roll::Roll;
 use super::socket;
@@ -143,9 +143,9 @@ impl Publisher for StatusPublisher {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Notice>, LinkError> {
-        let mut patience = Patience::new(timeout);
+        let mut timeout = PollTimeout::new(timeout);
         loop {
-            let event = match self.inbox.next(&mut patience)? {
+            let event = match self.inbox.next(&mut timeout)? {
                 Some(Event::Message(source, mut frames)) => {
                     if !self.is_let_in(source, &mut frames) {
                         continue;

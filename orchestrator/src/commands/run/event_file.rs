@@ -24,7 +24,7 @@ pub(super) fn is_stdout(path: &Path) -> bool {
 /// Output of events; closed by the first failure.
 #[derive(Debug)]
 pub(super) struct EventFile {
-    place: EventTarget,
+    target: EventTarget,
     events: EventsInOrder,
 }
 
@@ -62,9 +62,9 @@ impl EventFile {
         Ok(Self::over(EventTarget::File(file)))
     }
 
-    fn over(place: EventTarget) -> Self {
+    fn over(target: EventTarget) -> Self {
         Self {
-            place,
+            target,
             events: EventsInOrder::default(),
         }
     }
@@ -103,13 +103,13 @@ impl EventFile {
     fn write(&mut self, event: &Event) -> anyhow::Result<()> {
         let line = serde_json::to_string(event).context("cannot write an event as JSON")? + "\n";
         let line = escaped(&line);
-        let is_written = match &mut self.place {
+        let is_written = match &mut self.target {
             EventTarget::File(file) => file.write_all(line.as_bytes()).map(|()| true),
             EventTarget::Stdout => Ok(output::print_on(&line).is_ok_and(|is_read| is_read)),
             EventTarget::Closed => Ok(true),
         };
         if !matches!(is_written, Ok(true)) {
-            self.place = EventTarget::Closed;
+            self.target = EventTarget::Closed;
         }
         is_written.map(drop).context("cannot write events any more")
     }

@@ -107,9 +107,9 @@ impl TableRows {
     }
 
     /// Selects a shown row by its place; what is not there is not selected.
-    pub fn select_row<R: Row>(&mut self, place: usize, data: &[R]) {
-        if place < self.rows.len() {
-            self.cursor = place;
+    pub fn select_row<R: Row>(&mut self, index: usize, data: &[R]) {
+        if index < self.rows.len() {
+            self.cursor = index;
             self.move_by(0, data);
         }
     }
@@ -192,7 +192,7 @@ pub trait TableData {
     /// Moves the selection down (positive) or up.
     fn move_by(&self, rows: &mut TableRows, by: isize);
     /// Selects a shown row by its place.
-    fn select_row(&self, rows: &mut TableRows, place: usize);
+    fn select_row(&self, rows: &mut TableRows, index: usize);
     /// Sorts by the next order.
     fn sort_next(&self, rows: &mut TableRows);
 }
@@ -206,8 +206,8 @@ impl<R: Row> TableData for Vec<R> {
         rows.move_by(by, self);
     }
 
-    fn select_row(&self, rows: &mut TableRows, place: usize) {
-        rows.select_row(place, self);
+    fn select_row(&self, rows: &mut TableRows, index: usize) {
+        rows.select_row(index, self);
     }
 
     fn sort_next(&self, rows: &mut TableRows) {

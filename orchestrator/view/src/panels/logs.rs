@@ -101,10 +101,10 @@ fn shown<'a>(model: &Model, line: &'a LogLine) -> StyledLine<'a> {
 /// show it.
 fn without_date(line: &str) -> &str {
     let is_date = |date: &str| {
-        let is_dash = |place: usize| place == 4 || place == 7;
+        let is_dash = |index: usize| index == 4 || index == 7;
         let mut bytes = date.bytes().enumerate();
-        bytes.all(|(place, byte)| {
-            if is_dash(place) {
+        bytes.all(|(index, byte)| {
+            if is_dash(index) {
                 byte == b'-'
             } else {
                 byte.is_ascii_digit()

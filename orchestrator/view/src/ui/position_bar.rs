@@ -13,10 +13,10 @@ use super::theme::Theme;
 const WIDTH_MIN: usize = 4;
 
 /// Draws the bar between the times at its ends, with the speed behind it.
-pub fn draw(place: &RecordingPlace, theme: Theme, frame: &mut Frame, area: Rect) {
+pub fn draw(position: &RecordingPlace, theme: Theme, frame: &mut Frame, area: Rect) {
     let seconds = |time: protocol::SimTime| format!("{} s", text::decimal(time.seconds(), 3));
-    let (start, end) = (seconds(place.start), seconds(place.end));
-    let speed = format!("{}x", text::decimal(place.speed, 2));
+    let (start, end) = (seconds(position.start), seconds(position.end));
+    let speed = format!("{}x", text::decimal(position.speed, 2));
     let taken = start.len() + end.len() + speed.len() + 6;
     let room = usize::from(area.width).saturating_sub(taken);
     let mut spans = vec![
@@ -25,7 +25,7 @@ pub fn draw(place: &RecordingPlace, theme: Theme, frame: &mut Frame, area: Rect)
         Span::raw(" "),
     ];
     if room >= WIDTH_MIN {
-        let done = (place.share.clamp(0.0, 1.0) * room as f64).round() as usize;
+        let done = (position.share.clamp(0.0, 1.0) * room as f64).round() as usize;
         let glyphs = theme.glyphs();
         spans.push(Span::styled(glyphs.bar.repeat(done), theme.value()));
         spans.push(Span::styled(

@@ -258,9 +258,9 @@ fn a_failed_action_is_told_once_with_its_reason_and_the_others_are_done() {
 
 #[test]
 fn a_run_that_begins_anew_has_the_bits_of_the_first_one() {
-    let begin = |hosts: &mut Hosts, anew| {
+    let begin = |hosts: &mut Hosts, reset| {
         hosts.pause(|step| {
-            step.anew = anew;
+            step.reset = reset;
             step.elapsed = SimTime(0);
             for cell in 1..4 {
                 step.affinities.push(affinity(cell, "a", CellSource::Start));

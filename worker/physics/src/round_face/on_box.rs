@@ -58,11 +58,11 @@ pub(in super::super) fn find<M: Default, C: Pressed>(
         return false;
     }
     let touching = corners.into_iter().filter_map(|corner| {
-        let [place, own] = corner.places;
-        let height = seat.height(place);
+        let [point, own] = corner.places;
+        let height = seat.height(point);
         (height <= prediction).then(|| Touching {
             number: seat.face.vertex(corner.number),
-            points: [place - seat.normal * height, own],
+            points: [point - seat.normal * height, own],
             height,
         })
     });
@@ -116,8 +116,8 @@ impl Seat {
     }
 
     /// Returns the height of a point above the face of the box \[m\].
-    fn height(&self, place: Vector) -> Real {
-        self.normal.dot(place) - self.half[self.axes[0]]
+    fn height(&self, point: Vector) -> Real {
+        self.normal.dot(point) - self.half[self.axes[0]]
     }
 
     fn normal_of_shape(&self) -> Vector {
@@ -132,8 +132,8 @@ impl Seat {
         is_inside(self.axes[1]) && is_inside(self.axes[2])
     }
 
-    fn is_above(&self, place: Vector) -> bool {
-        let is_inside = |axis: usize| place[axis].abs() <= self.half[axis] * (1.0 + ROUNDING);
+    fn is_above(&self, point: Vector) -> bool {
+        let is_inside = |axis: usize| point[axis].abs() <= self.half[axis] * (1.0 + ROUNDING);
         is_inside(self.axes[1]) && is_inside(self.axes[2])
     }
 
@@ -207,16 +207,16 @@ impl Seat {
         (second, beside): (usize, Real),
     ) {
         let outward = self.box_to_shape.rotation * Vector::Y;
-        let mut place = self.center;
-        place[first] = at;
-        place[second] = beside;
-        let way = place - self.center;
+        let mut point = self.center;
+        point[first] = at;
+        point[second] = beside;
+        let way = point - self.center;
         let axis = self.axes[0];
-        place[axis] -= outward.dot(way) / outward[axis];
-        let own = self.box_to_shape.inverse_transform_point(place);
+        point[axis] -= outward.dot(way) / outward[axis];
+        let own = self.box_to_shape.inverse_transform_point(point);
         shared.push(Corner {
             number: PLACES + shared.len(),
-            places: [place, own],
+            places: [point, own],
         });
     }
 }

@@ -51,11 +51,11 @@ pub(in super::super) fn find<M: Default, C: Pressed>(
     };
     let corners = lens.corners(former);
     let touching = corners.into_iter().filter_map(|(number, own)| {
-        let place = lens.ground_to_shape * own;
-        let height = lens.height(place);
+        let point = lens.ground_to_shape * own;
+        let height = lens.height(point);
         (height <= prediction).then(|| Touching {
             number: lens.face.vertex(number),
-            points: [place - lens.normal * height, own],
+            points: [point - lens.normal * height, own],
             height,
         })
     });
@@ -104,8 +104,8 @@ impl Lens {
     }
 
     /// Returns the height of a point above the larger face \[m\].
-    fn height(&self, place: Vector) -> Real {
-        self.normal.dot(place - self.ground.center())
+    fn height(&self, point: Vector) -> Real {
+        self.normal.dot(point - self.ground.center())
     }
 
     /// Returns how far the centres of both are apart along the larger face \[m\].
@@ -136,12 +136,12 @@ impl Lens {
         let own = |x: Real, z: Real| Vector::new(x, self.face.at, z);
         let mut corners = SmallVec::new();
         let nowhere = [0.0; 2];
-        for place in places(nowhere) {
-            let [cos, sin] = direction(place);
+        for point in places(nowhere) {
+            let [cos, sin] = direction(point);
             let of_small = exit([x, z], [cos, sin], small);
             let of_large = exit([x - center.x, z - center.z], [cos, sin], large);
             let way = of_small.min(of_large);
-            corners.push((place, own(x + way * cos, z + way * sin)));
+            corners.push((point, own(x + way * cos, z + way * sin)));
         }
         let along = 0.5 * (offset + (small * small - large * large) / offset);
         let across = (small * small - along * along).max(0.0).sqrt();
@@ -220,12 +220,12 @@ mod tests {
         let drum = Cylinder::new(0.2, 0.3);
         for beside in [0.0, 1e-12, 1e-7, 1e-4] {
             let manifolds = found(&drum, &drum, beside, 0.4);
-            for place in 0..PLACES {
-                let [x, z] = direction(place);
+            for point in 0..PLACES {
+                let [x, z] = direction(point);
                 let points = manifolds[0].points.iter();
                 let farthest = points.map(|point| x * point.local_p1.x + z * point.local_p1.z);
                 let farthest = farthest.fold(0.0, Real::max);
-                assert!(farthest > 0.27, "{farthest} towards {place}, {beside}");
+                assert!(farthest > 0.27, "{farthest} towards {point}, {beside}");
             }
         }
     }

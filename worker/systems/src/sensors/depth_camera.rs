@@ -246,7 +246,7 @@ impl SensorModel for DepthCamera {
         }
         let is_seen = context.is_wanted(&self.image_topic);
         if !is_seen && !context.is_wanted(&self.points_topic) {
-            return self.noise.pass(context);
+            return self.noise.skip(context);
         }
         let frame = mount.pose(context);
         let depths = self.depths(mount, &frame, context);
@@ -258,8 +258,8 @@ impl SensorModel for DepthCamera {
         }
     }
 
-    fn pass(&mut self, context: &Context<'_>) {
-        self.noise.pass(context);
+    fn skip(&mut self, context: &Context<'_>) {
+        self.noise.skip(context);
     }
 
     fn save(&self) -> Vec<u8> {

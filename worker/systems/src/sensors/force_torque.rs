@@ -115,8 +115,8 @@ impl SensorModel for ForceTorque {
         context.publish(&self.topic, &message);
     }
 
-    fn pass(&mut self, context: &Context<'_>) {
-        self.noise.pass(context);
+    fn skip(&mut self, context: &Context<'_>) {
+        self.noise.skip(context);
     }
 
     fn save(&self) -> Vec<u8> {

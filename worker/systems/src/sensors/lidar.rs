@@ -224,8 +224,8 @@ impl SensorModel for Lidar {
         }
     }
 
-    fn pass(&mut self, context: &Context<'_>) {
-        self.noise.pass(context);
+    fn skip(&mut self, context: &Context<'_>) {
+        self.noise.skip(context);
     }
 
     fn save(&self) -> Vec<u8> {

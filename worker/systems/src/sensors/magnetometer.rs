@@ -39,8 +39,8 @@ impl SensorModel for Magnetometer {
         context.publish(&self.topic, &message);
     }
 
-    fn pass(&mut self, context: &Context<'_>) {
-        self.noise.pass(context);
+    fn skip(&mut self, context: &Context<'_>) {
+        self.noise.skip(context);
     }
 
     fn save(&self) -> Vec<u8> {

@@ -122,7 +122,7 @@ impl NoiseBank {
     }
 
     /// Lets biases wander as a measurement would.
-    pub(super) fn pass(&mut self, context: &Context<'_>) {
+    pub(super) fn skip(&mut self, context: &Context<'_>) {
         if self.channels.iter().flatten().any(Noise::wanders) {
             self.begin(context);
         }

@@ -25,7 +25,7 @@ pub(super) trait SensorModel: Send + Sync {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>);
 
     /// Goes on as if it had measured: what it says later must not depend on who listened before.
-    fn pass(&mut self, context: &Context<'_>) {
+    fn skip(&mut self, context: &Context<'_>) {
         let _ = context;
     }
 
@@ -98,7 +98,7 @@ impl System for SensorSystem {
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
         if !self.topics.iter().any(is_wanted) {
-            return self.gauge.pass(context);
+            return self.gauge.skip(context);
         }
         let header = context.header();
         let header = header

@@ -13,9 +13,9 @@ use crate::primary::context::Context;
 
 impl Participants {
     /// Returns the time of the next time-out while time runs.
-    pub(crate) fn deadline(&self, patience: Duration) -> Option<SessionTime> {
+    pub(crate) fn deadline(&self, timeout: Duration) -> Option<SessionTime> {
         let all = self.all.values().filter_map(Participant::deadline);
-        all.chain(self.awaited_since.map(|since| since + patience))
+        all.chain(self.awaited_since.map(|since| since + timeout))
             .min()
     }
 
@@ -23,17 +23,17 @@ impl Participants {
     /// joined for so long; returns the reason if the run ends.
     pub(crate) fn continue_holding(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         cx: &mut Context<'_>,
     ) -> Option<StopReason> {
         if let Some(since) = self.awaited_since
-            && cx.now >= since + patience
+            && cx.now >= since + timeout
         {
             let names: Vec<&str> = self.awaited.iter().map(PeerName::as_str).collect();
             let cause = format!(
                 "no program has joined the barrier as {} in {} s",
                 names.join(", "),
-                patience.as_secs_f64()
+                timeout.as_secs_f64()
             );
             return Some(StopReason::new(Outcome::TimedOut, cause));
         }

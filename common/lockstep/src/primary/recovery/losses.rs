@@ -229,7 +229,7 @@ impl Losses {
     /// Tells with a step which restored cells are where, unless it gives them up.
     pub(crate) fn announce_restored(&mut self, step: &mut Step) {
         let arriving = std::mem::take(&mut self.arriving);
-        if step.anew {
+        if step.reset {
             return;
         }
         for change in arriving {

@@ -12,7 +12,7 @@ const LINE_BYTES_MAX: usize = 1_000;
 pub struct History {
     lines: Vec<String>,
     /// The place of the line that is shown now.
-    place: Option<usize>,
+    index: Option<usize>,
     /// Line that was typed before an earlier one was brought back.
     draft: String,
     /// Last line that was added, to be saved for later views.
@@ -36,7 +36,7 @@ impl History {
 
     /// Adds a line that was run. One that begins with a blank is not remembered.
     pub fn push(&mut self, line: &str) {
-        self.place = None;
+        self.index = None;
         if !line.starts_with(char::is_whitespace) && self.remember(line) {
             self.unsaved = self.lines.last().cloned();
         }
@@ -49,24 +49,24 @@ impl History {
 
     /// Forgets which line is shown; the next one that is brought back is the newest.
     pub fn restart(&mut self) {
-        self.place = None;
+        self.index = None;
     }
 
     /// Returns the line before the one that is shown, if there is one.
     pub fn previous(&mut self, typed: &str) -> Option<&str> {
-        if self.place.is_none() {
+        if self.index.is_none() {
             typed.clone_into(&mut self.draft);
         }
-        let place = self.place.unwrap_or(self.lines.len()).checked_sub(1)?;
-        self.place = Some(place);
-        self.lines.get(place).map(String::as_str)
+        let index = self.index.unwrap_or(self.lines.len()).checked_sub(1)?;
+        self.index = Some(index);
+        self.lines.get(index).map(String::as_str)
     }
 
     /// Returns the line after the one that is shown; after the newest, what was typed.
     pub fn next_line(&mut self) -> Option<&str> {
-        let place = self.place? + 1;
-        self.place = (place < self.lines.len()).then_some(place);
-        Some(self.lines.get(place).unwrap_or(&self.draft))
+        let index = self.index? + 1;
+        self.index = (index < self.lines.len()).then_some(index);
+        Some(self.lines.get(index).unwrap_or(&self.draft))
     }
 
     /// Adds a line unless it is the newest already; tells whether it did.

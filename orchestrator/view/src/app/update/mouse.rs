@@ -58,7 +58,7 @@ fn on_text(model: &mut Model, action: MouseAction) {
 }
 
 fn on_press(model: &mut Model, mouse: Mouse) {
-    let Some((panel, place)) = model.places.panel_at(mouse.x, mouse.y) else {
+    let Some((panel, area)) = model.places.panel_at(mouse.x, mouse.y) else {
         return;
     };
     model.mode = Mode::Browse;
@@ -73,7 +73,7 @@ fn on_press(model: &mut Model, mouse: Mouse) {
         }
         return;
     }
-    let Some(row) = row_at(model, panel, place, mouse) else {
+    let Some(row) = row_at(model, panel, area, mouse) else {
         return;
     };
     let is_again = was_focused && table(model, panel).is_some_and(|rows| rows.cursor() == row);
@@ -137,8 +137,8 @@ fn on_wheel_map(model: &mut Model, cell: (u16, u16), steps: i32) {
 
 /// The row of a table that a cell of the screen shows; the first line within the frame is the
 /// heading.
-fn row_at(model: &Model, panel: Panel, place: ScreenRect, mouse: Mouse) -> Option<usize> {
-    let inside = place.inside();
+fn row_at(model: &Model, panel: Panel, area: ScreenRect, mouse: Mouse) -> Option<usize> {
+    let inside = area.inside();
     let rows = table(model, panel).filter(|_| inside.contains(mouse.x, mouse.y))?;
     let line = usize::from(mouse.y - inside.y).checked_sub(1)?;
     let height = usize::from(inside.height.saturating_sub(1));
