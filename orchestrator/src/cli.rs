@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use clap::builder::{BoolishValueParser, PossibleValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use run::HostList;
 use view::panels::Panel;
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
@@ -36,7 +37,7 @@ pub use topic::{
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
-#[command(name = "phalanx", version, after_help = AFTER_HELP)]
+#[command(name = "phalanx", version, long_version = version_text(), after_help = AFTER_HELP)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Cli {
     /// Command to run; `run` if none is named.
@@ -45,6 +46,21 @@ pub struct Cli {
     /// The arguments of `run` if no command is named.
     #[command(flatten)]
     pub run: RunArguments,
+}
+
+/// Returns the version with what was built.
+fn version_text() -> String {
+    format!(
+        "{}\ntarget {}-{}\nfeatures {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        if cfg!(feature = "ros2") {
+            "ros2"
+        } else {
+            "none"
+        }
+    )
 }
 
 const AFTER_HELP: &str = "\
@@ -90,6 +106,8 @@ pub enum CliCommand {
     Generate(GenerateArguments),
     /// Make a key, by which processes and views of other machines prove who they are
     Keygen(KeygenArguments),
+    /// Examine this machine and hosts: what would hold a run back, with the remedy for each
+    Doctor(DoctorArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
@@ -172,6 +190,23 @@ pub struct AttachArguments {
 #[derive(Debug, Args)]
 pub struct PsArguments {
     /// Format of the list
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// The arguments of `phalanx doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Hosts to examine, too, as `phalanx run --hosts` takes them
+    #[arg(value_name = "HOST[:N],...")]
+    pub hosts: Option<HostList>,
+    /// A run file, whose hosts are examined
+    #[arg(long, value_name = "CONFIG.toml")]
+    pub run_file: Option<PathBuf>,
+    /// The program that reaches hosts, with options separated by spaces
+    #[arg(long, value_name = "COMMAND", env = "PHALANX_SSH_COMMAND")]
+    pub ssh_command: Option<String>,
+    /// Format of the findings
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

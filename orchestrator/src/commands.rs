@@ -9,6 +9,7 @@ mod complete;
 mod config;
 mod ctl;
 mod diff;
+mod doctor;
 mod feeder;
 mod generate;
 mod keygen;
@@ -92,6 +93,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Show(arguments)) => show::show(&arguments),
         Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
         Some(CliCommand::Keygen(arguments)) => keygen::keygen(&arguments),
+        Some(CliCommand::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),

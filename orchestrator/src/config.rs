@@ -6,10 +6,12 @@
 //! `configs/default.toml` shows.
 
 pub(crate) mod document;
+mod host;
 mod keys;
 pub(crate) mod layers;
 mod process;
 mod program;
+mod section_list;
 pub(crate) mod setting;
 mod user_file;
 

@@ -7,6 +7,7 @@ pub mod death;
 mod environment;
 mod find_worker;
 mod guard;
+pub mod hosts;
 pub mod launched;
 pub mod primary_watch;
 pub mod process;
@@ -25,10 +26,11 @@ use std::path::PathBuf;
 use protocol::Role;
 use run::{JournalLocation, RunSpec, Trace};
 use serde::{Deserialize, Serialize};
-use transport::Endpoints;
+use transport::{Endpoints, KeyError, KeyPair, PublicKey};
 
 pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
 
+use self::hosts::{PreparedHost, RemoteStart};
 use crate::key_files::RunKeys;
 use crate::private_file::replace_private;
 
@@ -60,6 +62,8 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
     /// Variables of its environment besides those of this program.
     pub environment: BTreeMap<String, String>,
+    /// The other machine that it runs on, if it does.
+    pub remote: Option<RemoteStart>,
 }
 
 impl LaunchPlan {
@@ -72,15 +76,25 @@ impl LaunchPlan {
         bind.expect("a plan has an address").seen_from_here()
     }
 
-    /// Returns the processes of the run, the one that keeps time first.
-    pub fn commands(&self) -> Vec<WorkerCommand> {
+    /// Returns the processes of the run, the one that keeps time first; those of hosts come after
+    /// those of this machine.
+    ///
+    /// # Errors
+    /// Fails if a key that hosts are to have cannot be read.
+    pub fn commands(&self, hosts: &[PreparedHost]) -> Result<Vec<WorkerCommand>, KeyError> {
         let mut commands = vec![self.first_command()];
-        let secondaries = 1..=self.spec.run.secondaries;
-        commands.extend(secondaries.map(|number| self.secondary_command(number)));
+        let own = self.spec.run.secondaries;
+        commands.extend((1..=own).map(|number| self.secondary_command(number)));
+        let slots = hosts
+            .iter()
+            .flat_map(|host| std::iter::repeat_n(host, host.host.slots as usize));
+        for (number, host) in (own + 1..).zip(slots) {
+            commands.push(self.remote_command(number, host)?);
+        }
         for command in &mut commands {
             environment::give(command, &self.spec);
         }
-        commands
+        Ok(commands)
     }
 
     /// Writes the specification for the first process.
@@ -93,7 +107,7 @@ impl LaunchPlan {
 
     /// Returns the names of the secondaries.
     pub fn secondary_names(&self) -> Vec<String> {
-        (1..=self.spec.run.secondaries)
+        (1..=self.spec.run.secondaries + self.spec.secondaries_of_hosts())
             .map(secondary_name)
             .collect()
     }
@@ -128,7 +142,8 @@ impl LaunchPlan {
 
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let all = self.spec.run.secondaries + self.spec.network.remote_secondaries;
+        let started = self.spec.run.secondaries + self.spec.secondaries_of_hosts();
+        let all = started + self.spec.network.remote_secondaries;
         let role = if all == 0 {
             Role::Standalone
         } else {
@@ -154,19 +169,45 @@ impl LaunchPlan {
             role,
             arguments,
             environment: BTreeMap::new(),
+            remote: None,
         }
     }
 
     fn secondary_command(&self, number: u32) -> WorkerCommand {
-        let name = secondary_name(number);
-        let network = &self.spec.network;
-        let mut arguments = vec!["--network-role=secondary".into()];
+        let mut arguments = Vec::new();
         flag(&mut arguments, "--connect", self.endpoint().to_string());
-        flag(&mut arguments, "--name", &name);
         if let Some(keys) = &self.keys {
             flag(&mut arguments, "--key", &keys.secondary);
             flag(&mut arguments, "--server-key", &keys.primary_public);
         }
+        self.command_of_secondary(number, arguments)
+    }
+
+    /// Returns the command of a secondary on another machine: no file of this one is there.
+    fn remote_command(&self, number: u32, host: &PreparedHost) -> Result<WorkerCommand, KeyError> {
+        let mut arguments = Vec::new();
+        let mut key = None;
+        if let Some(keys) = &self.keys {
+            let public = PublicKey::read(&keys.primary_public)?;
+            arguments.push("--key=-".into());
+            flag(&mut arguments, "--server-key", public.to_string());
+            key = Some(KeyPair::read(&keys.secondary)?.lines());
+        }
+        let bind = self.spec.network.bind.as_ref();
+        let bind = bind.expect("a plan has an address");
+        Ok(WorkerCommand {
+            remote: Some(host.start(bind, key)),
+            ..self.command_of_secondary(number, arguments)
+        })
+    }
+
+    /// Returns the command of a secondary that is told by some arguments where the primary is.
+    fn command_of_secondary(&self, number: u32, connection: Vec<OsString>) -> WorkerCommand {
+        let name = secondary_name(number);
+        let network = &self.spec.network;
+        let mut arguments = vec!["--network-role=secondary".into()];
+        arguments.extend(connection);
+        flag(&mut arguments, "--name", &name);
         if self.spec.security.insecure {
             arguments.push("--insecure".into());
         }
@@ -182,6 +223,7 @@ impl LaunchPlan {
             role: Role::Secondary,
             arguments,
             environment: BTreeMap::new(),
+            remote: None,
         }
     }
 }

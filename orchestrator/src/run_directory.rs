@@ -228,6 +228,11 @@ impl Runs {
         Ok(Self { root })
     }
 
+    /// Returns the folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Makes and takes the folder of a new run: under the name given, or else under the stem
     /// followed by the first number that no folder has. Forgets the oldest ended runs.
     ///

@@ -18,6 +18,7 @@ pub mod screen;
 pub mod secondary_node;
 pub mod slow_cable;
 pub mod soak;
+pub mod ssh_host;
 pub mod standalone;
 pub mod transcript;
 pub mod truth;

@@ -30,7 +30,7 @@ const BY_HAND: &str = "by-hand";
 /// keeps time; secondaries run the physics. A secondary needs nothing but its role and where to
 /// find the primary.
 #[derive(Debug, Parser)]
-#[command(name = "worker", version, after_help = EXIT_CODES)]
+#[command(name = "worker", version, long_version = worker::identity::version_text(), after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// Flags of the role.
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) struct Cli {
     accept_loss: bool,
     /// Flags of access to the run.
     #[command(flatten)]
-    security: SecurityFlags,
+    pub(crate) security: SecurityFlags,
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,

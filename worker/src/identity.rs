@@ -22,6 +22,22 @@ pub fn build() -> Build {
     }
 }
 
+/// Returns the version with what decides whether two programs compute the same bits.
+pub fn version_text() -> String {
+    let build = build();
+    format!(
+        "{}\nsources {}\ntarget {}\nfeatures {}",
+        build.version,
+        build.sources,
+        build.target,
+        if cfg!(feature = "ros2") {
+            "ros2"
+        } else {
+            "none"
+        }
+    )
+}
+
 /// Returns what this process says of itself.
 pub fn peer_info(name: PeerName, role: Role) -> PeerInfo {
     PeerInfo {

@@ -48,7 +48,7 @@ use cli::{Cli, Request, Run};
 
 fn main() -> ProcessExitCode {
     start_logging();
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
     if let Some(folder) = cache_folder() {
         physics::keep_hulls_in(folder.join("hulls"));
     }
@@ -58,6 +58,10 @@ fn main() -> ProcessExitCode {
         return ExitCode::Configuration.into();
     }
     raise_descriptors();
+    if let Err(error) = cli.security.read_input() {
+        eprintln!("error: {error}");
+        return ExitCode::Configuration.into();
+    }
     let lifeline = match cli.has_lifeline().then(Lifeline::watch).transpose() {
         Ok(lifeline) => lifeline,
         Err(error) => {

@@ -54,10 +54,13 @@ impl RunSpec {
             });
         }
         let remote = network.remote_secondaries;
-        if self.run.secondaries.saturating_add(remote) > SECONDARIES_MAX {
+        let of_hosts = self.secondaries_of_hosts();
+        let all = self.run.secondaries.saturating_add(remote);
+        if all.saturating_add(of_hosts) > SECONDARIES_MAX {
             return Err(SpecError::TooManySecondaries);
         }
-        if remote > 0 && !network.is_on_tcp() {
+        let has_address = network.is_on_tcp();
+        if remote > 0 && !has_address || of_hosts > 0 && network.bind.is_some() && !has_address {
             return Err(SpecError::Unreachable);
         }
         let record = &self.record;

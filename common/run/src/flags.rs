@@ -77,7 +77,9 @@ fn option(setting: &Setting, flag: &Flag, help: &str) -> Arg {
         | Kind::Path
         | Kind::Place
         | Kind::Endpoint
-        | Kind::LogFilter => option.value_parser(parse),
+        | Kind::LogFilter
+        | Kind::Text
+        | Kind::Hosts => option.value_parser(parse),
     }
 }
 

@@ -4,6 +4,7 @@
 use serde_json::{Number, Value};
 use transport::{EndpointError, Endpoints};
 
+use crate::host::{HostError, HostList};
 use crate::name::{RunNameError, check_run_name};
 use crate::suggestion::{advice, nearest};
 
@@ -32,6 +33,10 @@ pub enum Kind {
     Endpoint,
     /// A filter of logs: levels, for everything or by target.
     LogFilter,
+    /// Any text.
+    Text,
+    /// Hosts with the number of their secondaries.
+    Hosts,
 }
 
 /// A value that a setting does not take. The text follows the name of the setting in a sentence.
@@ -60,6 +65,9 @@ pub enum KindError {
     /// It is no filter of logs.
     #[error(transparent)]
     LogFilter(#[from] LogFilterError),
+    /// It is no list of hosts.
+    #[error(transparent)]
+    Host(#[from] HostError),
 }
 
 /// Text that is no filter of logs. The text follows the name of the setting in a sentence.
@@ -105,8 +113,8 @@ impl Kind {
             Self::Flag | Self::Switch => value.is_boolean(),
             Self::Word(words) => text.is_some_and(|word| words.contains(&word)),
             Self::Paths => paths(value).is_some(),
-            Self::Path | Self::Place => text.is_some_and(|text| !text.is_empty()),
-            Self::RunName | Self::Endpoint | Self::LogFilter => match text {
+            Self::Path | Self::Place | Self::Text => text.is_some_and(|text| !text.is_empty()),
+            Self::RunName | Self::Endpoint | Self::LogFilter | Self::Hosts => match text {
                 Some(text) => return self.check_text(text),
                 None => false,
             },
@@ -144,7 +152,9 @@ impl Kind {
             | Self::Path
             | Self::Place
             | Self::Endpoint
-            | Self::LogFilter => Some(Value::from(text)),
+            | Self::LogFilter
+            | Self::Text
+            | Self::Hosts => Some(Value::from(text)),
         };
         let value = value.filter(|value| value.as_str() != Some(""));
         let value = value.ok_or_else(|| KindError::Other {
@@ -159,9 +169,13 @@ impl Kind {
         match self {
             Self::Switch => "must be on or off".to_owned(),
             Self::Place => "must be on, off or a folder".to_owned(),
-            Self::RunName | Self::LogFilter | Self::Path | Self::Paths | Self::Endpoint => {
-                "must not be empty".to_owned()
-            }
+            Self::RunName
+            | Self::LogFilter
+            | Self::Path
+            | Self::Paths
+            | Self::Endpoint
+            | Self::Text
+            | Self::Hosts => "must not be empty".to_owned(),
             Self::Whole(..) | Self::Number(..) | Self::Flag | Self::Word(_) => self.wanted(),
         }
     }
@@ -172,6 +186,7 @@ impl Kind {
             Self::RunName => check_run_name(text)?,
             Self::Endpoint => drop(text.parse::<Endpoints>().map_err(KindError::Endpoint)?),
             Self::LogFilter => check_log_filter(text)?,
+            Self::Hosts => drop(text.parse::<HostList>()?),
             Self::Whole(..)
             | Self::Number(..)
             | Self::Flag
@@ -179,7 +194,8 @@ impl Kind {
             | Self::Word(_)
             | Self::Paths
             | Self::Path
-            | Self::Place => {}
+            | Self::Place
+            | Self::Text => {}
         }
         Ok(())
     }
@@ -200,9 +216,12 @@ impl Kind {
                 }
             }
             Self::Place => "must be \"on\", \"off\" or a folder".to_owned(),
-            Self::RunName | Self::LogFilter | Self::Path | Self::Endpoint => {
-                "must be a text in quotes".to_owned()
-            }
+            Self::RunName
+            | Self::LogFilter
+            | Self::Path
+            | Self::Endpoint
+            | Self::Text
+            | Self::Hosts => "must be a text in quotes".to_owned(),
             Self::Paths => "must be a text in quotes, or a list of such".to_owned(),
         }
     }

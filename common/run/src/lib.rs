@@ -8,6 +8,7 @@
 
 mod check;
 pub mod flags;
+mod host;
 mod journal;
 mod kind;
 mod levels;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use check::SpecError;
+pub use host::{Host, HostError, HostList, SLOTS_MAX, check_host_name};
 pub use journal::{Journal, JournalLocation};
 pub use kind::{Kind, KindError, LogFilterError, paths};
 pub use levels::Levels;
@@ -58,7 +60,7 @@ pub use trace::Trace;
 pub use values::{Word, word};
 
 /// The sections that stay on the machine of a run.
-const PRIVATE_SECTIONS: [&str; 4] = ["network", "security", "process", "program"];
+const PRIVATE_SECTIONS: [&str; 5] = ["network", "security", "process", "program", "host"];
 
 /// All settings of a run. Its JSON has the sections and names of run files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -94,6 +96,9 @@ pub struct RunSpec {
     /// Programs beside the simulation.
     #[serde(rename = "program")]
     pub programs: Vec<Program>,
+    /// Other machines that secondaries are started on.
+    #[serde(rename = "host")]
+    pub hosts: Vec<Host>,
 }
 
 /// The settings of all sections, in the order of `configs/default.toml`.
@@ -173,6 +178,22 @@ impl RunSpec {
             sections.retain(|name, _| !PRIVATE_SECTIONS.contains(&name.as_str()));
         }
         Ok(all)
+    }
+
+    /// Returns the hosts that secondaries are started on.
+    pub fn used_hosts(&self) -> Vec<Host> {
+        match &self.network.hosts {
+            Some(list) => list.with_sections(&self.hosts),
+            None => self.hosts.clone(),
+        }
+    }
+
+    /// Returns the number of secondaries that are started on other machines.
+    pub fn secondaries_of_hosts(&self) -> u32 {
+        let slots = self.used_hosts();
+        slots
+            .iter()
+            .fold(0, |sum, host| sum.saturating_add(host.slots))
     }
 
     /// Reads a specification that [`RunSpec::to_text`] wrote.

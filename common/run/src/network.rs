@@ -6,6 +6,7 @@ use lockstep::limits::SPIN_US_MAX;
 use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
+use crate::host::HostList;
 use crate::kind::Kind;
 use crate::setting::{Audience, Setting};
 use crate::simulation::SECONDARIES_MAX;
@@ -26,6 +27,13 @@ pub struct Network {
     pub bind: Option<Endpoints>,
     /// Number of secondaries that join from other machines.
     pub remote_secondaries: u32,
+    /// Hosts that secondaries are started on over ssh; `None` is those of `[[host]]`.
+    #[serde(with = "values::text")]
+    pub hosts: Option<HostList>,
+    /// True if hosts without the worker program of this build are given it.
+    pub copy_worker: bool,
+    /// The program that reaches hosts, with its options.
+    pub ssh_command: String,
     /// Time between two heartbeats of a peer.
     #[serde(rename = "heartbeat_interval_ms", with = "values::milliseconds")]
     pub heartbeat_interval: Duration,
@@ -62,6 +70,21 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("remote-secondaries", "N",
             "Secondaries that join from other machines, besides those that are started here")
         .only(Audience::Launcher),
+    Setting::of_run("network", "hosts", Kind::Hosts)
+        .flag("hosts", "HOST[:N],...",
+            "Hosts to start secondaries on over ssh, one each or N: names as ssh takes them; a \
+             [[host]] of the run file says more of one")
+        .unset("those of [[host]], if there are any")
+        .only(Audience::Launcher),
+    Setting::personal("network", "copy_worker", Kind::Flag)
+        .flag("copy-worker", "BOOL",
+            "Copy the worker program to hosts that have none of this build, to \
+             .cache/phalanx/workers there")
+        .only(Audience::Launcher),
+    Setting::personal("network", "ssh_command", Kind::Text)
+        .flag("ssh-command", "COMMAND",
+            "The program that reaches hosts, with options separated by spaces")
+        .only(Audience::Launcher),
     Setting::personal("network", "heartbeat_interval_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
         .flag("heartbeat-interval-ms", "MS", "Time between heartbeats"),
     Setting::personal("network", "heartbeat_timeout_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
@@ -91,6 +114,9 @@ impl Default for Network {
         Self {
             bind: None,
             remote_secondaries: 0,
+            hosts: None,
+            copy_worker: false,
+            ssh_command: "ssh".to_owned(),
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             peer_timeout: Duration::from_secs(30),

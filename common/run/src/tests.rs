@@ -28,7 +28,8 @@ fn another(kind: Kind, default: Option<&Value>) -> Value {
         Kind::Word(words) => words.iter().map(|word| json!(word)).collect(),
         Kind::RunName | Kind::LogFilter => vec![json!("warn")],
         Kind::Paths => vec![json!(["a.sdf", "b.sdf"])],
-        Kind::Path => vec![json!("file")],
+        Kind::Path | Kind::Text => vec![json!("file")],
+        Kind::Hosts => vec![json!("a,b:2")],
         Kind::Place => vec![json!("off")],
         Kind::Endpoint => vec![json!("tcp://127.0.0.1:5000")],
     };
@@ -194,7 +195,8 @@ fn settings_of_the_machine_are_not_made_public() {
     let public = RunSpec::default().public_settings().unwrap();
     let all = serde_json::to_value(RunSpec::default()).unwrap();
     for (section, value) in all.as_object().unwrap() {
-        let is_private = ["network", "security", "process", "program"].contains(&section.as_str());
+        let is_private =
+            ["network", "security", "process", "program", "host"].contains(&section.as_str());
         assert_eq!(
             public.get(section),
             (!is_private).then_some(value),

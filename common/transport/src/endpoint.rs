@@ -131,6 +131,22 @@ impl Endpoints {
         }
     }
 
+    /// Returns the host of a tcp address, an IPv6 address in brackets.
+    pub fn tcp_host(&self) -> Option<&str> {
+        match &self.0 {
+            Address::Ipc { .. } => None,
+            Address::Tcp { host, .. } => Some(host),
+        }
+    }
+
+    /// Returns the port of `control` of a tcp address; 0 stands for any that is free.
+    pub fn tcp_port(&self) -> Option<u16> {
+        match &self.0 {
+            Address::Ipc { .. } => None,
+            Address::Tcp { port, .. } => Some(*port),
+        }
+    }
+
     /// Returns how a process of the same machine reaches what binds this: every address of a
     /// machine is none to connect to.
     #[must_use]

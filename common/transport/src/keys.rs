@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -18,6 +18,10 @@ const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The most keys that one primary may prove.
 const SERVER_KEYS_MAX: usize = 4;
+
+/// The most lines of a stream that a key is looked for in, and the longest of them \[bytes\].
+const KEY_LINES_MAX: usize = 16;
+const KEY_LINE_BYTES_MAX: u64 = 1024;
 
 /// Number of characters that a key has.
 const KEY_CHARACTERS: usize = 40;
@@ -198,20 +202,48 @@ impl KeyPair {
         }
         check_path(path)?;
         let text = text_of(file).map_err(at(path))?;
+        Self::of_text(&text).ok_or_else(|| KeyError::Content {
+            path: path.to_owned(),
+            what: "secret key",
+        })
+    }
+
+    /// Reads the two lines of a `.key` file from a stream, and nothing after them.
+    ///
+    /// # Errors
+    /// Fails if they are not among the first lines, or the stream fails.
+    pub fn read_lines(stream: &mut impl BufRead) -> Result<Self, KeyError> {
+        let path = || PathBuf::from("standard input");
+        let mut text = String::new();
+        for _ in 0..KEY_LINES_MAX {
+            let mut line = Vec::new();
+            let mut bounded = stream.by_ref().take(KEY_LINE_BYTES_MAX);
+            bounded.read_until(b'\n', &mut line).map_err(at(&path()))?;
+            text.push_str(&String::from_utf8_lossy(&line));
+            if let Some(key) = Self::of_text(&text) {
+                return Ok(key);
+            }
+        }
+        Err(KeyError::Content {
+            path: path(),
+            what: "secret key",
+        })
+    }
+
+    /// Returns the lines of a `.key` file that have the key.
+    pub fn lines(&self) -> String {
+        let secret = PublicKey(self.secret);
+        format!("public {}\nsecret {secret}\n", self.public)
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
         let value = |name: &str| {
             let mut lines = text.lines().map(str::split_whitespace);
             lines.find_map(|mut words| words.next().filter(|word| *word == name).and(words.next()))
         };
-        let content = || KeyError::Content {
-            path: path.to_owned(),
-            what: "secret key",
-        };
-        let public = value("public").and_then(|key| key.parse().ok());
-        let secret = value("secret").and_then(|key| key.parse::<PublicKey>().ok());
-        match (public, secret) {
-            (Some(public), Some(PublicKey(secret))) => Ok(Self { public, secret }),
-            _ => Err(content()),
-        }
+        let public = value("public")?.parse().ok()?;
+        let PublicKey(secret) = value("secret")?.parse().ok()?;
+        Some(Self { public, secret })
     }
 
     /// Writes `NAME.key` and `NAME.pub` into a folder that is there, and returns their paths; what

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use protocol::id::PeerNameError;
 use run::suggestion::advice;
-use run::{Kind, Program, ProgramNameError};
+use run::{Host, HostError, Kind, Program, ProgramNameError, SLOTS_MAX};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use view::app::keymap::KeyNameError;
 
 use super::keys::{self, KEYS_MAX, KeyLine};
 use super::process::{self, CPU_MAX, RawProcess};
-use super::program;
 use super::setting::{self, as_json, settings};
+use super::{host, program};
 
 /// Scope of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +96,12 @@ pub(super) enum ValueError {
     /// A name of a program that is none.
     #[error(transparent)]
     ProgramName(#[from] ProgramNameError),
+    /// A name of a host that is none.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// No number of secondaries that a host may have.
+    #[error("must be a whole number from 1 to {SLOTS_MAX}")]
+    NoSlots,
 }
 
 /// A value with its place.
@@ -118,6 +124,8 @@ pub(super) struct Document {
     pub(super) processes: BTreeMap<String, RawProcess>,
     /// Its programs.
     pub(super) programs: Vec<(Program, SourceSpan)>,
+    /// Its hosts.
+    pub(super) hosts: Vec<(Host, SourceSpan)>,
 }
 
 /// The text of a file, and what is wrong with it so far.
@@ -129,7 +137,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// The sections that have a reader of their own.
-const OTHER_SECTIONS: [&str; 3] = ["keys", "process", "program"];
+const OTHER_SECTIONS: [&str; 4] = ["keys", "process", "program", "host"];
 
 impl Document {
     /// Reads the text of a file; `path` is its name in problems and the base of paths in it.
@@ -145,6 +153,7 @@ impl Document {
             keys: Vec::new(),
             processes: BTreeMap::new(),
             programs: Vec::new(),
+            hosts: Vec::new(),
         };
         let (root, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
@@ -171,9 +180,16 @@ impl Document {
     ) {
         let section: &str = name.get_ref();
         let at = name.span().start;
-        if section == "program" && kind == FileKind::Run {
-            self.programs = program::read(reader, content, &self.folder);
-            return;
+        match (section, kind) {
+            ("program", FileKind::Run) => {
+                self.programs = program::read(reader, content, &self.folder);
+                return;
+            }
+            ("host", FileKind::Run) => {
+                self.hosts = host::read(reader, content);
+                return;
+            }
+            _ => {}
         }
         let known = sections(kind);
         if !known.contains(&section) {

@@ -113,6 +113,7 @@ impl Layers {
         lines.extend(document.keys);
         let spec = &mut self.config.spec;
         let (processes, programs) = (&mut spec.processes.0, &mut spec.programs);
+        let hosts = &mut spec.hosts;
         let mut noted = Vec::new();
         for (name, process) in document.processes {
             noted.push(("process", name.clone(), process.place));
@@ -121,6 +122,10 @@ impl Layers {
         for (program, place) in document.programs {
             noted.push(("program", program.name.clone(), place));
             programs.push(program);
+        }
+        for (host, place) in document.hosts {
+            noted.push(("host", host.name.clone(), place));
+            hosts.push(host);
         }
         for (section, name, place) in noted {
             self.note(section, &name, &place);

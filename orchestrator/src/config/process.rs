@@ -8,7 +8,7 @@ use toml::Value;
 use toml::de::DeTable;
 
 use super::document::{Reader, SourceSpan, ValueError, shown};
-use super::program;
+use super::section_list::environment;
 
 /// The CPUs that a process can be given are numbered below this, as Linux's sets of CPUs are.
 pub(super) const CPU_MAX: u32 = 1023;
@@ -59,9 +59,7 @@ fn read_one(reader: &mut Reader<'_>, process: &str, table: &DeTable<'_>) -> Proc
         let at = value.span().start;
         let placed = reader.value(value);
         let result = match (&**key.get_ref(), placed) {
-            ("env", Ok(placed)) => {
-                program::environment(&placed.value).map(|it| config.environment = it)
-            }
+            ("env", Ok(placed)) => environment(&placed.value).map(|it| config.environment = it),
             ("cpus", Ok(placed)) => cpus(&placed.value).map(|it| config.cpus = Some(it)),
             ("env" | "cpus", Err(error)) => Err(error),
             (other, _) => {
@@ -81,7 +79,7 @@ fn read_one(reader: &mut Reader<'_>, process: &str, table: &DeTable<'_>) -> Proc
     config
 }
 
-fn cpus(value: &Value) -> Result<Vec<u32>, ValueError> {
+pub(super) fn cpus(value: &Value) -> Result<Vec<u32>, ValueError> {
     let list = value.as_array().filter(|list| !list.is_empty());
     let list = list.ok_or(ValueError::NoCpus)?;
     let mut cpus = Vec::new();

@@ -1,16 +1,15 @@
 //! `[[program]]`s of a run file: what runs beside the simulation.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use protocol::PeerName;
-use run::suggestion::advice;
 use run::{Program, check_program_name};
 use toml::Spanned;
 use toml::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::document::{Reader, SourceSpan, ValueError, shown};
+use super::document::{Reader, SourceSpan, ValueError};
+use super::section_list::{SectionList, check_keys, environment, need, take, text};
 
 /// The most programs of one run.
 const PROGRAMS_MAX: usize = 100;
@@ -34,35 +33,14 @@ pub(super) fn read(
     content: &Spanned<DeValue<'_>>,
     folder: &Path,
 ) -> Vec<(Program, SourceSpan)> {
-    let mut programs = Vec::new();
-    let mut names = BTreeSet::new();
-    let Some(list) = content.get_ref().as_array() else {
-        reader.report(content.span().start, "a program is a section: [[program]]");
-        return programs;
+    let list = SectionList {
+        section: "program",
+        count_max: PROGRAMS_MAX,
     };
-    for one in list {
-        let at = one.span().start;
-        if programs.len() >= PROGRAMS_MAX {
-            reader.report(at, format!("there are more than {PROGRAMS_MAX} programs"));
-            return programs;
-        }
-        let Some(table) = one.get_ref().as_table() else {
-            reader.report(at, "a program is a section: [[program]]");
-            continue;
-        };
-        let before = reader.problems.len();
-        let plan = read_one(reader, at, table, folder);
-        let Some(plan) = plan.filter(|_| reader.problems.len() == before) else {
-            continue;
-        };
-        if names.insert(plan.name.clone()) {
-            programs.push((plan, reader.place(at)));
-        } else {
-            let name = table.get("name").map_or(at, |name| name.span().start);
-            reader.report(name, "`name` is that of another program");
-        }
-    }
-    programs
+    list.read(reader, content, |reader, at, table| {
+        let program = read_one(reader, at, table, folder)?;
+        Some((program.name.clone(), program))
+    })
 }
 
 fn read_one(
@@ -71,22 +49,10 @@ fn read_one(
     table: &DeTable<'_>,
     folder: &Path,
 ) -> Option<Program> {
-    for key in table.keys() {
-        if !KEYS.contains(&&**key.get_ref()) {
-            let (name, hint) = (shown(key.get_ref()), advice(key.get_ref(), KEYS));
-            reader.report(
-                key.span().start,
-                format!("a program has no key `{name}`{hint}"),
-            );
-        }
-    }
+    check_keys(reader, "program", table, &KEYS);
     let name = take(reader, table, "name", name);
     let command = take(reader, table, "command", text);
-    for (key, value) in [("name", &name), ("command", &command)] {
-        if value.is_none() && !table.contains_key(key) {
-            reader.report(at, format!("a program needs `{key}`"));
-        }
-    }
+    need(reader, at, table, "program", &["name", "command"]);
     take(reader, table, "restart", restart);
     let working_directory = take(reader, table, "working_directory", text);
     let plan = Program {
@@ -100,25 +66,6 @@ fn read_one(
         is_critical: take(reader, table, "critical", flag).unwrap_or(false),
     };
     Some(plan)
-}
-
-/// Returns the value of a key, unless it is missing or wrong.
-fn take<T>(
-    reader: &mut Reader<'_>,
-    table: &DeTable<'_>,
-    key: &str,
-    read: fn(&Value) -> Result<T, ValueError>,
-) -> Option<T> {
-    let given = table.get(key)?;
-    let value = reader.value(given).and_then(|placed| read(&placed.value));
-    value
-        .map_err(|error| reader.report(given.span().start, format!("`{key}` {error}")))
-        .ok()
-}
-
-fn text(value: &Value) -> Result<String, ValueError> {
-    let text = value.as_str().filter(|text| !text.is_empty());
-    Ok(text.ok_or(ValueError::NoText)?.to_owned())
 }
 
 fn name(value: &Value) -> Result<String, ValueError> {
@@ -151,21 +98,10 @@ fn arguments(value: &Value) -> Result<Vec<String>, ValueError> {
     texts.ok_or(ValueError::NoTexts)
 }
 
-/// Reads variables of an environment.
-pub(super) fn environment(value: &Value) -> Result<BTreeMap<String, String>, ValueError> {
-    let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
-    let texts = value.as_table().and_then(|table| {
-        let pairs = table.iter().map(|(name, text)| {
-            let text = text.as_str().filter(|text| !text.contains('\0'))?;
-            is_name(name).then(|| (name.clone(), text.to_owned()))
-        });
-        pairs.collect::<Option<BTreeMap<String, String>>>()
-    });
-    texts.ok_or(ValueError::NoEnvironment)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::config::Config;
 

@@ -83,6 +83,8 @@ fn the_default_file_shows_every_setting_with_its_default() {
     let table: toml::Table = uncommented().parse().unwrap();
     let program = table["program"][0].as_table().unwrap();
     assert!(program::KEYS.iter().all(|key| program.contains_key(*key)));
+    let host = table["host"][0].as_table().unwrap();
+    assert!(host::KEYS.iter().all(|key| host.contains_key(*key)));
 }
 
 #[test]

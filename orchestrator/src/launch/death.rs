@@ -12,6 +12,9 @@ use client::log_level::LogLevel;
 /// Size of the end of a log that is searched for last words \[bytes\].
 const TAIL_BYTES: u64 = 16 << 10;
 
+/// Exit code of ssh when the connection fails or breaks, or a signal ends what it runs.
+pub(super) const UNREACHABLE: i32 = 255;
+
 /// The longest last words \[characters\].
 const WORDS_CHARS_MAX: usize = 200;
 
@@ -20,8 +23,10 @@ const WORDS_CHARS_MAX: usize = 200;
 pub struct Death {
     /// Its name.
     pub name: String,
-    /// Its process id.
+    /// Its process id: on another machine that of the connection.
     pub pid: u32,
+    /// The other machine that it was on.
+    pub host: Option<String>,
     /// Exit status.
     pub status: ExitStatus,
     /// The last error that it printed.
@@ -35,6 +40,9 @@ impl Death {
     pub fn how(&self) -> String {
         let how = match (self.status.code(), self.status.signal()) {
             _ if self.was_replaced => "was killed to be replaced".to_owned(),
+            (Some(UNREACHABLE), None) if self.host.is_some() => {
+                "was killed, or the connection to it was lost".to_owned()
+            }
             (_, Some(signal)) => format!("was killed by {}", signal_name(signal)),
             (Some(code), None) => format!("exited with code {code}"),
             (None, None) => "ended".to_owned(),
@@ -47,7 +55,10 @@ impl Death {
 
     /// Says which process ended how.
     pub fn describe(&self) -> String {
-        format!("{} (pid {}) {}", self.name, self.pid, self.how())
+        match &self.host {
+            None => format!("{} (pid {}) {}", self.name, self.pid, self.how()),
+            Some(host) => format!("{} (on {host}) {}", self.name, self.how()),
+        }
     }
 
     /// Tells whether it ended as workers do, having said why: it did not crash.
@@ -116,6 +127,7 @@ mod tests {
     fn check(raw: i32, words: Option<&str>, expected: &str) {
         let death = Death {
             name: "s2".to_owned(),
+            host: None,
             pid: 7,
             status: ExitStatus::from_raw(raw),
             last_words: words.map(str::to_owned),
@@ -155,6 +167,7 @@ mod tests {
         let is_orderly = |raw| {
             let death = Death {
                 name: String::new(),
+                host: None,
                 pid: 1,
                 status: ExitStatus::from_raw(raw),
                 last_words: None,

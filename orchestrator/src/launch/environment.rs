@@ -2,6 +2,7 @@
 
 use run::RunSpec;
 
+use super::hosts::RemoteStart;
 use super::{WorkerCommand, flag};
 
 /// The variable that says what a worker writes to its log.
@@ -10,9 +11,13 @@ pub(super) const LOG_VARIABLE: &str = "PHALANX_LOG";
 /// Gives a worker what settings say of all, and of it alone.
 pub(super) fn give(command: &mut WorkerCommand, spec: &RunSpec) {
     let given = spec.processes.of(&command.name);
+    let host = command.remote.as_ref().map(RemoteStart::settings);
+    let of_host = host.map(|host| host.environment.clone());
     let level = (LOG_VARIABLE.to_owned(), spec.logs.level.clone());
-    command.environment = [level].into_iter().chain(given.environment).collect();
-    if let Some(cpus) = given.cpus {
+    let variables = [level].into_iter().chain(of_host.unwrap_or_default());
+    command.environment = variables.chain(given.environment).collect();
+    let of_host = host.and_then(|host| host.cpus.clone());
+    if let Some(cpus) = given.cpus.or(of_host) {
         let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
         let mut arguments = Vec::new();
         flag(&mut arguments, "--cpus", cpus.join(","));
@@ -39,6 +44,7 @@ mod tests {
             role: Role::Secondary,
             arguments: vec!["--lifeline".into()],
             environment: BTreeMap::new(),
+            remote: None,
         };
         give(&mut command, &config.spec);
         command

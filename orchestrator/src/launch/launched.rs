@@ -59,12 +59,12 @@ mod tests {
         let read = Launched::read(&path).unwrap();
         assert!(read.plan.spec.run.worlds[0].is_absolute());
         let resumed = read.plan.resumed().unwrap();
-        let line = line(&resumed.commands()[0]);
+        let line = line(&resumed.commands(&[]).unwrap()[0]);
         assert!(line.contains("--resume=/run/a/journal "), "{line}");
         let spec = resumed.effective_spec();
         assert!(spec.run.worlds.is_empty() && spec.run.commands.is_none());
         assert_eq!(spec.journal.place, run::JournalLocation::Nowhere);
         assert_eq!(spec.trace, run::Trace::default());
-        assert_eq!(resumed.commands().len(), 3);
+        assert_eq!(resumed.commands(&[]).unwrap().len(), 3);
     }
 }

@@ -6,7 +6,7 @@
 //! so that its last words are kept then, too; here the log is read as it grows.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -15,10 +15,10 @@ use std::time::Duration;
 use client::feed::LogLine;
 use protocol::Role;
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::WorkerCommand;
 use super::death::signal_name;
@@ -68,9 +68,12 @@ pub struct Process {
     _guard: Option<Guard>,
     /// Offset in its log at which its own part begins \[bytes\].
     log_begin: u64,
-    lifeline: Option<ChildStdin>,
+    lifeline: Option<File>,
+    /// The other machine that it is on; what is here is the connection to it.
+    host: Option<String>,
     follower: Option<JoinHandle<()>>,
     exit: watch::Receiver<Option<ExitStatus>>,
+    started: Instant,
 }
 
 impl Process {
@@ -88,13 +91,26 @@ impl Process {
         logs: &Path,
         lines: &mpsc::Sender<LogLine>,
     ) -> Result<Self, SpawnError> {
-        let mut child = Command::new(program);
-        child
-            .args(&command.arguments)
-            .envs(&command.environment)
-            .stdin(Stdio::piped());
+        let mut child = match &command.remote {
+            None => {
+                let mut child = Command::new(program);
+                child.args(&command.arguments).envs(&command.environment);
+                child
+            }
+            Some(remote) => {
+                let words = remote.words(command);
+                let mut child = Command::new(&words[0]);
+                child.args(&words[1..]);
+                child
+            }
+        };
+        child.stdin(Stdio::piped());
         let mut process = Self::start_in(None, child, &command.name, logs, lines)?;
         process.role = Some(command.role);
+        if let Some(remote) = &command.remote {
+            process.host = Some(remote.host().to_owned());
+            process.tell(remote.input());
+        }
         Ok(process)
     }
 
@@ -153,7 +169,10 @@ impl Process {
             .id()
             .expect("a child that was not waited for has an id");
         // Tokio closes a child's stdin when it is waited for, so it is taken out before.
-        let lifeline = child.stdin.take();
+        let lifeline = child
+            .stdin
+            .take()
+            .and_then(|pipe| pipe.into_owned_fd().ok());
         let exit = watch_exit(child);
         let follower = LogFollower {
             process: name.to_owned(),
@@ -168,15 +187,27 @@ impl Process {
             group: guard.as_ref().map_or(pid, Guard::group),
             _guard: guard,
             log_begin,
-            lifeline,
+            lifeline: lifeline.map(File::from),
+            host: None,
             follower: Some(tokio::spawn(follower.follow(exit.clone()))),
             exit,
+            started: Instant::now(),
         })
+    }
+
+    /// Returns the time since it was started.
+    pub fn age(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Returns the process's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the other machine that it is on.
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
     }
 
     /// Returns its role, if it is a worker.
@@ -216,6 +247,13 @@ impl Process {
     pub async fn finish_log(&mut self) {
         if let Some(follower) = self.follower.take() {
             let _ = follower.await;
+        }
+    }
+
+    /// Writes to its standard input; a process that has ended already is found out by its end.
+    fn tell(&mut self, text: &str) {
+        if let Some(pipe) = &mut self.lifeline {
+            let _ = pipe.write_all(text.as_bytes());
         }
     }
 

@@ -81,8 +81,11 @@ impl RestartPolicy {
         now: Instant,
     ) -> Result<(), RestartError> {
         let refused = i32::from(ExitCode::Configuration as u8);
-        let is_soon = self.started.is_some_and(|at| now < at + SOON);
-        if is_soon && status.code() == Some(refused) {
+        let is_soon = self.started.is_none_or(|at| now < at + SOON);
+        if limit == u32::MAX {
+            // A host that cannot be reached is tried until it can.
+            self.refusals = if is_soon { self.refusals + 1 } else { 0 };
+        } else if is_soon && self.started.is_some() && status.code() == Some(refused) {
             self.refusals += 1;
             if self.refusals > REFUSALS_MAX {
                 return Err(RestartError::Refused);

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::WorkerCommand;
-use super::death::{Death, last_words};
+use super::death::{Death, UNREACHABLE, last_words};
 use super::process::{Process, SpawnError};
 use super::restart_policy::{REPLACE_GRACE, RestartPolicy};
 use crate::run_directory::WorkerRecord;
@@ -30,6 +30,9 @@ pub const TERMINATE_GRACE: Duration = Duration::from_secs(1);
 
 /// Time that the first process may take to notice that another one has failed.
 pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
+
+/// Age of a process on another machine from which on it can be one that the run has lost.
+const REMOTE_AGE_MIN: Duration = Duration::from_secs(2);
 
 /// The processes of one run.
 #[derive(Debug)]
@@ -185,7 +188,13 @@ impl Supervisor {
     /// forever.
     pub fn replace(&mut self, name: &str, pid: u32) {
         let mut processes = self.processes.iter().skip(1);
-        let index = processes.position(|process| process.name() == name && process.pid() == pid);
+        // The process id of another machine is not known here; one that was started just now is
+        // not the one that was lost.
+        let is_lost = |process: &Process| match process.host() {
+            None => process.pid() == pid,
+            Some(_) => process.age() > REMOTE_AGE_MIN,
+        };
+        let index = processes.position(|process| process.name() == name && is_lost(process));
         if self.may_restart()
             && let Some(upkeep) = index.and_then(|index| self.upkeep.get_mut(index + 1))
             && !upkeep.is_ended
@@ -263,6 +272,7 @@ impl Supervisor {
         let name = process.name().to_owned();
         let death = Death {
             pid: process.pid(),
+            host: process.host().map(str::to_owned),
             status,
             last_words: last_words(&self.logs.join(format!("{name}.log")), process.log_begin()),
             was_replaced: upkeep.was_replaced,
@@ -279,7 +289,14 @@ impl Supervisor {
             } => {
                 if restarts_per_minute > 0 && !self.is_ending {
                     // Why it is not started again is told when it would have been.
-                    let decided = upkeep.on_ended(status, restarts_per_minute, now);
+                    let is_unreachable =
+                        process.host().is_some() && status.code() == Some(UNREACHABLE);
+                    let limit = if is_unreachable {
+                        u32::MAX
+                    } else {
+                        restarts_per_minute
+                    };
+                    let decided = upkeep.on_ended(status, limit, now);
                     upkeep.refused = decided.err();
                     upkeep.due = upkeep.due.or(upkeep.refused.as_ref().map(|_| now));
                 }

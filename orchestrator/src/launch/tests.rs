@@ -31,7 +31,7 @@ pub(super) fn line(command: &WorkerCommand) -> String {
 
 #[test]
 fn a_distributed_run_has_a_primary_and_named_secondaries() {
-    let commands = plan(2).commands();
+    let commands = plan(2).commands(&[]).unwrap();
     let names: Vec<_> = commands
         .iter()
         .map(|command| command.name.as_str())
@@ -60,21 +60,21 @@ fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
     plan.spec.network.bind = Some("tcp://0.0.0.0:5000".parse().unwrap());
     plan.spec.network.remote_secondaries = 3;
     plan.keys = Some(keys);
-    let commands = plan.commands();
+    let commands = plan.commands(&[]).unwrap();
     assert_eq!(commands.len(), 2);
     let primary = line(&commands[0]);
     assert!(primary.contains("--network-secondaries=4 "), "{primary}");
     assert_eq!(
         line(&commands[1]),
-        "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
-         --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
+        "--network-role=secondary --connect=tcp://127.0.0.1:5000 \
+         --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub --name=s1 \
          --peer-timeout=30 --lifeline"
     );
 }
 
 #[test]
 fn a_standalone_run_is_one_process_without_a_role() {
-    let commands = plan(0).commands();
+    let commands = plan(0).commands(&[]).unwrap();
     assert_eq!(commands.len(), 1);
     assert_eq!(
         (commands[0].name.as_str(), commands[0].role),

@@ -1,12 +1,12 @@
 //! Access to a run: the keys of a primary and of a secondary, as the command line names them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
 use run::Security;
 use transport::zeromq::Curve;
-use transport::{Authorized, Endpoints, KeyPair, ServerKeys};
+use transport::{Authorized, Endpoints, KeyError, KeyPair, ServerKeys};
 
 use super::UsageError;
 
@@ -14,9 +14,12 @@ use super::UsageError;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SecurityFlags {
     /// The secret key of this process, a file of `phalanx keygen`: its tcp connections are
-    /// encrypted
+    /// encrypted; `-` reads its two lines from standard input
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// The key that standard input had.
+    #[arg(skip)]
+    key_of_input: Option<KeyPair>,
     /// Keys that may connect to a primary that has a key: a file with lines `ROLE KEY NAME`, or a
     /// folder of .pub files; may be given several times
     #[arg(long, value_name = "FILE|FOLDER")]
@@ -35,8 +38,27 @@ impl SecurityFlags {
         };
         Self {
             key: self.key.or_else(|| settings.key.clone()),
+            key_of_input: self.key_of_input,
             authorized,
             server_key: self.server_key,
+        }
+    }
+
+    /// Reads the key from standard input if that has it, before anything else reads there.
+    ///
+    /// # Errors
+    /// Fails if it has none.
+    pub(crate) fn read_input(&mut self) -> Result<(), KeyError> {
+        if self.key.as_deref() == Some(Path::new("-")) {
+            self.key_of_input = Some(KeyPair::read_lines(&mut std::io::stdin().lock())?);
+        }
+        Ok(())
+    }
+
+    fn key(&self, path: &Path) -> Result<KeyPair, KeyError> {
+        match &self.key_of_input {
+            Some(key) => Ok(key.clone()),
+            None => KeyPair::read(path),
         }
     }
 
@@ -77,7 +99,7 @@ impl SecurityFlags {
                 "nobody is authorized yet: what is added to --authorized counts at once"
             );
         }
-        let key = KeyPair::read(path)?;
+        let key = self.key(path)?;
         Ok(Some(Curve::Primary { key, authorized }))
     }
 
@@ -88,7 +110,7 @@ impl SecurityFlags {
         };
         warn_of_ipc(Some(connect));
         let primary = ServerKeys::of_text_or_file(primary).context("--server-key is no key")?;
-        let key = KeyPair::read(path)?;
+        let key = self.key(path)?;
         Ok(Some(Curve::Peer { key, primary }))
     }
 }

@@ -128,9 +128,11 @@ fn on_ended(run: &mut LiveRun, death: Death, console: &mut Console) {
     let text = death.describe();
     console.warn(&text);
     if let Ok(peer) = death.name.parse() {
+        // The run knows a process of another machine by its id there.
+        let there = death.host.as_ref().and(run.known.pids.get(&peer));
         run.observer.send(Command::ProcessEnded {
+            pid: there.copied().unwrap_or(death.pid),
             peer,
-            pid: death.pid,
             how: death.how(),
         });
     }

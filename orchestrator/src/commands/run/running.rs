@@ -6,6 +6,7 @@ use anyhow::Context;
 use client::feed::LogLine;
 use client::{Observer, Reach};
 use lockstep::PeerLossPolicy;
+use protocol::error_chain::chain;
 use protocol::{Command, ExitCode};
 use run::{Network, Recovery, RunSpec};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -25,6 +26,7 @@ use super::run_daemon::{Starter, Word};
 use super::settings::Settings;
 use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
+use crate::launch::hosts::{self, HostProblem};
 use crate::launch::launched::Launched;
 use crate::launch::primary_watch::{PrimaryWatch, WatchLimits};
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
@@ -44,6 +46,9 @@ const LAST_NEWS_GRACE: Duration = Duration::from_millis(300);
 
 /// Number of log lines that wait to be shown; lines beyond that are in the log files alone.
 const LINES_MAX: usize = 4096;
+
+/// Address of a primary whose hosts find it, where none is named.
+const EVERY_ADDRESS: &str = "tcp://0.0.0.0:0";
 
 /// A living run.
 pub(super) struct LiveRun {
@@ -136,7 +141,9 @@ impl LiveRun {
         let written = plan.write_spec();
         written.with_context(|| format!("cannot write {}", plan.spec_file.display()))?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
-        let (commands, policy) = (plan.commands(), loss_policy(&plan.spec.run.recovery));
+        let hosts = hosts::prepare(&plan.spec, &worker).map_err(|problems| no_hosts(&problems))?;
+        let commands = plan.commands(&hosts).map_err(anyhow::Error::new)?;
+        let policy = loss_policy(&plan.spec.run.recovery);
         let supervisor = Supervisor::spawn(&worker, &commands, &directory.logs(), &sender, policy)
             .map_err(anyhow::Error::new)?;
         let record = RunRecord {
@@ -304,6 +311,12 @@ fn watch(supervisor: &Supervisor, network: &Network) -> PrimaryWatch {
     PrimaryWatch::new(format!("{name} (pid {pid})"), limits, Instant::now())
 }
 
+/// Says of each host why it cannot have a secondary.
+fn no_hosts(problems: &[HostProblem]) -> Failed {
+    let texts: Vec<String> = problems.iter().map(|problem| chain(problem)).collect();
+    Failed::message(ExitCode::Configuration, texts.join("\n"))
+}
+
 fn loss_policy(recovery: &Recovery) -> LossPolicy {
     match recovery.on_peer_loss {
         PeerLossPolicy::Stop => LossPolicy::Stop,
@@ -319,8 +332,11 @@ fn loss_policy(recovery: &Recovery) -> LossPolicy {
 
 /// Returns where the primary binds.
 fn endpoint(spec: &RunSpec, directory: &RunDirectory) -> Result<Endpoints, Failed> {
-    let Some(bind) = &spec.network.bind else {
-        return Ok(directory.endpoint().map_err(anyhow::Error::new)?);
+    let every_address = EVERY_ADDRESS.parse().map_err(anyhow::Error::new)?;
+    let bind = match &spec.network.bind {
+        Some(bind) => bind,
+        None if spec.secondaries_of_hosts() > 0 => &every_address,
+        None => return Ok(directory.endpoint().map_err(anyhow::Error::new)?),
     };
     // The secondaries must know the port before the primary has it.
     let bound = with_free_ports(bind).with_context(|| format!("cannot bind {bind}"));

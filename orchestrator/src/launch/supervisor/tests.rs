@@ -37,6 +37,7 @@ impl Fixture {
             role: Role::Secondary,
             arguments: vec!["-c".into(), (*script).into()],
             environment: std::collections::BTreeMap::new(),
+            remote: None,
         };
         let commands: Vec<_> = scripts.iter().enumerate().map(command).collect();
         let (shell, logs) = (Path::new("/bin/sh"), &self.logs);
@@ -245,6 +246,7 @@ async fn a_program_that_does_not_exist_is_named() {
         role: Role::Secondary,
         arguments: Vec::new(),
         environment: std::collections::BTreeMap::new(),
+        remote: None,
     };
     let program = Path::new("/nonexistent/worker");
     let (logs, lines) = (&fixture.logs, &fixture.sender);
