@@ -1,0 +1,150 @@
+//! Shows that the packages work on a machine without the sources, and that the recipes of containers
+//! have the form that their programs want. No container is run.
+
+use std::path::Path;
+use std::process::Command;
+
+use tests::processes::{Scratch, binary};
+use tests::python::{Package, Python};
+use tests::repository;
+
+const COMPOSE_SCHEMA: Package = Package {
+    name: "check-jsonschema",
+    version: "0.39.0",
+    module: "check_jsonschema",
+};
+const KUBERNETES: Package = Package {
+    name: "kubernetes-validate",
+    version: "1.37.0",
+    module: "kubernetes_validate",
+};
+
+/// Runs a command to its end and returns what it printed.
+fn output(command: &mut Command) -> String {
+    let output = command.output().expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (told, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {told}{errors}");
+    told
+}
+
+/// Makes the packages of the programs of this build.
+fn packages(scratch: &Scratch) -> std::path::PathBuf {
+    let folder = scratch.path("packages");
+    let programs = binary("phalanx");
+    let profile = programs.parent().and_then(Path::file_name);
+    let profile = profile.expect("a program is in a folder of its profile");
+    output(
+        Command::new(repository::root().join("packaging/package"))
+            .arg(&folder)
+            .env("PHALANX_PROFILE", profile)
+            .env("PHALANX_BUILD", "no"),
+    );
+    folder
+}
+
+#[test]
+fn packages_run_the_demo_anywhere() {
+    let scratch = Scratch::new();
+    let folder = packages(&scratch);
+    check_archive(&scratch, &folder);
+    check_debian_package(&folder);
+}
+
+fn check_archive(scratch: &Scratch, folder: &Path) {
+    let mut entries = std::fs::read_dir(folder)
+        .expect("the folder of packages")
+        .flatten();
+    let archive = entries.find(|entry| entry.path().to_string_lossy().ends_with(".tar.gz"));
+    let archive = archive.expect("an archive").path();
+    let place = scratch.path("there");
+    std::fs::create_dir(&place).expect("a folder can be made");
+    let mut unpack = Command::new("tar");
+    unpack
+        .arg("-xzf")
+        .arg(&archive)
+        .arg("--strip-components=1")
+        .arg("-C")
+        .arg(&place);
+    output(&mut unpack);
+    for file in [
+        "bin/worker",
+        "share/man/man1/phalanx-run.1.gz",
+        "share/bash-completion/completions/phalanx",
+        "share/doc/phalanx/LICENSE-MIT",
+        "share/phalanx/worlds/ramp.sdf",
+    ] {
+        assert!(place.join(file).is_file(), "{file} is missing");
+    }
+    let told = output(
+        Command::new(place.join("bin/phalanx"))
+            .args(["run", "--headless", "--iterations=20", "--secondaries=2"])
+            .env("PHALANX_RUNTIME_DIR", scratch.folder())
+            .env("PHALANX_CONFIG", "/dev/null")
+            .env_remove("PHALANX_WORKER")
+            .current_dir(&place),
+    );
+    assert!(told.contains("20"), "{told}");
+    let version = output(Command::new(place.join("bin/worker")).arg("--version"));
+    assert!(
+        version.contains("sources ") && version.contains("target "),
+        "{version}"
+    );
+}
+
+fn check_debian_package(folder: &Path) {
+    if Command::new("dpkg-deb").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no dpkg-deb: this is no system of Debian's kind");
+        return;
+    }
+    let mut entries = std::fs::read_dir(folder)
+        .expect("the folder of packages")
+        .flatten();
+    let package = entries.find(|entry| entry.path().to_string_lossy().ends_with(".deb"));
+    let package = package.expect("a package").path();
+    let fields = output(Command::new("dpkg-deb").arg("--field").arg(&package));
+    assert!(fields.contains("Package: phalanx\n"), "{fields}");
+    assert!(fields.contains("libc6 (>= 2."), "{fields}");
+    let files = output(Command::new("dpkg-deb").arg("--contents").arg(&package));
+    for file in [
+        "./usr/bin/phalanx",
+        "./usr/bin/worker",
+        "./usr/share/man/man1/phalanx.1.gz",
+    ] {
+        assert!(files.contains(file), "{file} is missing");
+    }
+    assert!(files.contains("root/root"), "its files belong to root");
+}
+
+#[test]
+fn recipes_of_containers_have_the_form_of_their_programs() {
+    let scratch = Scratch::new();
+    let python = Python::prepare("packaging-python", &scratch).expect("a Python environment");
+    for package in [&COMPOSE_SCHEMA, &KUBERNETES] {
+        let found = python.require(package, &scratch);
+        found.unwrap_or_else(|error| panic!("{}: {error}", package.name));
+    }
+    let recipes = repository::root().join("packaging");
+    let module = |name: &str, arguments: &[&str], file: &str| {
+        let mut command = Command::new(python.program());
+        command
+            .args(["-m", name])
+            .args(arguments)
+            .arg(recipes.join(file));
+        output(&mut command);
+    };
+    let schema = ["--builtin-schema", "vendor.compose-spec"];
+    module("check_jsonschema", &schema, "compose.yaml");
+    module("kubernetes_validate", &["--strict"], "kubernetes/run.yaml");
+    // Flags in recipes are those of the programs.
+    let help = output(Command::new(binary("worker")).arg("--help"));
+    for file in ["compose.yaml", "kubernetes/run.yaml"] {
+        let text = std::fs::read_to_string(recipes.join(file)).expect("the recipe");
+        let words = text.split(|c: char| c.is_whitespace() || c == '=' || c == '"');
+        let flags = words.filter(|word| word.starts_with("--") && word.len() > 3);
+        let of_worker = flags.filter(|flag| !["--scale", "--role", "--out"].contains(flag));
+        for flag in of_worker.filter(|flag| !flag.starts_with("--from-file")) {
+            assert!(help.contains(flag), "{file}: worker has no {flag}");
+        }
+    }
+}
