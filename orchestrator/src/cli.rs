@@ -106,6 +106,8 @@ pub enum CliCommand {
     Generate(GenerateArguments),
     /// Make a key, by which processes and views of other machines prove who they are
     Keygen(KeygenArguments),
+    /// Submit a run as a batch job of Slurm, with a secondary in each task
+    Submit(SubmitArguments),
     /// Examine this machine and hosts: what would hold a run back, with the remedy for each
     Doctor(DoctorArguments),
     /// Read a world and report errors with file, line and column
@@ -192,6 +194,27 @@ pub struct PsArguments {
     /// Format of the list
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// The arguments of `phalanx submit`.
+#[derive(Debug, Args)]
+pub struct SubmitArguments {
+    /// Write the batch script to stdout and submit nothing
+    #[arg(long)]
+    pub print: bool,
+    /// Options of sbatch, separated by spaces, such as "--ntasks=8 --time=60"
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub sbatch: Option<String>,
+    /// Return when the job has ended, with the exit code of the run
+    #[arg(long)]
+    pub wait: bool,
+    /// The arguments of `phalanx run`
+    #[arg(
+        value_name = "ARGUMENTS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub words: Vec<std::ffi::OsString>,
 }
 
 /// The arguments of `phalanx doctor`.

@@ -23,6 +23,7 @@ mod run;
 mod service;
 mod show;
 mod stop;
+mod submit;
 mod target;
 mod terminal_check;
 mod topic;
@@ -93,6 +94,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Show(arguments)) => show::show(&arguments),
         Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
         Some(CliCommand::Keygen(arguments)) => keygen::keygen(&arguments),
+        Some(CliCommand::Submit(arguments)) => submit::submit(&arguments),
         Some(CliCommand::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),

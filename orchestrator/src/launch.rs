@@ -15,6 +15,7 @@ pub mod process_state;
 pub mod programs;
 mod restart_policy;
 pub mod ros2_control;
+pub mod slurm;
 pub mod supervisor;
 pub mod world_programs;
 

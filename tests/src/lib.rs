@@ -17,6 +17,7 @@ pub mod repository;
 pub mod screen;
 pub mod secondary_node;
 pub mod slow_cable;
+pub mod slurm_cluster;
 pub mod soak;
 pub mod ssh_host;
 pub mod standalone;

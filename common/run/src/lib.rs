@@ -45,7 +45,7 @@ pub use kind::{Kind, KindError, LogFilterError, paths};
 pub use levels::Levels;
 pub use logs::Logs;
 pub use name::{ProgramNameError, RunNameError, check_program_name, check_run_name};
-pub use network::Network;
+pub use network::{HostAccess, Network};
 pub use outputs::Outputs;
 pub use participants::Participants;
 pub use physics::Physics;

@@ -10,13 +10,32 @@ use crate::host::HostList;
 use crate::kind::Kind;
 use crate::setting::{Audience, Setting};
 use crate::simulation::SECONDARIES_MAX;
-use crate::values;
+use crate::values::{self, Word};
 
 /// The longest wait \[s\].
 const WAIT_MAX_S: f64 = 1e9;
 
 /// The longest time between heartbeats, and the longest silence \[ms\].
 const HEARTBEAT_MAX_MS: u64 = 86_400_000;
+
+/// Way on which secondaries are started on hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostAccess {
+    /// By Slurm within a job of several tasks if no host is named, else by ssh.
+    Auto,
+    /// By ssh.
+    Ssh,
+    /// By Slurm's `srun`, in the job that the run is started in.
+    Srun,
+}
+
+impl Word for HostAccess {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", Self::Auto),
+        ("ssh", Self::Ssh),
+        ("srun", Self::Srun),
+    ];
+}
 
 /// Meeting point of the processes, and their time-outs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +53,9 @@ pub struct Network {
     pub copy_worker: bool,
     /// The program that reaches hosts, with its options.
     pub ssh_command: String,
+    /// Way to hosts.
+    #[serde(with = "crate::values::word")]
+    pub host_access: HostAccess,
     /// Time between two heartbeats of a peer.
     #[serde(rename = "heartbeat_interval_ms", with = "values::milliseconds")]
     pub heartbeat_interval: Duration,
@@ -85,6 +107,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("ssh-command", "COMMAND",
             "The program that reaches hosts, with options separated by spaces")
         .only(Audience::Launcher),
+    Setting::personal("network", "host_access", Kind::Word(&["auto", "ssh", "srun"]))
+        .flag("host-access", "WAY",
+            "How secondaries are started on hosts; auto is srun in a Slurm job of several tasks, \
+             whose nodes are the hosts if none are named")
+        .only(Audience::Launcher),
     Setting::personal("network", "heartbeat_interval_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
         .flag("heartbeat-interval-ms", "MS", "Time between heartbeats"),
     Setting::personal("network", "heartbeat_timeout_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
@@ -117,6 +144,7 @@ impl Default for Network {
             hosts: None,
             copy_worker: false,
             ssh_command: "ssh".to_owned(),
+            host_access: HostAccess::Auto,
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             peer_timeout: Duration::from_secs(30),

@@ -1,4 +1,4 @@
-//! Secondaries of other machines, over ssh: which worker program a host has, and the command line
+//! Secondaries of other machines, over ssh or by Slurm: which worker program a host has, and the command line
 //! that starts it there.
 //!
 //! A host needs nothing but an account that ssh reaches without a password. The key of the run goes
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use run::{Host, RunSpec};
+use run::{Host, HostAccess, RunSpec};
 use transport::Endpoints;
 
 use super::WorkerCommand;
@@ -44,6 +44,9 @@ const SSH_OPTIONS: [&str; 9] = [
     "ServerAliveCountMax=3",
 ];
 
+/// Words of a command that has Slurm run something on one node of the job, beside what runs there.
+const SRUN_WORDS: [&str; 5] = ["srun", "--nodes=1", "--ntasks=1", "--overlap", "--quiet"];
+
 /// Said on a host whose ssh server does not name the other end of a connection.
 const NO_ADDRESS: &str = "is not set: set primary_address of this [[host]]";
 
@@ -55,10 +58,19 @@ const MARK: &str = "phalanx-host:";
 pub struct PreparedHost {
     /// The host as the run has it.
     pub host: Host,
-    /// The program that reaches it, with its options.
-    ssh: Vec<String>,
+    /// The way to it.
+    carrier: Carrier,
     /// The worker program there.
     worker: String,
+}
+
+/// A way to hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Carrier {
+    /// The program ssh, with its options.
+    Ssh(Vec<String>),
+    /// Slurm, within its job.
+    Srun,
 }
 
 /// A place from which a worker is started on another machine.
@@ -147,8 +159,12 @@ pub fn prepare(spec: &RunSpec, worker: &Path) -> Result<Vec<PreparedHost>, Vec<H
     }
     let prepare = |host: Host| {
         let worker = prepare_one(spec, &host, worker, spec.network.copy_worker)?;
-        let ssh = HostConnection::new(spec, &host.name).ssh;
-        Ok(PreparedHost { host, ssh, worker })
+        let carrier = Carrier::of(spec);
+        Ok(PreparedHost {
+            host,
+            carrier,
+            worker,
+        })
     };
     let results: Vec<Result<PreparedHost, HostProblem>> = thread::scope(|scope| {
         let threads: Vec<_> = hosts
@@ -212,8 +228,8 @@ pub fn build_of(worker: &Path) -> Result<String, HostProblem> {
 pub struct HostConnection {
     /// Its name.
     host: String,
-    /// The program that reaches it, with its options.
-    ssh: Vec<String>,
+    /// The way to it.
+    carrier: Carrier,
 }
 
 struct Preparation<'a> {
@@ -306,11 +322,16 @@ impl Preparation<'_> {
 impl HostConnection {
     /// Returns the connection of a run to a host.
     pub fn new(spec: &RunSpec, host: &str) -> Self {
-        let words = spec.network.ssh_command.split_whitespace();
         Self {
             host: host.to_owned(),
-            ssh: words.map(str::to_owned).collect(),
+            carrier: Carrier::of(spec),
         }
+    }
+
+    /// Returns the lines of a script that put the primary's address into the variable `a`: one that
+    /// is known, or that of this end of the connection.
+    pub fn address_script(&self, known: Option<&str>) -> String {
+        self.carrier.address_script(known)
     }
 
     /// Has the host run a script; returns what that printed.
@@ -328,7 +349,7 @@ impl HostConnection {
         input: Option<File>,
         time: Duration,
     ) -> Result<String, HostProblem> {
-        let words = ssh_words(&self.ssh, &self.host, script);
+        let words = self.carrier.words(&self.host, script);
         let mut child = Command::new(&words[0])
             .args(&words[1..])
             .stdin(input.map_or_else(Stdio::null, Stdio::from))
@@ -365,7 +386,7 @@ impl HostConnection {
             Some(_) => Err(HostProblem::Unreachable {
                 host: self.host.clone(),
                 why: last_line(&errors).unwrap_or_else(|| "it refused the command".to_owned()),
-                command: self.ssh.join(" "),
+                command: self.carrier.command(),
             }),
             None => Err(HostProblem::Slow {
                 host: self.host.clone(),
@@ -407,7 +428,8 @@ impl RemoteStart {
 
     /// Returns the program and the arguments that start a worker on the host.
     pub(super) fn words(&self, command: &WorkerCommand) -> Vec<String> {
-        let address = address_script(self.address.as_deref());
+        let carrier = &self.prepared.carrier;
+        let address = carrier.address_script(self.address.as_deref());
         let environment: Vec<String> = command
             .environment
             .iter()
@@ -424,28 +446,62 @@ impl RemoteStart {
             self.port,
             arguments.collect::<Vec<_>>().join(" ")
         );
-        ssh_words(&self.prepared.ssh, &self.prepared.host.name, &script)
+        carrier.words(&self.prepared.host.name, &script)
     }
 }
 
-/// Returns the lines of a script that put an address into the variable `a`: one that is known, or
-/// that of the other end of the ssh connection.
-pub fn address_script(known: Option<&str>) -> String {
-    match known {
-        Some(address) => format!("a={}", quoted(&bracketed(address))),
-        None => format!(
-            "a=${{SSH_CONNECTION:?{NO_ADDRESS}}}; a=${{a%% *}}; case $a in *:*) a=\"[$a]\";; esac"
-        ),
+impl Carrier {
+    fn of(spec: &RunSpec) -> Self {
+        if spec.network.host_access == HostAccess::Srun {
+            return Self::Srun;
+        }
+        let words = spec.network.ssh_command.split_whitespace();
+        Self::Ssh(words.map(str::to_owned).collect())
     }
-}
 
-/// Returns the words of a command that has a host run a script.
-fn ssh_words(ssh: &[String], host: &str, script: &str) -> Vec<String> {
-    let mut words = ssh.to_vec();
-    words.extend(SSH_OPTIONS.map(str::to_owned));
-    words.extend(["--".to_owned(), host.to_owned()]);
-    words.push(format!("exec sh -c {}", quoted(script)));
-    words
+    /// Returns the words of a command that has a host run a script.
+    fn words(&self, host: &str, script: &str) -> Vec<String> {
+        let mut words = match self {
+            Self::Ssh(ssh) => {
+                let options = SSH_OPTIONS.map(str::to_owned);
+                ssh.iter().cloned().chain(options).collect()
+            }
+            Self::Srun => SRUN_WORDS.map(str::to_owned).to_vec(),
+        };
+        match self {
+            Self::Ssh(_) => {
+                words.extend(["--".to_owned(), host.to_owned()]);
+                words.push(format!("exec sh -c {}", quoted(script)));
+            }
+            Self::Srun => {
+                words.push(format!("--nodelist={host}"));
+                words.extend(["sh", "-c", script].map(str::to_owned));
+            }
+        }
+        words
+    }
+
+    /// Returns the command as people type it before the name of a host.
+    fn command(&self) -> String {
+        match self {
+            Self::Ssh(ssh) => ssh.join(" "),
+            Self::Srun => "srun --nodelist".to_owned(),
+        }
+    }
+
+    fn address_script(&self, known: Option<&str>) -> String {
+        let variable = match self {
+            Self::Ssh(_) => "SSH_CONNECTION",
+            Self::Srun => "SLURM_LAUNCH_NODE_IPADDR",
+        };
+        match known {
+            Some(address) => format!("a={}", quoted(&bracketed(address))),
+            None => format!(
+                "a=${{{variable}:?{NO_ADDRESS}}}; a=${{a%% *}}; \
+                 case $a in *:*) a=\"[$a]\";; esac"
+            ),
+        }
+    }
 }
 
 /// Returns the folder of a host's cache for workers of a build, as a word of a shell.
@@ -515,7 +571,7 @@ mod tests {
     fn words(host: Host, bind: &str) -> (Vec<String>, String) {
         let prepared = PreparedHost {
             host,
-            ssh: vec!["ssh".to_owned(), "-F".to_owned(), "conf".to_owned()],
+            carrier: Carrier::Ssh(["ssh", "-F", "conf"].map(str::to_owned).to_vec()),
             worker: "/opt/it's/worker".to_owned(),
         };
         let start = prepared.start(&bind.parse().unwrap(), Some("public A\n".to_owned()));

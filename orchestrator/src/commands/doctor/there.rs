@@ -9,7 +9,7 @@ use run::{Host, RunSpec};
 use super::here::{memory_finding, memory_of};
 use super::{Finding, State};
 use crate::launch::find_worker;
-use crate::launch::hosts::{HostConnection, address_script, prepare_one};
+use crate::launch::hosts::{HostConnection, prepare_one};
 
 /// Difference of clocks above which times in logs of a host mislead.
 const CLOCK_WANTED_S: f64 = 0.5;
@@ -122,7 +122,7 @@ fn way_back(connection: &HostConnection, host: &Host) -> Finding {
         "{}; echo \"$a\"; command -v bash >/dev/null || {{ echo unknown; exit; }}; \
          if timeout {CONNECT_TIME_S} bash -c \"exec 3<>/dev/tcp/${{a}}/{port}\" 2>/dev/null; \
          then echo reached; else echo lost; fi",
-        address_script(host.primary_address.as_deref())
+        connection.address_script(host.primary_address.as_deref())
     );
     let answer = connection.ask(&script).unwrap_or_default();
     let mut lines = answer.lines();

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use transport::Endpoints;
 use transport::zeromq::with_free_ports;
 
-use super::super::Failed;
+use super::super::{Failed, output};
 use super::Owned;
 use super::console::Console;
 use super::event_file::EventFile;
@@ -31,6 +31,7 @@ use crate::launch::launched::Launched;
 use crate::launch::primary_watch::{PrimaryWatch, WatchLimits};
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::ros2_control;
+use crate::launch::slurm::{self, AllocationError};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
 use crate::private_file::write_private;
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
@@ -96,6 +97,15 @@ impl LiveRun {
     pub(super) fn start(settings: &Settings, own: Owned, signals: Signals) -> Result<Self, Failed> {
         let directory = &own.directory;
         let mut spec = settings.spec(directory)?;
+        let job = slurm::take_hosts(&mut spec).map_err(no_job)?;
+        if let Some(job) = job {
+            let names: Vec<&str> = job.hosts.iter().map(|host| host.name.as_str()).collect();
+            let (count, names) = (spec.secondaries_of_hosts(), names.join(", "));
+            let job = job.job;
+            output::note(&format!(
+                "in job {job} of Slurm: {count} secondaries on {names}"
+            ));
+        }
         let endpoint = endpoint(&spec, directory)?;
         let keys = keys(&spec, &endpoint, directory)?;
         if let Some(keys) = &keys {
@@ -130,7 +140,10 @@ impl LiveRun {
             directory,
             events,
         } = own;
-        let plan = launched.plan;
+        let mut plan = launched.plan;
+        if plan.is_resumed {
+            slurm::renew_hosts(&mut plan.spec).map_err(no_job)?;
+        }
         let endpoint = plan.endpoint();
         let reach = reach(endpoint.clone(), plan.keys.as_ref())?;
         let observer = Observer::follow(&reach).map_err(anyhow::Error::new)?;
@@ -309,6 +322,10 @@ fn watch(supervisor: &Supervisor, network: &Network) -> PrimaryWatch {
         waits_for_debugger: network.wait_for_debugger,
     };
     PrimaryWatch::new(format!("{name} (pid {pid})"), limits, Instant::now())
+}
+
+fn no_job(error: AllocationError) -> Failed {
+    Failed::new(ExitCode::Configuration, error)
 }
 
 /// Says of each host why it cannot have a secondary.

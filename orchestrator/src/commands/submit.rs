@@ -1,0 +1,111 @@
+//! `phalanx submit`: a run as a batch job of Slurm.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+use protocol::ExitCode;
+
+use super::{CommandResult, Failed, output};
+use crate::cli::SubmitArguments;
+
+/// Writes the batch script, or submits it; with `--wait` the exit code is that of the run.
+pub(super) fn submit(arguments: &SubmitArguments) -> CommandResult {
+    let script = script(arguments)?;
+    if arguments.print {
+        return output::print(&script);
+    }
+    let options = arguments.sbatch.as_deref().unwrap_or_default();
+    let mut command = Command::new("sbatch");
+    command.args(options.split_whitespace());
+    if arguments.wait {
+        command.arg("--wait");
+    }
+    let child = command.stdin(Stdio::piped()).spawn();
+    let mut child = child
+        .context("cannot start sbatch: `phalanx submit --print` writes the script for it")
+        .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
+    if let Some(mut input) = child.stdin.take() {
+        // Who does not read it says why.
+        let _ = input.write_all(script.as_bytes());
+    }
+    let status = child.wait().context("sbatch is lost")?;
+    match status.code() {
+        Some(0) => Ok(ExitCode::Success),
+        Some(code) if arguments.wait => Ok(exit_code(code)),
+        _ => Err(Failed::message(
+            ExitCode::Configuration,
+            "sbatch refused the job",
+        )),
+    }
+}
+
+/// Returns the exit code of a run that has a number; others are failures.
+fn exit_code(code: i32) -> ExitCode {
+    let all = [
+        ExitCode::Usage,
+        ExitCode::Configuration,
+        ExitCode::PeerLost,
+        ExitCode::DigestMismatch,
+        ExitCode::TimedOut,
+        ExitCode::Interrupted,
+    ];
+    let found = all.into_iter().find(|one| i32::from(*one as u8) == code);
+    found.unwrap_or(ExitCode::Failure)
+}
+
+/// Returns the batch script of a run.
+fn script(arguments: &SubmitArguments) -> Result<String, Failed> {
+    let program = std::env::current_exe().context("this program has no path")?;
+    let folder = std::env::current_dir().context("the working directory is gone")?;
+    let words: Vec<String> = arguments.words.iter().map(|word| quoted(word)).collect();
+    Ok(text(&program, &folder, &words.join(" ")))
+}
+
+fn text(program: &Path, folder: &Path, words: &str) -> String {
+    format!(
+        "#!/bin/sh\n\
+         #SBATCH --job-name=phalanx\n\
+         # The primary runs beside this script on the first node, a secondary in each task.\n\
+         # A minute before the job's time ends, the run is interrupted: its journal has all of it,\n\
+         # and `phalanx resume` goes on in another job.\n\
+         #SBATCH --signal=B:TERM@60\n\
+         cd {}\n\
+         exec {} run --headless {words}\n",
+        quoted(folder.as_os_str()),
+        quoted(program.as_os_str()),
+    )
+}
+
+/// Returns a word as a shell takes it.
+fn quoted(word: &(impl AsRef<std::ffi::OsStr> + ?Sized)) -> String {
+    format!(
+        "'{}'",
+        word.as_ref().to_string_lossy().replace('\'', "'\\''")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_starts_the_run_in_the_folder_of_its_user() {
+        let script = text(
+            Path::new("/opt/phalanx"),
+            Path::new("/home/it's me"),
+            "'a b.sdf'",
+        );
+        assert!(script.starts_with("#!/bin/sh\n#SBATCH "), "{script}");
+        assert!(script.contains("\ncd '/home/it'\\''s me'\n"), "{script}");
+        assert!(script.ends_with("\nexec '/opt/phalanx' run --headless 'a b.sdf'\n"));
+    }
+
+    #[test]
+    fn the_exit_code_of_a_job_is_that_of_its_run() {
+        assert_eq!(exit_code(3), ExitCode::Configuration);
+        assert_eq!(exit_code(130), ExitCode::Interrupted);
+        assert_eq!(exit_code(77), ExitCode::Failure);
+    }
+}
