@@ -5,6 +5,7 @@ pub mod chaos;
 pub mod checkers;
 pub mod cluster;
 pub mod direct;
+pub mod fast_dds;
 pub mod hostile;
 pub mod key_ring;
 pub mod kills;

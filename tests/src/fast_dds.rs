@@ -1,0 +1,186 @@
+//! [`FastPeer`]: a node of ROS 2 on Fast DDS, the engine of `rmw_fastrtps`, by which ROS 2 comes.
+//!
+//! The engine is Debian's. Where it is not installed its packages are unpacked in the target
+//! folder, for which no root is needed; the node, `fast_dds/peer.cpp`, is compiled there, too.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::processes::PATIENCE;
+use crate::repository;
+
+/// The package with all that a program on Fast DDS is compiled with.
+const PACKAGE: &str = "libfastrtps-dev";
+/// Number of the last bytes of a compiler's or installer's complaint that are shown.
+const COMPLAINT: usize = 400;
+
+/// A node of ROS 2 on Fast DDS; gone when dropped.
+pub struct FastPeer {
+    child: Child,
+    commands: ChildStdin,
+    lines: Receiver<Value>,
+}
+
+/// Compiles the node, unless that is done; returns its program.
+///
+/// # Errors
+/// In a few words, why it cannot be had here.
+pub fn build() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    // A test is target/PROFILE/deps/NAME-HASH.
+    let target = own.ancestors().nth(3).ok_or("no target folder")?;
+    let folder = target.join("fast-dds");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let lock = fs::File::create(folder.join("lock")).map_err(|error| error.to_string())?;
+    lock.lock().map_err(|error| error.to_string())?;
+    let source = repository::root().join("tests/src/fast_dds/peer.cpp");
+    let program = folder.join("peer");
+    let age = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+    if age(&program).is_some_and(|built| Some(built) > age(&source)) {
+        return Ok(program);
+    }
+    if compile(&source, &program, None).is_ok() {
+        return Ok(program);
+    }
+    let root = unpack(&folder)?;
+    compile(&source, &program, Some(&root))?;
+    Ok(program)
+}
+
+/// Unpacks the packages that are not installed, and returns the folder.
+fn unpack(folder: &Path) -> Result<PathBuf, String> {
+    let archives = folder.join("archives");
+    fs::create_dir_all(archives.join("partial")).map_err(|error| error.to_string())?;
+    let mut download = Command::new("apt-get");
+    download.args(["--yes", "--download-only", "--no-install-recommends"]);
+    download.args(["-o", "Debug::NoLocking=1", "-o"]);
+    download.arg(format!("Dir::Cache::archives={}", archives.display()));
+    run(download.args(["install", "--reinstall", PACKAGE]))?;
+    let root = folder.join("root");
+    for entry in fs::read_dir(&archives)
+        .map_err(|error| error.to_string())?
+        .flatten()
+    {
+        if entry.path().extension().is_some_and(|end| end == "deb") {
+            run(Command::new("dpkg").arg("-x").arg(entry.path()).arg(&root))?;
+        }
+    }
+    Ok(root)
+}
+
+fn compile(source: &Path, program: &Path, root: Option<&Path>) -> Result<(), String> {
+    let mut compiler = Command::new("g++");
+    compiler.args(["-std=c++17", "-O1", "-o"]);
+    compiler.arg(program).arg(source);
+    if let Some(root) = root {
+        compiler.arg("-I").arg(root.join("usr/include"));
+        for entry in fs::read_dir(root.join("usr/lib"))
+            .map_err(|error| error.to_string())?
+            .flatten()
+        {
+            compiler.arg("-L").arg(entry.path());
+            let mut place = std::ffi::OsString::from("-Wl,-rpath,");
+            place.push(entry.path());
+            compiler.arg(place);
+            let mut place = std::ffi::OsString::from("-Wl,-rpath-link,");
+            place.push(entry.path());
+            compiler.arg(place);
+        }
+    }
+    run(compiler.args(["-lfastrtps", "-lfastcdr", "-lpthread"]))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{name}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let from = said.floor_char_boundary(said.len().saturating_sub(COMPLAINT));
+    Err(format!("{name} fails: {}", said[from..].trim()))
+}
+
+impl FastPeer {
+    /// Starts the node by a command to which its arguments are added: a domain, then as
+    /// `peer.cpp` says.
+    ///
+    /// # Panics
+    /// Panics if it cannot be started.
+    pub fn start(command: &mut Command, arguments: &[&str]) -> Self {
+        let mut child = command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the node starts");
+        let commands = child.stdin.take().expect("its input is a pipe");
+        let output = child.stdout.take().expect("its output is a pipe");
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let line = serde_json::from_str(&line).expect("each line is JSON");
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            commands,
+            lines,
+        }
+    }
+
+    /// Tells the node a command.
+    ///
+    /// # Panics
+    /// Panics if the node has ended.
+    pub fn tell(&mut self, command: &str) {
+        writeln!(self.commands, "{command}").expect("the node listens");
+    }
+
+    /// Returns the next line of the node that fits; lines before it are dropped.
+    ///
+    /// # Panics
+    /// Panics if none comes in time.
+    pub fn hear(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            let line = line.unwrap_or_else(|_| panic!("no {what} in {PATIENCE:?}"));
+            if fits(&line) {
+                return line;
+            }
+        }
+    }
+
+    /// Returns the next line, if one comes in this time.
+    pub fn next(&mut self, patience: Duration) -> Option<Value> {
+        self.lines.recv_timeout(patience).ok()
+    }
+
+    /// Calls a service and returns the values of its response; null if none came.
+    pub fn call(&mut self, service: &str, type_name: &str, format: &str, values: &str) -> Value {
+        self.tell(&format!("call {service} {type_name} {format} {values}"));
+        let mut line = self.hear("response", |line| line.get("response").is_some());
+        line["response"].take()
+    }
+}
+
+impl Drop for FastPeer {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

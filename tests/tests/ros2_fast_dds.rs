@@ -1,0 +1,150 @@
+//! Shows a run in ROS 2 to a node on Fast DDS, the engine by which ROS 2 comes: it reads odometry
+//! as a reliable reader, drives a robot, and calls services in the mapping of `rmw_fastrtps`.
+//!
+//! A build without ROS 2, and a machine without Fast DDS, say so and show nothing.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tests::fast_dds::{self, FastPeer};
+use tests::processes::{Process, Scratch, wait_for};
+use tests::repository;
+
+/// Values of `nav_msgs/msg/Odometry`: header, child, pose, covariance, twist, covariance.
+const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
+/// Place of the robot's x \[m\] among them.
+const X: usize = 4;
+const STEP: &str = "simulation_interfaces/srv/StepSimulation";
+const STATE: &str = "simulation_interfaces/srv/GetEntityState";
+/// Values of its response: result, header, pose, twist, acceleration.
+const STATE_FORMAT: &str = "b1s1i1u1s1d7d6d6";
+/// Iterations of the run that odometry is read from.
+const ITERATIONS: u64 = 2000;
+/// Iterations of 1 ms between two messages of odometry.
+const INTERVAL: u64 = 10;
+
+/// A paused run with nodes and services, and a node on Fast DDS that listens.
+struct Bench {
+    peer: FastPeer,
+    _run: Process,
+    _scratch: Scratch,
+}
+
+impl Bench {
+    fn start(number: u32) -> Option<Self> {
+        let program = match fast_dds::build() {
+            Ok(program) => program,
+            Err(error) => {
+                eprintln!("nothing is shown without Fast DDS: {error}");
+                return None;
+            }
+        };
+        let scratch = Scratch::new();
+        let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
+        if said.contains("built without ROS 2") {
+            eprintln!("nothing is shown: {said}");
+            return None;
+        }
+        let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
+        eprintln!("domain {domain}");
+        let mut command = scratch.phalanx();
+        command.args(["run", "--headless", "--paused", "--secondaries=2", "--ros2"]);
+        command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
+        let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+        let run = scratch.start("run", command.arg(world));
+        wait_for("a run", || {
+            let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
+            code == 0 && said.contains("paused")
+        });
+        let topics = ["r0", "r1"].map(|robot| format!("/model/{robot}/odometry={ODOMETRY}"));
+        let arguments = [&domain, "--localhost-only", &topics[0], &topics[1]];
+        let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
+        peer.tell("wait 2 20");
+        let known = peer.hear("writers", |line| line.get("known").is_some());
+        assert_eq!(known["known"], 2, "not all publishers are known");
+        Some(Self {
+            peer,
+            _run: run,
+            _scratch: scratch,
+        })
+    }
+
+    fn call(&mut self, service: &str, type_name: &str, format: &str, values: &str) -> Value {
+        let response = self.peer.call(service, type_name, format, values);
+        eprintln!("{service} {values}: {response}");
+        response
+    }
+}
+
+#[test]
+fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
+    let Some(mut bench) = Bench::start(0) else {
+        return;
+    };
+    let command = "publish /model/r0/cmd_vel geometry_msgs/msg/Twist 2 d1.0 d0 d0 d0 d0 d0";
+    bench.peer.tell(command);
+    let published = bench
+        .peer
+        .hear("readers", |line| line.get("published").is_some());
+    assert_eq!(published["published"], true, "both secondaries listen");
+    // Messages are read while the service is awaited.
+    bench.peer.tell(&format!(
+        "call /phalanx/step_simulation {STEP} b1s1 l{ITERATIONS}"
+    ));
+    let mut heard: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
+    let mut response = None;
+    let wanted = (ITERATIONS / INTERVAL) as usize;
+    while response.is_none() || heard.iter().any(|one| one.len() < wanted) {
+        let line = bench.peer.next(tests::processes::PATIENCE);
+        let line = line.expect("odometry and a response come in time");
+        match line["topic"].as_str() {
+            Some("/model/r0/odometry") => heard[0].push(line["values"].clone()),
+            Some(_) => heard[1].push(line["values"].clone()),
+            None => response = Some(line["response"].clone()),
+        }
+    }
+    assert_eq!(response, Some(json!([1, ""])));
+    for one in &heard {
+        let stamps: Vec<u64> = one.iter().map(stamp_ms).collect();
+        let expected: Vec<u64> = (1..=ITERATIONS / INTERVAL).map(|n| n * INTERVAL).collect();
+        assert_eq!(stamps, expected);
+    }
+    let last = |robot: usize| heard[robot].last().unwrap()[X].as_f64().unwrap();
+    assert!(last(0) > 1.0, "r0 drives, and is at {}", last(0));
+    assert!(last(1).abs() < 0.1, "r1 stands, and is at {}", last(1));
+    assert_eq!(heard[0][0][2], "r0/odom");
+    assert!(
+        bench.peer.next(std::time::Duration::from_secs(1)).is_none(),
+        "nothing comes twice"
+    );
+}
+
+#[test]
+fn services_answer_in_the_mapping_of_fast_dds() {
+    let Some(mut bench) = Bench::start(1) else {
+        return;
+    };
+    for _ in 0..3 {
+        let response = bench.call("/phalanx/step_simulation", STEP, "b1s1", "l100");
+        assert_eq!(response, json!([1, ""]));
+    }
+    let state = bench.call("/phalanx/get_entity_state", STATE, STATE_FORMAT, "sr1");
+    assert_eq!(state[0], 1, "{state}");
+    assert_eq!(stamp_ms(&json!([state[2], state[3]])), 300);
+    let near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 0.05;
+    assert!(near(&state[5], 3.0) && near(&state[6], 1.5), "{state}");
+    let missing = bench.call("/phalanx/get_entity_state", STATE, STATE_FORMAT, "sr9");
+    assert_eq!(missing[0], 2, "{missing}");
+    let entities = "simulation_interfaces/srv/GetSimulationState";
+    let response = bench.call("/phalanx/get_simulation_state", entities, "b1b1s1", "");
+    assert_eq!(response, json!([2, 1, ""]), "it is paused");
+    let kind = "ue_msgs/srv/DeleteEntity";
+    let response = bench.call("/DeleteEntity", kind, "b1s1", "sr0");
+    assert_eq!(response, json!([1, ""]));
+}
+
+/// Returns the stamp that a message begins with \[ms\].
+fn stamp_ms(values: &Value) -> u64 {
+    let part = |place: usize| values[place].as_u64().expect("a stamp has numbers");
+    part(0) * 1000 + part(1) / 1_000_000
+}
