@@ -22,9 +22,10 @@ pub enum FailureCode {
     NameTaken,
     /// A value is none that the request takes.
     Invalid,
-    /// The run is in no state for this: it is paused or not, replays, or holds already what is
-    /// asked for.
+    /// The run is in no state for this: it is paused or not, or replays.
     WrongState,
+    /// What is asked for is so already, and stays so.
+    Already,
     /// Too much is under way, or too large.
     TooMuch,
     /// A later request took its place.
@@ -50,6 +51,7 @@ impl FailureCode {
             Self::NameTaken => "name_taken",
             Self::Invalid => "invalid",
             Self::WrongState => "wrong_state",
+            Self::Already => "already",
             Self::TooMuch => "too_much",
             Self::Superseded => "superseded",
             Self::Storage => "storage",

@@ -78,9 +78,10 @@ impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         let code = match failure.code() {
             FailureCode::NotFound => CallResult::RESULT_NOT_FOUND,
-            FailureCode::NotReady | FailureCode::Ending | FailureCode::WrongState => {
-                CallResult::RESULT_INCORRECT_STATE
-            }
+            FailureCode::NotReady
+            | FailureCode::Ending
+            | FailureCode::WrongState
+            | FailureCode::Already => CallResult::RESULT_INCORRECT_STATE,
             FailureCode::OtherRun
             | FailureCode::Forbidden
             | FailureCode::NameTaken

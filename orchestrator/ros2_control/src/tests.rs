@@ -101,7 +101,7 @@ impl Fake {
             }
             Command::Attach { .. } => {
                 if self.attached.replace(true) {
-                    return failed(FailureCode::WrongState, "\"a\" holds \"b\" already");
+                    return failed(FailureCode::Already, "\"a\" holds \"b\" already");
                 }
             }
             other => panic!("{other:?}"),

@@ -18,9 +18,6 @@ use crate::frames::{into, ros_pose, ros_vector, seen_from};
 use crate::outcome::Refusal;
 use crate::spawning::{Model, bring, refused_namespace, text_of};
 
-/// Words of the primary for links that are attached already.
-const HELD: &str = "already";
-
 /// Spawns an entity from the text of its model.
 pub(crate) async fn spawn_entity<O: Outside>(
     control: &Control<O>,
@@ -155,8 +152,7 @@ pub(crate) async fn attach<O: Outside>(
     let success = match control.command(command).await {
         Ok(_) => true,
         Err(failure) => {
-            let is_held =
-                failure.code() == FailureCode::WrongState && failure.to_string().contains(HELD);
+            let is_held = failure.code() == FailureCode::Already;
             if !is_held {
                 note(control, "Attach", &failure.into());
             }

@@ -111,9 +111,8 @@ impl CodedError for CommandError {
             },
             Self::NoMover { .. } => FailureCode::NotFound,
             Self::Taken { .. } => FailureCode::NameTaken,
-            Self::HeldAlready { .. } | Self::NotHeld { .. } | Self::FrameNotFinite { .. } => {
-                FailureCode::WrongState
-            }
+            Self::HeldAlready { .. } => FailureCode::Already,
+            Self::NotHeld { .. } | Self::FrameNotFinite { .. } => FailureCode::WrongState,
             Self::Full | Self::TooLarge { .. } => FailureCode::TooMuch,
             Self::NewName { .. }
             | Self::NoPoses
