@@ -260,6 +260,7 @@ impl Primary {
         }
         self.continue_calls(cx);
         self.commands.participants_mut().take_failures(cx);
+        self.commands.ros_inbox_mut().limit_refusals(cx);
         if !only_puts_off {
             let is_running = self.phase == Phase::Running;
             self.peers.renew_deadline(is_running, &self.settings);

@@ -10,6 +10,7 @@ use protocol::{
 };
 
 use crate::partition::Changes;
+use crate::primary::commands::ros_inbox;
 use crate::primary::context::{Context, Failure};
 use crate::primary::io::PrimaryOutput;
 use crate::primary::purpose::Purpose;
@@ -82,7 +83,7 @@ impl Origin {
             }
             Self::Node => {
                 let text = format!("a message of ROS 2 is refused: {}", failure.reason);
-                cx.event(Severity::Warning, "ros2", text);
+                cx.event(Severity::Warning, ros_inbox::REFUSED, text);
             }
             Self::System(_) => {}
         }

@@ -4,15 +4,31 @@
 //! begins to speak for the run. Numbers of a writer grow, so that the last one says it all.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use protocol::primary_to_observers::Severity;
+use protocol::{PrimaryToObservers, SessionTime};
+
+use crate::primary::PrimaryOutput;
+use crate::primary::context::Context;
 
 /// Number of writers that are remembered.
 const WRITERS_MAX: usize = 4096;
+
+/// Kind of events about refused messages.
+pub(crate) const REFUSED: &str = "ros2";
+
+/// Time between two events about refused messages, of which a node may send any number.
+const TELL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Writers that were heard, with the number of their last message and when that came.
 #[derive(Debug, Default)]
 pub(crate) struct RosInbox {
     writers: BTreeMap<[u8; 16], (i64, u64)>,
     count: u64,
+    /// Time of the last event about a refused message, and how many were refused since.
+    told_at: Option<SessionTime>,
+    untold: u64,
 }
 
 impl RosInbox {
@@ -37,6 +53,35 @@ impl RosInbox {
         self.writers.insert(writer, (number, self.count));
         true
     }
+
+    /// Leaves one event per second of those about refused messages, which says how many there were.
+    pub(crate) fn limit_refusals(&mut self, cx: &mut Context<'_>) {
+        let is_meant = |output: &mut PrimaryOutput| match output {
+            PrimaryOutput::Observe(PrimaryToObservers::Event(event)) => event.kind == REFUSED,
+            _ => false,
+        };
+        let refusals = cx.extract(is_meant);
+        let count = refusals.len() as u64;
+        let Some(PrimaryOutput::Observe(PrimaryToObservers::Event(first))) =
+            refusals.into_iter().next()
+        else {
+            return;
+        };
+        if self
+            .told_at
+            .is_some_and(|at| cx.now.since(at) < TELL_INTERVAL)
+        {
+            self.untold += count;
+            return;
+        }
+        self.told_at = Some(cx.now);
+        let more = std::mem::take(&mut self.untold) + count - 1;
+        let text = match more {
+            0 => first.text,
+            more => format!("{} (and {more} more)", first.text),
+        };
+        cx.event(Severity::Warning, REFUSED, text);
+    }
 }
 
 #[cfg(test)]
@@ -53,6 +98,31 @@ mod tests {
         assert!(inbox.is_new(other, 1));
         assert!(inbox.is_new(one, 4), "what a reader missed is no reason");
         assert!(!inbox.is_new(one, 3));
+    }
+
+    #[test]
+    fn refused_messages_are_told_once_per_second_and_counted() {
+        let mut inbox = RosInbox::default();
+        let mut told = |now_ms: u64, refused: usize| {
+            let mut out = Vec::new();
+            let now = SessionTime::from_nanos(now_ms * 1_000_000);
+            let mut cx = Context::new(now, protocol::Iteration(7), &mut out);
+            for number in 0..refused {
+                cx.event(Severity::Warning, REFUSED, format!("no {number}"));
+            }
+            cx.event(Severity::Info, "other", "stays".to_owned());
+            inbox.limit_refusals(&mut cx);
+            let texts = out.into_iter().map(|output| match output {
+                PrimaryOutput::Observe(PrimaryToObservers::Event(event)) => event.text,
+                other => panic!("{other:?}"),
+            });
+            texts.collect::<Vec<_>>()
+        };
+        assert_eq!(told(0, 1), ["stays", "no 0"]);
+        assert_eq!(told(10, 3), ["stays"]);
+        assert_eq!(told(999, 0), ["stays"]);
+        assert_eq!(told(1000, 2), ["stays", "no 0 (and 4 more)"]);
+        assert_eq!(told(2500, 1), ["stays", "no 0"]);
     }
 
     #[test]
