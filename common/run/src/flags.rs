@@ -76,6 +76,7 @@ fn option(setting: &Setting, flag: &Flag, help: &str) -> Arg {
         | Kind::Paths
         | Kind::Path
         | Kind::Place
+        | Kind::RosNamespace
         | Kind::Endpoint
         | Kind::LogFilter
         | Kind::Text

@@ -31,6 +31,8 @@ pub enum Kind {
     Place,
     /// The address of a primary.
     Endpoint,
+    /// A namespace of ROS 2, which is not the root.
+    RosNamespace,
     /// A filter of logs: levels, for everything or by target.
     LogFilter,
     /// Any text.
@@ -93,6 +95,9 @@ pub enum LogFilterError {
 /// The levels of logs.
 const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
+/// The longest namespace of ROS 2, which leaves room for names in it \[bytes\].
+const ROS_NAMESPACE_MAX: usize = 128;
+
 /// The longest filter of logs \[bytes\].
 const LOG_FILTER_MAX: usize = 1000;
 
@@ -114,6 +119,7 @@ impl Kind {
             Self::Word(words) => text.is_some_and(|word| words.contains(&word)),
             Self::Paths => paths(value).is_some(),
             Self::Path | Self::Place | Self::Text => text.is_some_and(|text| !text.is_empty()),
+            Self::RosNamespace => text.is_some_and(is_ros_namespace),
             Self::RunName | Self::Endpoint | Self::LogFilter | Self::Hosts => match text {
                 Some(text) => return self.check_text(text),
                 None => false,
@@ -152,6 +158,7 @@ impl Kind {
             | Self::Path
             | Self::Place
             | Self::Endpoint
+            | Self::RosNamespace
             | Self::LogFilter
             | Self::Text
             | Self::Hosts => Some(Value::from(text)),
@@ -176,7 +183,11 @@ impl Kind {
             | Self::Endpoint
             | Self::Text
             | Self::Hosts => "must not be empty".to_owned(),
-            Self::Whole(..) | Self::Number(..) | Self::Flag | Self::Word(_) => self.wanted(),
+            Self::Whole(..)
+            | Self::Number(..)
+            | Self::Flag
+            | Self::Word(_)
+            | Self::RosNamespace => self.wanted(),
         }
     }
 
@@ -195,7 +206,8 @@ impl Kind {
             | Self::Paths
             | Self::Path
             | Self::Place
-            | Self::Text => {}
+            | Self::Text
+            | Self::RosNamespace => {}
         }
         Ok(())
     }
@@ -223,6 +235,10 @@ impl Kind {
             | Self::Text
             | Self::Hosts => "must be a text in quotes".to_owned(),
             Self::Paths => "must be a text in quotes, or a list of such".to_owned(),
+            Self::RosNamespace => {
+                "must be like \"/phalanx\": /, then letters, digits and _, no digit first"
+                    .to_owned()
+            }
         }
     }
 }
@@ -246,6 +262,20 @@ fn is_yes(text: &str) -> Option<bool> {
         "off" | "false" | "no" | "n" | "f" | "0" => Some(false),
         _ => None,
     }
+}
+
+/// Tells whether a text is a namespace of ROS 2 other than the root.
+fn is_ros_namespace(text: &str) -> bool {
+    let is_part = |part: &str| {
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        !part.is_empty()
+            && !part.starts_with(|c: char| c.is_ascii_digit())
+            && part.chars().all(is_fine)
+    };
+    text.len() <= ROS_NAMESPACE_MAX
+        && text
+            .strip_prefix('/')
+            .is_some_and(|rest| rest.split('/').all(is_part))
 }
 
 /// Checks levels such as `warn` or `info,worker::heartbeat=debug`.
@@ -321,6 +351,16 @@ mod tests {
         assert_eq!(parse(Kind::Switch, "maybe"), None);
         assert_eq!(parse(Kind::Path, ""), None);
         assert_eq!(parse(Kind::Endpoint, "nonsense"), None);
+    }
+
+    #[test]
+    fn namespaces_are_those_of_ros() {
+        for namespace in ["/phalanx", "/a/b_1", "/_a"] {
+            assert!(is_ros_namespace(namespace), "{namespace}");
+        }
+        for namespace in ["", "/", "a", "/a/", "/1a", "/a-b", "//a"] {
+            assert!(!is_ros_namespace(namespace), "{namespace}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
-use crate::setting::Setting;
+use crate::setting::{Audience, Setting};
 
 /// The largest number of a domain of DDS whose ports exist.
 const DOMAIN_MAX: u64 = 232;
@@ -22,6 +22,30 @@ pub struct Ros2 {
     pub localhost_only: Option<bool>,
     /// The file of the rules by which topics get names, types and quality of service.
     pub rules: Option<PathBuf>,
+    /// Way in which services of control are mapped to topics; `None` is that of Fast DDS.
+    pub service_mapping: Option<ServiceMapping>,
+    /// Namespace of control; `None` is `/phalanx`.
+    pub control_namespace: Option<String>,
+}
+
+/// Way in which services are mapped to topics, by the middleware that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServiceMapping {
+    /// `rmw_fastrtps`, by which ROS 2 comes.
+    FastRtps,
+    /// `rmw_cyclonedds`.
+    CycloneDds,
+}
+
+impl ServiceMapping {
+    /// Returns its name in files and flags.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FastRtps => "fastrtps",
+            Self::CycloneDds => "cyclonedds",
+        }
+    }
 }
 
 #[rustfmt::skip]
@@ -39,4 +63,14 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("ros-rules", "FILE",
             "Rules for topics whose name, type, direction, rate or quality of service in ROS 2 is \
              not to be the usual one"),
+    Setting::of_run("ros2", "service_mapping", Kind::Word(&["fastrtps", "cyclonedds"]))
+        .flag("ros-service-mapping", "MAPPING",
+            "The middleware of nodes that call services of control")
+        .unset("fastrtps")
+        .only(Audience::Launcher),
+    Setting::of_run("ros2", "control_namespace", Kind::RosNamespace)
+        .flag("ros-control-namespace", "NAMESPACE",
+            "Namespace of the services that control the run")
+        .unset("/phalanx")
+        .only(Audience::Launcher),
 ];

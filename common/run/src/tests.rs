@@ -31,6 +31,7 @@ fn another(kind: Kind, default: Option<&Value>) -> Value {
         Kind::Path | Kind::Text => vec![json!("file")],
         Kind::Hosts => vec![json!("a,b:2")],
         Kind::Place => vec![json!("off")],
+        Kind::RosNamespace => vec![json!("/sim")],
         Kind::Endpoint => vec![json!("tcp://127.0.0.1:5000")],
     };
     let mut candidates = candidates.into_iter();

@@ -8,8 +8,7 @@ use crate::cli::Ros2ControlArguments;
 pub(super) fn ros2_control(_: &Ros2ControlArguments) -> CommandResult {
     Err(super::Failed::message(
         protocol::ExitCode::Usage,
-        "this phalanx was built without ROS 2: build it with `cargo build --release -p \
-         orchestrator --features ros2`",
+        crate::launch::ros2_control::NOT_BUILT,
     ))
 }
 
@@ -17,23 +16,14 @@ pub(super) fn ros2_control(_: &Ros2ControlArguments) -> CommandResult {
 #[cfg(feature = "ros2")]
 pub(super) fn ros2_control(arguments: &Ros2ControlArguments) -> CommandResult {
     use protocol::ExitCode;
-    use ros2_control::node::{NodeError, NodeSettings, Place, ServiceMapping, serve};
+    use ros2_control::node::{NodeError, NodeSettings, ServiceMapping, serve};
 
     use super::{Failed, output, runtime, target};
     use crate::cli::MappingName;
 
     let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     let settings = NodeSettings {
-        place: Place {
-            domain: match arguments.domain {
-                Some(domain) => domain,
-                None => variable("ROS_DOMAIN_ID", "a number from 0 to 232")?.unwrap_or(0),
-            },
-            is_local: match arguments.localhost_only {
-                Some(is_local) => is_local,
-                None => variable::<u8>("ROS_LOCALHOST_ONLY", "0 or 1")? == Some(1),
-            },
-        },
+        place: place(arguments.domain, arguments.localhost_only)?,
         namespace: plain(&arguments.namespace),
         name: arguments.node.clone(),
         ue_namespace: plain(&arguments.ue_namespace),
@@ -57,6 +47,24 @@ pub(super) fn ros2_control(arguments: &Ros2ControlArguments) -> CommandResult {
         }
         Err(error @ NodeError::Run(_)) => Err(Failed::new(ExitCode::Failure, error)),
     }
+}
+
+/// Returns the place in ROS 2: what is given, else what the variables of ROS 2 say.
+#[cfg(feature = "ros2")]
+pub(super) fn place(
+    domain: Option<u16>,
+    is_local: Option<bool>,
+) -> Result<ros2_control::node::Place, super::Failed> {
+    Ok(ros2_control::node::Place {
+        domain: match domain {
+            Some(domain) => domain,
+            None => variable("ROS_DOMAIN_ID", "a number from 0 to 232")?.unwrap_or(0),
+        },
+        is_local: match is_local {
+            Some(is_local) => is_local,
+            None => variable::<u8>("ROS_LOCALHOST_ONLY", "0 or 1")? == Some(1),
+        },
+    })
 }
 
 /// Returns a namespace without the slash at its end.

@@ -8,7 +8,10 @@ use run::{Program, RunSpec};
 /// Name of the program, that of its log.
 const NAME: &str = "ros2-control";
 /// True if this build has ROS 2.
-const IS_BUILT: bool = cfg!(feature = "ros2");
+pub const IS_BUILT: bool = cfg!(feature = "ros2");
+/// Advice to somebody whose `phalanx` has no ROS 2.
+pub const NOT_BUILT: &str = "this phalanx was built without ROS 2: build it with `cargo build \
+    --release --features worker/ros2,orchestrator/ros2 -p worker -p orchestrator`";
 
 /// Returns the program, if the run has a part in ROS 2 and this build has it. A program of the run
 /// file with the same name takes its place.
@@ -30,6 +33,12 @@ fn program(spec: &RunSpec, run: &str) -> Option<Program> {
     if let Some(is_local) = spec.ros2.localhost_only {
         arguments.push(format!("--localhost-only={is_local}"));
     }
+    if let Some(mapping) = spec.ros2.service_mapping {
+        arguments.push(format!("--ros-service-mapping={}", mapping.name()));
+    }
+    if let Some(namespace) = &spec.ros2.control_namespace {
+        arguments.push(format!("--namespace={namespace}"));
+    }
     Some(Program {
         name: NAME.to_owned(),
         command: std::env::current_exe().ok()?,
@@ -44,6 +53,8 @@ fn program(spec: &RunSpec, run: &str) -> Option<Program> {
 
 #[cfg(test)]
 mod tests {
+    use run::ServiceMapping;
+
     use super::*;
 
     #[test]
@@ -56,12 +67,16 @@ mod tests {
         let mut spec = RunSpec::default();
         spec.ros2.domain = Some(7);
         spec.ros2.localhost_only = Some(true);
+        spec.ros2.service_mapping = Some(ServiceMapping::CycloneDds);
+        spec.ros2.control_namespace = Some("/sim".to_owned());
         let program = program(&spec, "demo").unwrap();
         let expected = [
             "ros2-control",
             "demo",
             "--domain=7",
             "--localhost-only=true",
+            "--ros-service-mapping=cyclonedds",
+            "--namespace=/sim",
         ];
         assert_eq!(program.arguments, expected);
     }

@@ -188,7 +188,10 @@ mod tests {
         };
         match settings_of(&spec, |_| None) {
             Ok(settings) => assert!(super::super::IS_BUILT && settings.is_some()),
-            Err(error) => assert!(error.to_string().contains("--features ros2"), "{error}"),
+            Err(error) => assert!(
+                error.to_string().contains("--features worker/ros2"),
+                "{error}"
+            ),
         }
         assert!(matches!(settings_of(&Ros2::default(), |_| None), Ok(None)));
     }

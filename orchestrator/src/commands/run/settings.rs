@@ -13,7 +13,7 @@ use super::super::config::settings;
 use super::super::{Failed, output, world_file};
 use crate::cli::RunArguments;
 use crate::config::Config;
-use crate::launch::world_programs;
+use crate::launch::{ros2_control, world_programs};
 use crate::private_file::write_private;
 use crate::run_directory::RunDirectory;
 
@@ -47,6 +47,12 @@ impl Settings {
         let files = check_worlds(spec)?;
         let allowed = arguments.allow_programs.unwrap_or(false);
         spec.programs = programs(spec, &files, allowed)?;
+        if spec.ros2.enabled && !ros2_control::IS_BUILT {
+            let missing = ros2_control::NOT_BUILT;
+            output::note(&format!(
+                "warning: no services of ROS 2 control this run: {missing}"
+            ));
+        }
         let stem = match spec.run.worlds.first() {
             Some(world) => world
                 .file_stem()
