@@ -141,6 +141,7 @@ pub enum Note {
 pub struct Mapping {
     namespace: String,
     has_robot_namespaces: bool,
+    has_plain_descriptions: bool,
     rules: Vec<CheckedRule>,
 }
 
@@ -174,6 +175,7 @@ impl Mapping {
         Ok(Self {
             namespace: rules.namespace.clone(),
             has_robot_namespaces: rules.robot_namespaces,
+            has_plain_descriptions: rules.plain_descriptions,
             rules: rules.checked()?,
         })
     }
@@ -248,15 +250,38 @@ impl Mapping {
         }
     }
 
-    /// Returns the topic of a robot's description: `/robot_description` if it is the only one, or
-    /// the same in the namespace of its model.
-    pub fn robot_description(&self, model: &str, is_only_one: bool) -> RosTopic {
-        let name = if is_only_one {
-            "/robot_description".to_owned()
+    /// Returns the topic of a robot's description, by its topic in the run,
+    /// `/model/NAME/robot_description`: it is `/robot_description` if there is only one, unless
+    /// robots have namespaces. None if a rule does not have it go out.
+    pub fn robot_description(&self, topic: &str, is_only_one: bool) -> Option<RosTopic> {
+        let found = self.rule(topic);
+        let rule = found.as_ref().map(|(rule, _)| &rule.rule);
+        let direction = rule.and_then(|rule| rule.direction);
+        if !matches!(direction, None | Some(Direction::Out | Direction::Both)) {
+            return None;
+        }
+        let given = found.as_ref().and_then(|(rule, stars)| {
+            let name = rule.rule.name.as_ref()?;
+            Some(self.in_namespace(&filled(name, stars)))
+        });
+        let name = given.unwrap_or_else(|| {
+            if is_only_one && !self.has_robot_namespaces {
+                self.in_namespace("robot_description")
+            } else {
+                self.usual_name(topic)
+            }
+        });
+        Some(own(&name, std_msgs::String::TYPE.name, Profile::Latched, 1))
+    }
+
+    /// Returns a prefix of the links in a model's description: that of its frames, `NAME/`, unless
+    /// a rule says otherwise.
+    pub fn frame_prefix(&self, model: &str) -> String {
+        if self.has_plain_descriptions {
+            String::new()
         } else {
-            self.usual_name(&format!("/model/{model}/robot_description"))
-        };
-        own(&name, std_msgs::String::TYPE.name, Profile::Latched, 1)
+            format!("{model}/")
+        }
     }
 
     /// Returns all that a user should be told about the topics of a run.

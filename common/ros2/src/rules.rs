@@ -20,6 +20,8 @@ pub struct Rules {
     pub namespace: String,
     /// True if each robot has a namespace: `/model/NAME/cmd_vel` is `/NAME/cmd_vel`.
     pub robot_namespaces: bool,
+    /// True if links in descriptions of robots are named as in their URDF: `base` for `NAME/base`.
+    pub plain_descriptions: bool,
     /// Rules of topics; the first that fits a topic holds.
     #[serde(rename = "topic")]
     pub topics: Vec<Rule>,

@@ -159,6 +159,9 @@ mod tests {
             ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link></robot>";
         let model = read_model(text, "r.urdf", &NoFiles).unwrap().parcel.model;
         assert_eq!((model.name.as_str(), model.links.len()), ("r", 1));
+        assert_eq!(model.urdf.as_deref(), Some(text));
+        let model = read_model(ARM, "arm.sdf", &NoFiles).unwrap().parcel.model;
+        assert_eq!(model.urdf, None);
     }
 
     #[test]

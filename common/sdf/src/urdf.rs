@@ -6,6 +6,7 @@
 //! elements and places.
 
 mod control;
+mod description;
 mod extension;
 mod inertial;
 mod joint;
@@ -22,6 +23,12 @@ use crate::report::Report;
 use crate::tree::Element;
 use extension::Extensions;
 use robot::Robot;
+
+pub use description::{DescriptionError, with_prefix};
+
+/// Attribute of a model's element that keeps the text of its robot. No file can give it: names of
+/// attributes have no spaces.
+pub(crate) const TEXT: &str = "text of URDF";
 
 /// Tells whether a document is a URDF robot.
 pub(crate) fn is_robot(document: &Element) -> bool {

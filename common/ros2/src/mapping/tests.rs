@@ -48,7 +48,7 @@ fn robots_may_have_namespaces() {
     let rules = Rules {
         namespace: "/sim".to_owned(),
         robot_namespaces: true,
-        topics: Vec::new(),
+        ..Rules::default()
     };
     let mapping = mapping(&rules);
     let name = |topic: &str| mapping.outbound(topic, "gz.msgs.Twist").unwrap().name;
@@ -56,9 +56,35 @@ fn robots_may_have_namespaces() {
     assert_eq!(name("/world/w/model/r1/imu"), "/sim/r1/imu");
     assert_eq!(name("/world/w/wind"), "/sim/world/w/wind");
     assert_eq!(mapping.clock().name, "/clock");
-    let description = mapping.robot_description("r1", false);
+    let description = mapping.robot_description("/model/r1/robot_description", true);
+    let description = description.unwrap();
     assert_eq!(description.name, "/sim/r1/robot_description");
     assert_eq!(description.qos.durability, Durability::TransientLocal);
+}
+
+#[test]
+fn the_only_robot_is_described_where_ros_looks_first() {
+    let rules = Rules {
+        topics: vec![Rule {
+            topic: "/model/hidden/*".to_owned(),
+            direction: Some(Direction::Off),
+            ..Rule::default()
+        }],
+        ..Rules::default()
+    };
+    let mapping = mapping(&rules);
+    let name = |robot: &str, is_only_one| {
+        let topic = format!("/model/{robot}/robot_description");
+        let found = mapping.robot_description(&topic, is_only_one);
+        found.map(|topic| topic.name)
+    };
+    assert_eq!(name("a", true).as_deref(), Some("/robot_description"));
+    assert_eq!(
+        name("a", false).as_deref(),
+        Some("/model/a/robot_description")
+    );
+    assert_eq!(name("hidden", true), None);
+    assert_eq!(mapping.frame_prefix("a"), "a/");
 }
 
 #[test]

@@ -23,12 +23,16 @@ pub(crate) struct Document {
 pub(crate) fn read(text: &str, file: &str, report: &mut Report) -> Result<Document, Problem> {
     let mut root = tree::parse(text, file)?;
     urdf::xacro::refuse(&root, file)?;
-    if urdf::is_robot(&root) {
+    let is_robot = urdf::is_robot(&root);
+    if is_robot {
         root = urdf::convert(&root, report)?;
     }
     let names_may_clash = version(&root).is_some_and(|version| version < NAMES_ARE_UNIQUE);
     convert::upgrade(&mut root)?;
     schema::check(&mut root, report);
+    if is_robot && let Some(model) = root.child_mut("model") {
+        model.set_attribute(urdf::TEXT, text);
+    }
     Ok(Document {
         root,
         names_may_clash,

@@ -6,6 +6,7 @@ use super::{inertial, joint, link, part, plugin};
 use crate::frames::{Frame, FrameKind, Scope};
 use crate::pose::Pose;
 use crate::report::Report;
+use crate::urdf;
 use crate::value;
 use crate::world::{Link, Model, NamedFrame, NestedModel};
 
@@ -25,6 +26,7 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
         enable_wind: value::truth(element, "enable_wind", false, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &["gripper"]),
+        urdf: element.attribute(urdf::TEXT).map(str::to_owned),
         pose: frame.pose,
         canonical_link: canonical.copied().unwrap_or(0),
         frames: parts.frames,

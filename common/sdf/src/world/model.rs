@@ -40,6 +40,8 @@ pub struct Model {
     pub plugins: Vec<Plugin>,
     /// Custom elements (`name:space`) and grippers.
     pub custom: Vec<Content>,
+    /// Text of the URDF robot that it was read from.
+    pub urdf: Option<String>,
 }
 
 impl Model {
@@ -59,6 +61,7 @@ impl Model {
             nested: Vec::new(),
             plugins: Vec::new(),
             custom: Vec::new(),
+            urdf: None,
         }
     }
 }
