@@ -149,6 +149,7 @@ fn definitions_are_read_and_have_the_fingerprints_of_ros() {
         "actuator_",
         "simulation_interfaces/",
         "ue_msgs/",
+        "phalanx_msgs/",
         "action_msgs/srv/",
     ];
     let is_ours = |name: &&str| !others.iter().any(|other| name.starts_with(other));

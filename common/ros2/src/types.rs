@@ -1,7 +1,7 @@
 //! The messages, one module per package of ROS, each type described once.
 //!
 //! Definitions are those of ROS 2 Jazzy, and of `ros_gz_interfaces`, `actuator_msgs`,
-//! `simulation_interfaces` and `ue_msgs` beside it;
+//! `simulation_interfaces` and `ue_msgs` beside it, and our own `phalanx_msgs`;
 //! types and constants only, without remarks.
 
 pub mod action_msgs;
@@ -9,6 +9,7 @@ pub mod actuator_msgs;
 pub mod builtin_interfaces;
 pub mod geometry_msgs;
 pub mod nav_msgs;
+pub mod phalanx_msgs;
 pub mod ros_gz_interfaces;
 pub mod rosgraph_msgs;
 pub mod sensor_msgs;
@@ -113,6 +114,7 @@ const PACKAGES: &[&[&Type]] = &[
     builtin_interfaces::TYPES,
     geometry_msgs::TYPES,
     nav_msgs::TYPES,
+    phalanx_msgs::TYPES,
     ros_gz_interfaces::TYPES,
     rosgraph_msgs::TYPES,
     sensor_msgs::TYPES,

@@ -111,9 +111,13 @@ pub(crate) fn state_of(entity: &PerformerReport, sim_time_s: f64) -> EntityState
     }
 }
 
-/// Returns a time that began with the simulation.
+/// Returns a time that began with the simulation \[s\].
 fn stamp(sim_time_s: f64) -> Time {
-    let nanoseconds = (sim_time_s.max(0.0) * NANOSECONDS).round() as u64;
+    time_of((sim_time_s.max(0.0) * NANOSECONDS).round() as u64)
+}
+
+/// Returns a time that began with the simulation \[ns\].
+pub(crate) fn time_of(nanoseconds: u64) -> Time {
     let second = NANOSECONDS as u64;
     Time {
         sec: i32::try_from(nanoseconds / second).unwrap_or(i32::MAX),

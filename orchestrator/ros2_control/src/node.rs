@@ -25,7 +25,9 @@ use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use crate::control::{Control, Outside, Unanswered};
 use crate::goals::{ACTION, Publication, execute};
-use crate::services::{ACTION_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer};
+use crate::services::{
+    ACTION_SERVICES, BARRIER_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer,
+};
 
 pub use ros2_node::{DOMAIN_MAX, Place, ServiceMapping};
 
@@ -190,6 +192,7 @@ fn services(
     let action = format!("{own}/{ACTION}/_action");
     let tables = [
         (own, SERVICES),
+        (own, BARRIER_SERVICES),
         (&action, ACTION_SERVICES),
         (&settings.ue_namespace, UE_SERVICES),
     ];

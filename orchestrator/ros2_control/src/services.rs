@@ -3,7 +3,9 @@
 use ros2::cdr::{CdrError, from_cdr, to_cdr};
 
 use crate::control::{Control, Outside};
-use crate::{entities, entity_state, features, goals, info, simulation, spawning, ue, worlds};
+use crate::{
+    barrier, entities, entity_state, features, goals, info, simulation, spawning, ue, worlds,
+};
 
 /// A service by its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub enum AnswerError {
     /// The bytes are no request of this type.
     #[error(
         "a request of {type_name} cannot be read: {source}; clients need the definitions of \
-         simulation_interfaces 2.1"
+         simulation_interfaces 2.1, and those of docs/ros2_control.md"
     )]
     Request {
         /// Type of the service.
@@ -114,6 +116,12 @@ services! {
         "send_goal" "simulation_interfaces/action/SimulateSteps_SendGoal" => goals::send_goal,
         "get_result" "simulation_interfaces/action/SimulateSteps_GetResult" => goals::get_result,
         "cancel_goal" "action_msgs/srv/CancelGoal" => goals::cancel_goal,
+    }
+    /// Services of `phalanx_msgs`.
+    BARRIER_SERVICES {
+        "join_barrier" "phalanx_msgs/srv/JoinBarrier" => barrier::join,
+        "answer_barrier" "phalanx_msgs/srv/AnswerBarrier" => barrier::answer,
+        "leave_barrier" "phalanx_msgs/srv/LeaveBarrier" => barrier::leave,
     }
     /// Services of `ue_msgs`.
     UE_SERVICES {

@@ -271,6 +271,42 @@ Feedback = kind(
     ACTION_TYPE + "FeedbackMessage",
     {"goal_id": UUID, "completed_steps": uint64, "remaining_steps": uint64},
 )
+SERIALIZED = kind(
+    "phalanx_msgs/msg/SerializedMessage", {"topic": str, "type": str, "data": sequence[uint8]}
+)
+BARRIER = kind(
+    "phalanx_msgs/msg/Barrier",
+    {
+        "iteration": uint64,
+        "sim_time": Time,
+        "digest": str,
+        "messages": sequence[SERIALIZED],
+        "left_out": uint64,
+        "entities": sequence[str],
+        "states": sequence[State],
+        "failures": sequence[str],
+    },
+)
+SERVICES |= {
+    "/phalanx/join_barrier": (
+        "phalanx_msgs/srv/JoinBarrier",
+        {
+            "name": str,
+            "every": uint64,
+            "topics": sequence[str],
+            "entities": sequence[str],
+            "timeout_s": float64,
+            "policy": str,
+        },
+        TOLD | {"barrier": BARRIER},
+    ),
+    "/phalanx/answer_barrier": (
+        "phalanx_msgs/srv/AnswerBarrier",
+        {"name": str, "iteration": uint64, "messages": sequence[SERIALIZED]},
+        TOLD | {"barrier": BARRIER},
+    ),
+    "/phalanx/leave_barrier": ("phalanx_msgs/srv/LeaveBarrier", {"name": str}, TOLD),
+}
 EMPTY = {"structure_needs_at_least_one_member": uint8}
 HEADER = {"guid": uint64, "sequence": int64}
 SERVICE_QOS = Qos(

@@ -1,0 +1,231 @@
+//! Shows that a node of ROS 2 takes part in lockstep: a client on another engine, `cyclonedds` of
+//! `PyPI`, drives a robot by its odometry through services, at once or slowly, with one secondary
+//! or two, and each run has the same digests.
+//!
+//! Without `PyPI`, or with a `phalanx` that was built without ROS 2, the test says so and shows
+//! nothing.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use ros2::types::geometry_msgs::{Twist, Vector3};
+use ros2::types::nav_msgs::Odometry;
+use ros2::{from_cdr, to_cdr};
+use serde_json::{Value, json};
+use tests::processes::{Process, Scratch, let_pass, wait_for};
+use tests::python::{Package, Python};
+use tests::repository;
+
+const CYCLONE: Package = Package {
+    name: "cyclonedds",
+    version: "11.0.1",
+    module: "cyclonedds",
+};
+/// Has Cyclone DDS meet nodes of this machine alone.
+const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
+     <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
+const ITERATIONS: u64 = 2000;
+/// Iterations from one barrier to the next, and between two messages of odometry.
+const EVERY: u64 = 50;
+const ODOMETRY_EVERY: u64 = 10;
+/// Place where the robot is to stand \[m\], in its odometry.
+const GOAL_X: f64 = 1.0;
+
+/// A run, its services, and a client of them; all end with it.
+struct Bench {
+    peer: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    _control: Process,
+    run: Process,
+    scratch: Scratch,
+}
+
+impl Bench {
+    /// Starts a paused run, or says why there is none.
+    fn start(number: u32, secondaries: u32) -> Option<Self> {
+        let scratch = Scratch::new();
+        let python = Python::prepare("ros2-python", &scratch)
+            .and_then(|python| python.require(&CYCLONE, &scratch).map(|()| python));
+        let python = match python {
+            Ok(python) => python,
+            Err(error) => {
+                eprintln!("nothing is shown without cyclonedds: {error}");
+                return None;
+            }
+        };
+        let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
+        if said.contains("built without ROS 2") {
+            eprintln!("nothing is shown: {said}");
+            return None;
+        }
+        let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+        let mut command = scratch.phalanx();
+        command.args([
+            "run",
+            "--headless",
+            "--paused",
+            "--name=held",
+            "--iterations",
+        ]);
+        command.args([ITERATIONS.to_string(), "--real-time-factor=0".to_owned()]);
+        command.arg(format!("--secondaries={secondaries}"));
+        command.arg("--digests").arg(scratch.path("digests"));
+        let run = scratch.start("run", command.arg(&world));
+        wait_for("a run", || {
+            let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
+            code == 0 && said.contains("paused")
+        });
+        let domain = (101 + (std::process::id() * 4 + number) % 100).to_string();
+        let mut command = scratch.phalanx();
+        command.args(["ros2-control", "--localhost-only", "--domain", &domain]);
+        command.args(["--ros-service-mapping", "cyclonedds"]);
+        let control = scratch.start("control", &mut command);
+        let program = repository::root().join("tests/tests/ros2_control/peer.py");
+        let mut peer = Command::new(python.program())
+            .arg(program)
+            .arg(&domain)
+            .env("CYCLONEDDS_URI", CONFIGURATION)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the client starts");
+        Some(Self {
+            input: peer.stdin.take().expect("it has an input"),
+            output: BufReader::new(peer.stdout.take().expect("it has an output")),
+            peer,
+            _control: control,
+            run,
+            scratch,
+        })
+    }
+
+    fn say(&mut self, line: &Value) {
+        writeln!(self.input, "{line}").expect("the client listens");
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        let read = self.output.read_line(&mut line);
+        read.expect("the client answers");
+        let mut line: Value = serde_json::from_str(&line).expect("it answers in JSON");
+        line["response"].take()
+    }
+
+    fn call(&mut self, service: &str, request: &Value) -> Value {
+        self.say(&json!({ "service": format!("/phalanx/{service}"), "request": request }));
+        let response = self.hear();
+        assert!(!response.is_null(), "{service} does not answer");
+        response
+    }
+
+    /// Drives the robot to its goal, with some time before each answer; returns the digests.
+    fn drive(mut self, pause: Duration) -> String {
+        self.refusals();
+        let join = json!({
+            "name": "pilot", "every": EVERY,
+            "topics": ["/model/r0/odometry"], "entities": ["r0"],
+        });
+        let mut response = self.call("join_barrier", &join);
+        for expected in (0..=ITERATIONS / EVERY).map(|turn| turn * EVERY) {
+            assert_eq!(response["success"], true, "{response}");
+            let barrier = &response["barrier"];
+            assert_eq!(barrier["iteration"], expected, "{response}");
+            let x = self.check(barrier, expected);
+            if expected == ITERATIONS {
+                break;
+            }
+            let_pass(pause);
+            let answer = json!({
+                "name": "pilot", "iteration": expected,
+                "messages": [{
+                    "topic": "/model/r0/cmd_vel",
+                    "type": "geometry_msgs/msg/Twist",
+                    "data": to_cdr(&twist((GOAL_X - x).clamp(-1.0, 1.0))),
+                }],
+            });
+            let service = "/phalanx/answer_barrier";
+            self.say(&json!({ "service": service, "request": answer, "later": 1 }));
+            if expected == 0 {
+                // It stands in the way of nothing while the run is paused.
+                let play = json!({ "state": { "state": 1 } });
+                let played = self.call("set_simulation_state", &play);
+                assert_eq!(played["result"]["result"], 1);
+            }
+            self.say(&json!({ "wait": 1 }));
+            response = self.hear();
+        }
+        assert_eq!(self.run.wait(), 0, "{}", self.run.stderr());
+        let digests = std::fs::read_to_string(self.scratch.path("digests"));
+        digests.expect("digests are written")
+    }
+
+    /// Shows what a barrier told, and returns the robot's x \[m\].
+    fn check(&self, barrier: &Value, iteration: u64) -> f64 {
+        assert_eq!(barrier["failures"], json!([]));
+        assert_eq!(barrier["entities"], json!(["r0"]));
+        let nanosec = iteration % 1000 * 1_000_000;
+        assert_eq!(barrier["sim_time"]["nanosec"], nanosec);
+        let messages = barrier["messages"].as_array().expect("messages are a list");
+        if iteration == 0 {
+            return 0.0;
+        }
+        assert_eq!(messages.len() as u64, EVERY / ODOMETRY_EVERY, "{barrier}");
+        let last = messages.last().expect("it is not empty");
+        assert_eq!(last["type"], "nav_msgs/msg/Odometry");
+        let data: Vec<u8> = serde_json::from_value(last["data"].clone()).expect("bytes");
+        let odometry: Odometry = from_cdr(&data).expect("it is CDR");
+        assert_eq!(u64::from(odometry.header.stamp.nanosec), nanosec);
+        odometry.pose.pose.position.x
+    }
+
+    /// Shows that wrong requests are refused with a reason.
+    fn refusals(&mut self) {
+        for (request, reason) in [
+            (json!({ "name": "a b", "every": 1 }), "peer name"),
+            (json!({ "name": "a" }), "`every` must be at least 1"),
+            (json!({ "name": "a", "every": 1, "policy": "x" }), "policy"),
+            (json!({ "name": "a", "every": 1, "entities": ["no"] }), "no"),
+        ] {
+            let response = self.call("join_barrier", &request);
+            let told = response["status_message"].as_str().expect("a reason");
+            assert!(told.contains(reason), "{request}: {response}");
+            assert_eq!(response["success"], false);
+        }
+        let early = json!({ "name": "pilot", "iteration": 1 });
+        let response = self.call("answer_barrier", &early);
+        assert_eq!(response["success"], false, "{response}");
+        let response = self.call("leave_barrier", &json!({ "name": "pilot" }));
+        assert_eq!(response["success"], false, "{response}");
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = self.peer.kill();
+        let _ = self.peer.wait();
+    }
+}
+
+fn twist(ahead: f64) -> Twist {
+    Twist {
+        linear: Vector3 {
+            x: ahead,
+            ..Vector3::default()
+        },
+        ..Twist::default()
+    }
+}
+
+#[test]
+fn a_node_holds_the_run_and_its_speed_changes_no_bit() {
+    let Some(bench) = Bench::start(0, 1) else {
+        return;
+    };
+    let fast = bench.drive(Duration::ZERO);
+    assert_eq!(fast.lines().count() as u64, ITERATIONS);
+    let bench = Bench::start(1, 2).expect("it was there before");
+    let slow = bench.drive(Duration::from_millis(30));
+    assert!(fast == slow, "the slow run differs");
+}
