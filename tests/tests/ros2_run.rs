@@ -33,6 +33,9 @@ const ODOMETRY_NS: u64 = 10_000_000;
 /// Simulated time between two messages of the clock \[ns\].
 const CLOCK_NS: u64 = 1_000_000;
 
+/// Number of moments that five processes may take along when they are killed, on a busy machine.
+const CLOCK_LOST_MAX: usize = 5 * 40;
+
 const ODOMETRY: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
 const CLOCK: &str = "/clock";
 
@@ -160,6 +163,11 @@ impl Run {
     /// Starts a paused run of two secondaries, in a domain of its own, and waits until the node
     /// knows the publishers of both; none where that is not possible here.
     fn start(number: u32) -> Option<Self> {
+        Self::start_with(number, 2, None)
+    }
+
+    /// Does so with so many secondaries, and perhaps a file of commands.
+    fn start_with(number: u32, count: usize, commands: Option<&str>) -> Option<Self> {
         let scratch = Scratch::new();
         let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
         let _ = writeln!(std::io::stdout(), "domain {domain}");
@@ -182,9 +190,15 @@ impl Run {
         let mut primary = Command::new(binary("worker"));
         primary.args([
             "--network-role=primary",
-            "--network-secondaries=2",
+            &format!("--network-secondaries={count}"),
             "--paused",
         ]);
+        if let Some(commands) = commands {
+            let path = scratch.path("schedule");
+            fs::write(&path, commands).expect("commands are written");
+            primary.arg("--commands").arg(path);
+        }
+        primary.arg("--summary").arg(scratch.path("summary"));
         primary.args(["--bind", &endpoint, "--on-peer-loss", "recover"]);
         primary.args([
             "--ros2",
@@ -199,7 +213,8 @@ impl Run {
             .arg("--record-commands")
             .arg(scratch.path("commands"));
         let primary = scratch.start("primary", primary.arg(world()));
-        let secondaries = ["s1", "s2"].map(|name| {
+        let secondaries = (1..=count).map(|number| {
+            let name = &format!("s{number}");
             let mut command = Command::new(binary("worker"));
             command.args([
                 "--network-role=secondary",
@@ -210,13 +225,14 @@ impl Run {
             ]);
             scratch.start(name, &mut command)
         });
-        peer.tell(&json!({"wait_for": 2}));
-        peer.listen_until("publishers", |_, line| line["known"] == 2);
+        let secondaries = secondaries.collect();
+        peer.tell(&json!({"wait_for": count}));
+        peer.listen_until("publishers", |_, line| line["known"] == count);
         Some(Self {
             scratch,
             domain,
             primary,
-            secondaries: secondaries.into(),
+            secondaries,
             peer,
         })
     }
@@ -227,6 +243,13 @@ impl Run {
         arguments.extend(words);
         let (code, _, stderr) = self.scratch.phalanx_says(&arguments);
         assert_eq!(code, 0, "{words:?}: {stderr}");
+    }
+
+    /// Waits for the end, and returns the summary of the run.
+    fn summary(&mut self) -> Value {
+        assert_eq!(self.primary.wait(), 0, "{}", self.primary.stderr());
+        let text = fs::read_to_string(self.scratch.path("summary")).expect("a summary");
+        serde_json::from_str(&text).expect("a summary is JSON")
     }
 
     /// Has the robots drive, by messages of the node.
@@ -284,7 +307,7 @@ fn has_ros(scratch: &Scratch) -> bool {
         return true;
     }
     let stderr = process.stderr();
-    assert!(stderr.contains("--features ros2"), "{stderr}");
+    assert!(stderr.contains("--features worker/ros2"), "{stderr}");
     eprintln!("nothing is shown by a worker that was built without ROS 2");
     false
 }
@@ -314,6 +337,90 @@ fn hand_offs_and_migrations_lose_and_double_no_message() {
     }
     run.peer.check_complete(CLOCK, CLOCK_NS);
     run.replay();
+}
+
+#[test]
+fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
+    // Both robots are put on the other's side, again and again.
+    let schedule: String = (1..=100)
+        .map(|turn| {
+            let side = if turn % 2 == 1 { 3 } else { -3 };
+            let pose = |model: &str, x: i32, y: f64| {
+                json!({"model": model, "pose": [x, y, 0.2, 0, 0, 0, 1]})
+            };
+            let poses = [pose("r0", side, 0.0), pose("r1", -side, 1.5)];
+            let command = json!({"set-poses": {"poses": poses}});
+            let line = json!({"iteration": turn * 48, "command": command});
+            format!("{line}\n")
+        })
+        .collect();
+    let Some(mut run) = Run::start_with(2, 2, Some(&schedule)) else {
+        return;
+    };
+    run.ctl(&["play"]);
+    for turn in 0..20 {
+        run.peer.listen_until("time", |peer, _| {
+            peer.last(CLOCK) >= (turn + 1) * 200_000_000
+        });
+        let (cell, host) = match turn % 4 {
+            0 => ("west", "s2"),
+            1 => ("east", "s1"),
+            2 => ("west", "s1"),
+            _ => ("east", "s2"),
+        };
+        run.ctl(&["move-cell", cell, host]);
+    }
+    run.peer.listen_to_the_end();
+    for topic in ODOMETRY {
+        run.peer.check_complete(topic, ODOMETRY_NS);
+    }
+    run.peer.check_complete(CLOCK, CLOCK_NS);
+    let summary = run.summary();
+    assert_eq!(summary["events"]["hand_offs"], 200, "{summary}");
+    assert_eq!(summary["events"]["migrations"], 20, "{summary}");
+}
+
+#[test]
+fn a_reader_counts_through_5_kills() {
+    let Some(mut run) = Run::start_with(3, 6, None) else {
+        return;
+    };
+    run.ctl(&["play"]);
+    for turn in 0..5 {
+        let host = format!("s{}", turn + 1);
+        run.peer.listen_until("time", |peer, _| {
+            peer.last(CLOCK) >= (turn as u64 + 1) * 800_000_000
+        });
+        for cell in ["west", "east"] {
+            // It may be there already.
+            let endpoint = run.scratch.endpoint();
+            drop(
+                run.scratch
+                    .phalanx_says(&["ctl", &endpoint, "move-cell", cell, &host]),
+            );
+        }
+        run.secondaries[turn].signal("KILL");
+    }
+    run.peer.listen_to_the_end();
+    let summary = run.summary();
+    assert_eq!(summary["events"]["recoveries"], 5, "{summary}");
+    for (topic, interval) in [
+        (ODOMETRY[0], ODOMETRY_NS),
+        (ODOMETRY[1], ODOMETRY_NS),
+        (CLOCK, CLOCK_NS),
+    ] {
+        let mut stamps = run.peer.stamps(topic);
+        stamps.retain(|stamp| *stamp > 0);
+        let is_ascending = stamps.is_sorted_by(|first, second| first < second);
+        assert!(is_ascending, "{topic} says something twice: {stamps:?}");
+        let lost = every(interval).len() - stamps.len();
+        let _ = writeln!(std::io::stdout(), "{topic} lacks {lost} messages");
+        // What a process had answered for and not sent is lost with it.
+        assert!(
+            lost <= LOST_PER_KILL_MAX * 5,
+            "{topic} lacks {lost} messages"
+        );
+    }
 }
 
 #[test]

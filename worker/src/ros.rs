@@ -8,9 +8,12 @@
 //! - Messages of speculative steps wait for the next message of the primary, which says how many
 //!   of them hold, and leave with those of its step. Others are dropped.
 //! - So, when a secondary is lost, everything up to the step of the last message that it answered
-//!   has left, and nothing after. That is what the primary tells whoever replays its steps, and who
-//!   publishes the rest with the answer to that job ([`lockstep`], `DataAgain::published`).
-//!   Nothing leaves twice, but for a process that dies in the microseconds between the two.
+//!   was to leave, and nothing after. That is what the primary tells whoever replays its steps, and
+//!   who publishes the rest with the answer to that job ([`lockstep`], `DataAgain::published`).
+//! - Nodes tell each other how far they have got with that, so that what a secondary had answered
+//!   for and not sent is published, too ([`departures`]). Only of a step whose messages were just
+//!   being sent some may come twice. `/clock` goes by the answers alone: it may miss a moment, but
+//!   never goes back.
 //!
 //! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
 //! readers know the next owner long before a hand-off, a migration or a loss, and nothing is
@@ -21,6 +24,10 @@
 //! them, in case they come to speak. The primary takes each once.
 
 #[cfg(feature = "ros2")]
+mod departures;
+#[cfg(feature = "ros2")]
+mod descriptions;
+#[cfg(feature = "ros2")]
 mod endpoints;
 #[cfg(feature = "ros2")]
 mod node;
@@ -29,7 +36,7 @@ mod settings;
 
 use std::sync::Arc;
 
-use cell_host::{ExportRule, ExportedStep, TopicUse};
+use cell_host::{ExportRule, ExportedStep, RobotDescription, TopicUse};
 use lockstep::SecondaryInput;
 use protocol::{RosMessage, RosSettings};
 
@@ -47,8 +54,8 @@ pub const IS_BUILT: bool = cfg!(feature = "ros2");
 pub enum RosError {
     /// This build has no ROS 2.
     #[error(
-        "this worker was built without ROS 2: build it with `cargo build --release -p worker \
-         --features ros2`, or leave out --ros2"
+        "this worker was built without ROS 2: build it with `cargo build --release \
+         --features worker/ros2,orchestrator/ros2 -p worker -p orchestrator`, or leave out --ros2"
     )]
     NotBuilt,
     /// The settings of the run cannot be read.
@@ -68,8 +75,8 @@ pub type OnMessages = Box<dyn Fn(Vec<RosMessage>) + Send>;
 /// News of a secondary for its node, in the order of steps.
 #[derive(Debug)]
 pub enum RosNews {
-    /// The topics of the run are others.
-    Topics(Vec<TopicUse>),
+    /// The topics of the run, or its robots with descriptions, are others.
+    Topics(Vec<TopicUse>, Vec<RobotDescription>),
     /// Messages of a step, which counts.
     Step(ExportedStep),
 }
@@ -131,7 +138,10 @@ impl RosPart {
             && host.topics_version() != self.topics
         {
             self.topics = host.topics_version();
-            news.push(RosNews::Topics(host.topic_uses()));
+            news.push(RosNews::Topics(
+                host.topic_uses(),
+                host.robot_descriptions(),
+            ));
         }
         news.extend(exported.into_iter().map(RosNews::Step));
         node.tell(news);

@@ -10,6 +10,7 @@ use protocol::{CellId, DataBatch, Digest, PeerName};
 
 use super::hosted_cell::HostedCell;
 use super::{CellHost, ExportedStep, RestoreCellError, RestoreSceneError, Slot, StepError};
+use crate::exports::SaidBefore;
 use crate::progress::SharedProgress;
 
 /// Reason why steps could not be replayed.
@@ -99,9 +100,11 @@ impl CellHost {
                 batch.instead_of = Some(again.of.clone());
                 data.push(batch);
             }
-            if let (Some(step), Some(again)) = (self.take_exported(), &work.again)
-                && step.sequence > again.published
-            {
+            if let (Some(mut step), Some(again)) = (self.take_exported(), &work.again) {
+                step.again = Some(SaidBefore {
+                    by: again.of.clone(),
+                    answered: again.published,
+                });
                 exported.push(step);
             }
             digests.push(CellDigests {

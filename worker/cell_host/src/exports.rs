@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::{Iteration, Sequence, SimTime, TopicMessage};
+use protocol::{Iteration, PeerName, Sequence, SimTime, TopicMessage};
 use systems::registry::TopicSpec;
 
 /// Says which topics leave the run.
@@ -26,6 +26,25 @@ pub struct ExportedStep {
     pub speaks: bool,
     /// The messages, in order of publishers.
     pub messages: Vec<TopicMessage>,
+    /// The lost host that said them first, if they are said again.
+    pub again: Option<SaidBefore>,
+}
+
+impl ExportedStep {
+    /// True if a lost host has answered for it already.
+    pub fn was_answered(&self) -> bool {
+        let again = self.again.as_ref();
+        again.is_some_and(|again| self.sequence <= again.answered)
+    }
+}
+
+/// A lost host whose cells did a step, and how much of what they said has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaidBefore {
+    /// The host.
+    pub by: PeerName,
+    /// The last step for which it has answered, after which what it said was to leave.
+    pub answered: Sequence,
 }
 
 /// Users of a topic among the systems and sensors of all models, wherever they are.
@@ -39,6 +58,17 @@ pub struct TopicUse {
     pub is_published: bool,
     /// True if any of them subscribes to it.
     pub is_subscribed: bool,
+}
+
+/// Description of a robot that was read from URDF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotDescription {
+    /// Its model.
+    pub model: String,
+    /// The topic of its description in the run: `/model/rover/robot_description`.
+    pub topic: String,
+    /// The text that it was read from.
+    pub urdf: String,
 }
 
 /// Topics with the number of their users, in a run in which topics leave.
@@ -68,6 +98,11 @@ impl Exports {
     /// Forgets all users.
     pub(super) fn clear(&mut self) {
         self.counts.clear();
+        self.version += 1;
+    }
+
+    /// Notes that a robot came or went.
+    pub(super) fn note_robot(&mut self) {
         self.version += 1;
     }
 

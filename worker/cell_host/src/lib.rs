@@ -40,7 +40,7 @@ use sdf::{ModelParcel, World};
 pub use action_check::ActionError;
 pub use catching_up::{CatchUpError, CatchUpResult};
 pub use cell_bytes::RestoreCellError;
-pub use exports::{ExportRule, ExportedStep, TopicUse};
+pub use exports::{ExportRule, ExportedStep, RobotDescription, SaidBefore, TopicUse};
 pub use hosted_cell::HostedCell;
 pub use scene_bytes::RestoreSceneError;
 pub use step_error::StepError;
@@ -293,6 +293,11 @@ impl CellHost {
         exports.map_or_else(Vec::new, |exports| exports.uses().collect())
     }
 
+    /// Returns the descriptions of all robots that were read from URDF, wherever they are.
+    pub fn robot_descriptions(&self) -> Vec<RobotDescription> {
+        self.scene.robot_descriptions()
+    }
+
     /// Returns where the time of the last step went, once, if it is traced.
     pub fn take_traced(&mut self) -> Option<TracedStep> {
         self.traced.take()
@@ -315,6 +320,7 @@ impl CellHost {
             sim_time: step.sim_time,
             speaks: step.speaker.as_ref() == Some(&self.name),
             messages,
+            again: None,
         });
     }
 

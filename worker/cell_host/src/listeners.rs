@@ -60,6 +60,13 @@ impl Listeners {
         self.exports.as_ref()
     }
 
+    /// Takes note that a robot with a description came or went.
+    pub(super) fn note_robot(&mut self) {
+        if let Some(exports) = &mut self.exports {
+            exports.note_robot();
+        }
+    }
+
     /// Takes note of the topics that a system subscribes to and publishes on.
     pub(super) fn add_all(&mut self, subscriptions: &[TopicSpec], publications: &[TopicSpec]) {
         for spec in subscriptions {

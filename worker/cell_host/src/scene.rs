@@ -13,7 +13,7 @@ use systems::registry::{Member, members_of_model};
 use systems::{GoneModel, Outbox, StepTime};
 
 use super::HostSettings;
-use super::exports::ExportRule;
+use super::exports::{ExportRule, RobotDescription};
 use super::listeners::Listeners;
 use super::world_systems::WorldSystems;
 
@@ -257,6 +257,31 @@ impl Scene {
         self.changes.gone.contains(&model)
     }
 
+    /// Returns the descriptions of all robots that are there, in the order of worlds and models.
+    pub(super) fn robot_descriptions(&self) -> Vec<RobotDescription> {
+        let has_siblings = self.worlds.len() > 1;
+        let worlds = self.worlds.iter().zip(0..);
+        let robots = worlds.flat_map(|(world, number)| {
+            let models = world.models.iter().zip(0..);
+            models.filter_map(move |(model, index)| {
+                let urdf = model.urdf.clone()?;
+                let id = model_id(number, index);
+                let is_here = !self.is_gone(id) && !self.leaving.contains(&id);
+                let prefix = if has_siblings {
+                    format!("/world/{}", world.name)
+                } else {
+                    String::new()
+                };
+                is_here.then(|| RobotDescription {
+                    model: model.name.clone(),
+                    topic: format!("{prefix}/model/{}/robot_description", model.name),
+                    urdf,
+                })
+            })
+        });
+        robots.collect()
+    }
+
     /// Returns actions that bring about what is not as at the start: nothing of what came and went.
     pub(super) fn changes(&self) -> Vec<Action> {
         let Changes {
@@ -288,6 +313,9 @@ impl Scene {
     /// Has the topics that systems of a model listen to be heard, or no longer.
     fn listen(&mut self, world: usize, model: usize, begins: bool) {
         let has_siblings = self.worlds.len() > 1;
+        if self.worlds[world].models[model].urdf.is_some() {
+            self.listeners.note_robot();
+        }
         let members = members_of_model(&self.worlds[world], has_siblings, model, &mut Vec::new());
         for Member { configured, .. } in members {
             let (subscriptions, publications) = (configured.subscriptions, configured.publications);

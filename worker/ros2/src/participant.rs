@@ -1,16 +1,18 @@
 //! [`Participant`]: this process in a domain of DDS, as one node of ROS 2.
 
+use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
+use rustdds::dds::statusevents::DataWriterStatus;
 use rustdds::dds::{CreateError, WriteError};
 use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::policy::{Durability, History, ResourceLimits};
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, Duration, Publisher, QosPolicies,
-    QosPolicyBuilder, RTPSEntity, Subscriber, TopicKind,
+    QosPolicyBuilder, RTPSEntity, StatusEvented, Subscriber, TopicKind,
 };
 
 use crate::graph::{self, NodeEntities, NodeName};
@@ -142,6 +144,8 @@ pub struct Participant {
 /// The right to publish on a topic, which ends with it.
 pub struct Publication {
     writer: DataWriter<Payload, Raw>,
+    /// Number of readers, as far as the middleware has told it.
+    readers: Cell<usize>,
 }
 
 /// Messages of others on a topic, until it is dropped.
@@ -219,7 +223,8 @@ impl Participant {
         let writer: DataWriter<Payload, Raw> = writer.map_err(|error| refused(topic, error))?;
         self.entities.writers.push(writer.guid().to_bytes());
         self.is_announced = false;
-        Ok(Publication { writer })
+        let readers = Cell::default();
+        Ok(Publication { writer, readers })
     }
 
     /// Makes a subscription to a topic.
@@ -227,12 +232,22 @@ impl Participant {
     /// # Errors
     /// Fails if the topic cannot be named so, or the middleware has stopped.
     pub fn subscribe(&mut self, topic: &Topic<'_>) -> Result<Subscription, EndpointError> {
+        let subscription = self.subscribe_quietly(topic)?;
+        let waker = Some(subscription.waker.clone());
+        subscription.reader.set_waker(waker);
+        Ok(subscription)
+    }
+
+    /// Makes a subscription to a topic whose messages nobody is told of: they wait to be taken.
+    ///
+    /// # Errors
+    /// Fails if the topic cannot be named so, or the middleware has stopped.
+    pub fn subscribe_quietly(&mut self, topic: &Topic<'_>) -> Result<Subscription, EndpointError> {
         let (dds, qos) = self.topic(topic)?;
         let subscriber = &self.subscriber;
         let reader = subscriber.create_simple_datareader_no_key(&dds, Some(qos));
         let reader: SimpleDataReader<Payload, Raw> =
             reader.map_err(|error| refused(topic, error))?;
-        reader.set_waker(Some(self.waker.clone()));
         self.entities.readers.push(reader.guid().to_bytes());
         self.is_announced = false;
         let waker = self.waker.clone();
@@ -359,6 +374,17 @@ impl Publication {
     /// or the middleware has stopped; then nobody receives it.
     pub fn publish(&self, cdr: Vec<u8>) -> Result<(), PublishError> {
         write(&self.writer, cdr)
+    }
+
+    /// Returns the number of readers that are known.
+    pub fn reader_count(&self) -> usize {
+        while let Some(status) = self.writer.try_recv_status() {
+            if let DataWriterStatus::PublicationMatched { current, .. } = status {
+                let count = usize::try_from(current.count()).unwrap_or_default();
+                self.readers.set(count);
+            }
+        }
+        self.readers.get()
     }
 
     /// Waits until all reliable readers have acknowledged what was published; tells whether they

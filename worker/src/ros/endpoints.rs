@@ -1,26 +1,31 @@
 //! [`Endpoints`]: publishers and subscriptions of a node, one for each topic of the run that ROS 2
 //! has, and what goes through them.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use cell_host::{ExportedStep, TopicUse};
+use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use protocol::{RosMessage, SimTime, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::builtin_interfaces::Time;
 use ros2::types::geometry_msgs::TransformStamped;
 use ros2::types::rosgraph_msgs::Clock;
 use ros2::types::tf2_msgs::TFMessage;
-use ros2::{Mapping, to_cdr};
+use ros2::{Mapping, Note, to_cdr};
 use ros2_node::{
     EndpointError, Participant, Publication, PublishError, Quality, Subscription, Topic,
 };
 
+use super::departures::Departures;
+use super::descriptions::Descriptions;
 use crate::seldom::Seldom;
 
 /// Simulated time between two messages on `/clock`, unless time stands still or jumps \[ns\].
 const CLOCK_INTERVAL_NS: u64 = 1_000_000;
+
+/// Number of remarks about topics that are told in all.
+const NOTES_MAX: usize = 100;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -39,6 +44,11 @@ pub(super) struct Endpoints {
     clock_at: Option<SimTime>,
     unfit: Seldom,
     lost: Seldom,
+    descriptions: Descriptions,
+    departures: Option<Departures>,
+    /// Remarks about topics that nobody was told, and those that somebody was.
+    untold: Vec<Note>,
+    told: BTreeSet<String>,
     // The last to go.
     participant: Participant,
 }
@@ -60,11 +70,14 @@ struct Inbound {
 
 impl Endpoints {
     /// Makes the endpoints of a run without topics of its own.
-    pub(super) fn new(mut participant: Participant, mapping: Mapping) -> Self {
+    pub(super) fn new(mut participant: Participant, mapping: Mapping, name: &str) -> Self {
         let mut own = |topic: &RosTopic| advertise(&mut participant, topic).ok();
         let clock = own(&mapping.clock());
         let moving = own(&mapping.transforms(Frames::Moving));
         let fixed = own(&mapping.transforms(Frames::Fixed));
+        let departures = Departures::new(&mut participant, name)
+            .map_err(|error| tracing::warn!("{error}"))
+            .ok();
         Self {
             mapping,
             outbound: BTreeMap::new(),
@@ -75,13 +88,21 @@ impl Endpoints {
             clock_at: None,
             unfit: Seldom::default(),
             lost: Seldom::default(),
+            descriptions: Descriptions::default(),
+            departures,
+            untold: Vec::new(),
+            told: BTreeSet::new(),
             participant,
         }
     }
 
-    /// Has publishers and subscriptions of exactly these topics, as far as ROS 2 has them.
-    pub(super) fn follow(&mut self, uses: &[TopicUse]) {
+    /// Has publishers and subscriptions of exactly these topics, as far as ROS 2 has them, and
+    /// describes these robots.
+    pub(super) fn follow(&mut self, uses: &[TopicUse], robots: Vec<RobotDescription>) {
         self.drop_others(uses);
+        self.descriptions.follow(robots);
+        let all: Vec<Used<'_>> = uses.iter().map(used).collect();
+        self.untold = self.mapping.notes(&all);
         for one in uses {
             let ways = self.mapping.ways(&used(one));
             let key = (one.topic.clone(), one.kind);
@@ -157,10 +178,45 @@ impl Endpoints {
         }
     }
 
-    /// Publishes what a step has said, and its time if this secondary speaks for the run.
+    /// Publishes what a step has said, and its time if this secondary speaks for the run; of a step
+    /// that is done again, what has not left yet.
     pub(super) fn publish(&mut self, step: &ExportedStep) {
+        if !self.has_left(step) {
+            self.publish_messages(&step.messages);
+        }
+        if step.again.is_none()
+            && let Some(departures) = &mut self.departures
+        {
+            departures.note(step.sequence, !step.messages.is_empty());
+        }
+        // Time has gone on since, and must not be told to go back.
+        if step.was_answered() {
+            return;
+        }
+        if step.speaks {
+            self.tell_notes();
+        }
+        self.descriptions
+            .publish(step.speaks, &self.mapping, &mut self.participant);
+        // Whoever comes to speak knows what was published.
+        if self.note_time(step.sim_time) && step.speaks {
+            self.publish_clock(step.sim_time);
+        }
+    }
+
+    /// Tells whether the messages of a step have left a host that is lost now.
+    fn has_left(&mut self, step: &ExportedStep) -> bool {
+        let Some(again) = &step.again else {
+            return false;
+        };
+        let departures = self.departures.as_mut();
+        let left = departures.and_then(|departures| departures.of(&again.by));
+        step.sequence <= left.map_or(again.answered, |left| left.min(again.answered))
+    }
+
+    fn publish_messages(&mut self, messages: &[TopicMessage]) {
         let (mut moving, mut fixed) = (Vec::new(), Vec::new());
-        for message in &step.messages {
+        for message in messages {
             let Some(kind) = messages_kind(message) else {
                 continue;
             };
@@ -189,9 +245,18 @@ impl Endpoints {
                 note(publication.publish(cdr), "/tf", &mut self.lost);
             }
         }
-        // Whoever comes to speak knows what was published.
-        if self.note_time(step.sim_time) && step.speaks {
-            self.publish_clock(step.sim_time);
+    }
+
+    /// Tells the user once what is to be known about the topics.
+    fn tell_notes(&mut self) {
+        for note in self.untold.drain(..) {
+            let text = note.to_string();
+            if self.told.len() < NOTES_MAX && self.told.insert(text.clone()) {
+                match note {
+                    Note::Renamed { .. } => tracing::info!("{text}"),
+                    Note::SameName { .. } | Note::WrongType { .. } => tracing::warn!("{text}"),
+                }
+            }
         }
     }
 
@@ -289,7 +354,7 @@ fn note(published: Result<(), PublishError>, topic: &str, lost: &mut Seldom) {
     }
 }
 
-fn advertise(
+pub(super) fn advertise(
     participant: &mut Participant,
     topic: &RosTopic,
 ) -> Result<Publication, EndpointError> {

@@ -77,7 +77,7 @@ impl RosNode {
         let participant = participant.map_err(|error| RosError::Join(error.to_string()))?;
         tracing::info!("{node_name} is in domain {} of ROS 2", settings.domain);
         let node = Node {
-            endpoints: Endpoints::new(participant, mapping),
+            endpoints: Endpoints::new(participant, mapping, name),
             bell,
             on_messages,
             speaks: false,
@@ -141,7 +141,8 @@ impl Node {
 
     fn on_news(&mut self, news: RosNews) {
         match news {
-            RosNews::Topics(uses) => self.endpoints.follow(&uses),
+            RosNews::Topics(uses, robots) => self.endpoints.follow(&uses, robots),
+            RosNews::Step(step) if step.was_answered() => self.endpoints.publish(&step),
             RosNews::Step(step) => {
                 let begins = step.speaks && !self.speaks;
                 self.speaks = step.speaks;
