@@ -9,7 +9,7 @@ mod player;
 mod stats;
 mod survey;
 
-pub use player::Player;
+pub use player::{Player, Said};
 
 #[cfg(test)]
 mod tests;

@@ -30,8 +30,8 @@ impl<'de> Deserialize<'de> for Recorded {
 }
 
 /// Form in which bytes are shown.
-#[derive(Clone, Copy)]
-enum Show {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
     Numbers,
     Base64,
 }
@@ -112,8 +112,8 @@ impl<'de> Visitor<'de> for Show {
     }
 }
 
-/// JSON from which a message is read.
-pub(crate) struct Given(pub(crate) Value);
+/// JSON from which a message is read, with bytes in this form.
+pub(crate) struct Given(pub(crate) Value, pub(crate) Show);
 
 impl Given {
     fn float(&self) -> Option<f64> {
@@ -138,12 +138,15 @@ impl<'de> Deserializer<'de> for Given {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let show = self.1;
         match self.0 {
             Value::Array(items) => {
-                visitor.visit_seq(SeqDeserializer::new(items.into_iter().map(Given)))
+                let items = items.into_iter().map(|value| Given(value, show));
+                visitor.visit_seq(SeqDeserializer::new(items))
             }
             Value::Object(fields) => {
-                let fields = fields.into_iter().map(|(name, value)| (name, Given(value)));
+                let fields = fields.into_iter();
+                let fields = fields.map(|(name, value)| (name, Given(value, show)));
                 visitor.visit_map(MapDeserializer::new(fields))
             }
             plain => plain.deserialize_any(visitor),
@@ -158,6 +161,20 @@ impl<'de> Deserializer<'de> for Given {
         match self.float() {
             Some(float) => visitor.visit_f64(float),
             None => self.0.deserialize_f64(visitor),
+        }
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_byte_buf(visitor)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match (self.1, &self.0) {
+            (Show::Base64, Value::String(text)) => {
+                let bytes = BASE64_STANDARD.decode(text).map_err(Error::custom)?;
+                visitor.visit_byte_buf(bytes)
+            }
+            _ => self.deserialize_any(visitor),
         }
     }
 
@@ -189,7 +206,7 @@ impl<'de> Deserializer<'de> for Given {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 char str string bytes byte_buf unit
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 char str string unit
         unit_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }
@@ -280,6 +297,10 @@ mod tests {
         let image = crate::find("gz.msgs.Image").unwrap();
         let bytes = image.from_json(json!({"data": [1, 255]})).unwrap();
         assert_eq!(image.to_json(&bytes).unwrap()["data"], json!([1, 255]));
+        let recorded = image.to_recorded_json(&bytes).unwrap();
+        assert_eq!(recorded["data"], json!("Af8="));
+        assert_eq!(image.from_recorded_json(recorded).unwrap(), bytes);
+        assert!(image.from_recorded_json(json!({"data": "?"})).is_err());
         let factory = crate::find("gz.msgs.EntityFactory").unwrap();
         let given = json!({"pose": {"position": {"x": 1.0}}});
         let json = factory.to_json(&factory.from_json(given).unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::{Given, JsonValue, Recorded};
+use crate::json::{Given, JsonValue, Recorded, Show};
 use crate::message::{Message, MessageError, decode, encode};
 use crate::text_format::{TextFormatError, Tree};
 use crate::{basic, command, geometry, motion, schema, sensor, state};
@@ -15,6 +15,7 @@ pub struct Kind {
     to_json: fn(&[u8]) -> Result<Value, MessageError>,
     to_recorded_json: fn(&[u8]) -> Result<Value, MessageError>,
     from_json: fn(Value) -> Result<Vec<u8>, MessageError>,
+    from_recorded_json: fn(Value) -> Result<Vec<u8>, MessageError>,
     schema: fn() -> Value,
     check: fn(&[u8]) -> Result<(), MessageError>,
     from_tree: fn(Tree) -> Result<Vec<u8>, TextFormatError>,
@@ -27,6 +28,7 @@ impl Kind {
             to_json: to_json::<M>,
             to_recorded_json: to_recorded_json::<M>,
             from_json: from_json::<M>,
+            from_recorded_json: from_recorded_json::<M>,
             schema: schema::schema::<M>,
             check: check::<M>,
             from_tree: Tree::encode::<M>,
@@ -61,6 +63,14 @@ impl Kind {
     /// Fails if it is no such message.
     pub fn from_json(&self, json: Value) -> Result<Vec<u8>, MessageError> {
         (self.from_json)(json)
+    }
+
+    /// Returns the message in JSON of [`Kind::to_recorded_json`] as a `MessagePack` map.
+    ///
+    /// # Errors
+    /// Fails if it is no such message.
+    pub fn from_recorded_json(&self, json: Value) -> Result<Vec<u8>, MessageError> {
+        (self.from_recorded_json)(json)
     }
 
     /// Returns the message in protobuf's text format as a `MessagePack` map.
@@ -175,9 +185,16 @@ fn to_recorded_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
 }
 
 fn from_json<M: Message>(json: Value) -> Result<Vec<u8>, MessageError> {
+    read::<M>(Given(json, Show::Numbers))
+}
+
+fn from_recorded_json<M: Message>(json: Value) -> Result<Vec<u8>, MessageError> {
+    read::<M>(Given(json, Show::Base64))
+}
+
+fn read<M: Message>(given: Given) -> Result<Vec<u8>, MessageError> {
     let kind = M::KIND;
-    let message =
-        M::deserialize(Given(json)).map_err(|source| MessageError::Json { kind, source })?;
+    let message = M::deserialize(given).map_err(|source| MessageError::Json { kind, source })?;
     Ok(encode(&message))
 }
 

@@ -1,11 +1,12 @@
-//! Control of a run by services of ROS 2: those of `simulation_interfaces`, its action, and those
-//! of `ue_msgs`.
+//! Control of a run by services of ROS 2: those of `simulation_interfaces`, its action, those of
+//! `ue_msgs`, and those of `phalanx_msgs`, by which nodes take part in lockstep.
 //!
 //! [`answer()`] makes a response of a request; it asks the run by commands of its protocol, as any
 //! client does, and answers when they are done. It opens no socket and reads no clock: both come
 //! by way of [`Outside`]. `node.rs` is the process around it, a client of the run that is a node of
 //! ROS 2.
 
+mod barrier;
 mod control;
 mod entities;
 mod entity_state;
@@ -17,15 +18,22 @@ mod info;
 #[cfg(feature = "node")]
 pub mod node;
 mod outcome;
+#[cfg(feature = "node")]
+pub mod playback;
 mod services;
 mod simulation;
 mod spawning;
 mod ue;
 mod worlds;
 
+#[cfg(feature = "node")]
+pub use ros2::{Mapping, RuleError, Rules};
+
 pub use control::{Control, Outside, Unanswered};
 pub use goals::{ACTION, ACTION_TYPE, GoalId, Publication, execute};
-pub use services::{ACTION_SERVICES, AnswerError, SERVICES, ServiceName, UE_SERVICES, answer};
+pub use services::{
+    ACTION_SERVICES, AnswerError, BARRIER_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer,
+};
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
+use client::recorded::{SPEED_MAX, SPEED_MIN};
 
 use super::{Format, ViewArguments};
 
@@ -25,7 +27,39 @@ pub struct ReplayArguments {
     /// Format of what --info and --verify print
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Publish it in ROS 2, too, while it plays: its topics, /clock, /tf and /robot_description
+    #[arg(long, conflicts_with_all = ["info", "verify"])]
+    pub ros2: bool,
+    /// No view: play it from its start to its end
+    #[arg(long, requires = "ros2")]
+    pub headless: bool,
+    /// Simulated seconds per second without a view
+    #[arg(long, value_name = "X", default_value_t = 1.0, requires = "headless")]
+    #[arg(value_parser = speed)]
+    pub speed: f64,
+    /// Begin once a node reads this topic of ROS 2; may be given more than once
+    #[arg(long, value_name = "TOPIC", requires = "headless")]
+    pub await_reader: Vec<String>,
+    /// The domain of ROS 2; without it that of `ROS_DOMAIN_ID`, or 0
+    #[arg(long, value_name = "N", requires = "ros2")]
+    #[arg(value_parser = clap::value_parser!(u16).range(0..=232))]
+    pub ros_domain: Option<u16>,
+    /// Be seen by nodes of this machine alone; without it as `ROS_LOCALHOST_ONLY` has it
+    #[arg(long, value_name = "on|off", requires = "ros2")]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub ros_localhost_only: Option<bool>,
+    /// Rules for topics whose name, type, direction, rate or quality of service is not to be the
+    /// usual one
+    #[arg(long, value_name = "FILE", requires = "ros2")]
+    pub ros_rules: Option<PathBuf>,
     /// Options of the view.
     #[command(flatten)]
     pub view: ViewArguments,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let wanted = || format!("must be a number from {SPEED_MIN} to {SPEED_MAX}");
+    let speed: f64 = text.parse().map_err(|_| wanted())?;
+    let is_right = (SPEED_MIN..=SPEED_MAX).contains(&speed);
+    is_right.then_some(speed).ok_or_else(wanted)
 }

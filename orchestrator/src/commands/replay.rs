@@ -2,6 +2,8 @@
 //! again.
 
 mod info;
+#[cfg(feature = "ros2")]
+mod ros2;
 mod watch;
 
 use std::fs::File;
@@ -37,17 +39,66 @@ pub(super) fn replay(arguments: &ReplayArguments) -> CommandResult {
 /// Shows a recording in a view.
 fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> CommandResult {
     let file = &arguments.file;
-    require_terminal("--info for what is in the recording, or --verify to simulate it again")?;
+    #[cfg(not(feature = "ros2"))]
+    if arguments.ros2 {
+        let missing = crate::launch::ros2_control::NOT_BUILT;
+        return Err(Failed::message(ExitCode::Usage, missing));
+    }
+    if !arguments.headless {
+        let hint = "--info for what is in the recording, --verify to simulate it again, or --ros2 \
+                    --headless to publish it";
+        require_terminal(hint)?;
+    }
     let warning = recording
         .break_off()
         .map(|(offset, reason)| format!("the recording breaks off at byte {offset}: {reason}"));
-    let player = Player::new(recording).map_err(|error| refused(file, error))?;
+    let mut player = Player::new(recording).map_err(|error| refused(file, error))?;
+    let follower = follower(arguments, &mut player)?;
+    #[cfg(feature = "ros2")]
+    if arguments.headless
+        && let Some(ros) = follower
+    {
+        return ros.play(arguments, player);
+    }
     let config = settings_of_view(&arguments.view)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let options = ViewOptions::new(plain(&name), false, &config.view, &config.keymap);
-    match runtime()?.block_on(watch::show(player, warning, options))? {
+    match runtime()?.block_on(watch::show(player, follower, warning, options))? {
         ViewEnd::Interrupted => Ok(ExitCode::Interrupted),
         ViewEnd::Quit | ViewEnd::Detach | ViewEnd::HungUp | ViewEnd::Ended => Ok(ExitCode::Success),
+    }
+}
+
+/// Has the recording be in ROS 2, if that is asked for.
+#[cfg(feature = "ros2")]
+fn follower(
+    arguments: &ReplayArguments,
+    player: &mut Player<BufReader<File>>,
+) -> Result<Option<Follower>, Failed> {
+    let started = arguments.ros2.then(|| Follower::start(arguments, player));
+    started.transpose()
+}
+
+#[cfg(not(feature = "ros2"))]
+fn follower(
+    _: &ReplayArguments,
+    _: &mut Player<BufReader<File>>,
+) -> Result<Option<Follower>, Failed> {
+    Ok(None)
+}
+
+/// Follows a recording while it plays.
+#[cfg(feature = "ros2")]
+use ros2::RosOut as Follower;
+
+/// A build without ROS 2 has none.
+#[cfg(not(feature = "ros2"))]
+enum Follower {}
+
+#[cfg(not(feature = "ros2"))]
+impl Follower {
+    fn follow(&mut self, _: &mut Player<BufReader<File>>) -> Vec<String> {
+        match *self {}
     }
 }
 

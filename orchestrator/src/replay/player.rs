@@ -1,6 +1,8 @@
 //! [`Player`]: a place in a recording that moves, by itself or when it is asked to.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
+use std::ops::Range;
 use std::time::Duration;
 
 use client::feed::{Feed, Heard};
@@ -8,7 +10,7 @@ use client::message_text;
 use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
 use protocol::SimTime;
 use recording::content::Figures;
-use recording::{Channel, ReadError, Recording};
+use recording::{Channel, ChannelInfo, Message, ReadError, Recording};
 
 use super::loaded::{FrameAt, Loaded, parse};
 use super::stats;
@@ -41,6 +43,23 @@ pub struct Player<R> {
     figures: Option<Figures>,
     listens_to: Option<String>,
     told: SentPositions,
+    /// What was said on the way since it was taken last, if somebody takes it.
+    said: Option<Vec<Said>>,
+    /// True if what stands behind the last frame was said.
+    has_said_end: bool,
+}
+
+/// A message of a topic that the player passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The topic.
+    pub topic: String,
+    /// Kind of the message.
+    pub kind: String,
+    /// Simulated time.
+    pub sim_time: SimTime,
+    /// The message as JSON of [`messages::Kind::to_recorded_json`].
+    pub json: Vec<u8>,
 }
 
 /// Positions that the view was told last.
@@ -81,6 +100,8 @@ impl<R: Read + Seek> Player<R> {
             figures: None,
             listens_to: None,
             told: SentPositions::default(),
+            said: None,
+            has_said_end: false,
         };
         player.load(0)?;
         // The first chunk says what the world is.
@@ -122,6 +143,39 @@ impl<R: Read + Seek> Player<R> {
         }
     }
 
+    /// Keeps what is said on topics from the current place on, for [`Self::take_said`]. Nothing is
+    /// said of what is jumped over.
+    pub fn keep_said(&mut self) {
+        self.said = Some(Vec::new());
+        if (self.at, self.frame) == (0, 0) {
+            self.say(0..self.loaded.frames[0].index + 1);
+        }
+    }
+
+    /// Takes what was said on topics on the way since then.
+    pub fn take_said(&mut self) -> Vec<Said> {
+        self.said.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Returns the topics of the recording, by name and kind.
+    pub fn topics(&self) -> Vec<(String, String)> {
+        let channels = self.recording.channels().values();
+        let topics = channels.filter(|channel| channel.own().is_none());
+        topics
+            .map(|channel| (channel.topic.clone(), channel.schema.clone()))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect()
+    }
+
+    /// Returns the worlds that are in the recording.
+    ///
+    /// # Errors
+    /// Fails if they cannot be read.
+    pub fn worlds(&mut self) -> Result<Vec<u8>, ReadError> {
+        self.recording.worlds()
+    }
+
     /// Surveys a further part of the recording.
     ///
     /// # Errors
@@ -148,6 +202,9 @@ impl<R: Read + Seek> Player<R> {
             let next = self.next_time().filter(|_| !is_reached);
             let Some(next) = next else {
                 self.is_playing = false;
+                if !is_reached {
+                    self.say_end()?;
+                }
                 (self.ahead_ns, self.until) = (0.0, None);
                 return Ok(());
             };
@@ -266,6 +323,7 @@ impl<R: Read + Seek> Player<R> {
             (self.loaded, self.at) = (loaded, at);
         }
         self.frame = 0;
+        self.has_said_end = false;
         Ok(())
     }
 
@@ -280,14 +338,50 @@ impl<R: Read + Seek> Player<R> {
 
     /// Goes to the next frame, if there is one.
     fn forward(&mut self) -> Result<bool, ReadError> {
+        let behind = self.loaded.frames[self.frame].index + 1;
         if self.frame + 1 < self.loaded.frames.len() {
             self.frame += 1;
+            let here = self.loaded.frames[self.frame].index;
+            self.say(behind..here + 1);
         } else if self.at + 1 < self.track.len() {
+            self.say(behind..self.loaded.messages.len());
+            self.say_chunks(self.track[self.at] + 1..self.track[self.at + 1])?;
             self.load(self.at + 1)?;
+            self.say(0..self.loaded.frames[0].index + 1);
         } else {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// Has messages of the chunk in memory be said.
+    fn say(&mut self, messages: Range<usize>) {
+        if let Some(said) = &mut self.said {
+            let channels = self.recording.channels();
+            said.extend(said_of(channels, &self.loaded.messages[messages]));
+        }
+    }
+
+    /// Has messages of chunks without frames be said.
+    fn say_chunks(&mut self, chunks: Range<usize>) -> Result<(), ReadError> {
+        for chunk in chunks {
+            if self.said.is_some() {
+                let messages = self.recording.messages(chunk)?;
+                let found = said_of(self.recording.channels(), &messages);
+                self.said.get_or_insert_default().extend(found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has be said what stands behind the last frame, once.
+    fn say_end(&mut self) -> Result<(), ReadError> {
+        if std::mem::replace(&mut self.has_said_end, true) {
+            return Ok(());
+        }
+        let behind = self.loaded.frames[self.frame].index + 1;
+        self.say(behind..self.loaded.messages.len());
+        self.say_chunks(self.track[self.at] + 1..self.recording.chunks().len())
     }
 
     /// Goes to the frame before, if there is one.
@@ -381,6 +475,20 @@ impl<R: Read + Seek> Player<R> {
             count,
         })))
     }
+}
+
+/// Returns those messages that are of topics.
+fn said_of(channels: &BTreeMap<u16, ChannelInfo>, messages: &[Message]) -> Vec<Said> {
+    let said = messages.iter().filter_map(|message| {
+        let channel = channels.get(&message.channel)?;
+        channel.own().is_none().then(|| Said {
+            topic: channel.topic.clone(),
+            kind: channel.schema.clone(),
+            sim_time: message.sim_time,
+            json: message.data.clone(),
+        })
+    });
+    said.collect()
 }
 
 /// Returns a simulated time; below zero is zero.

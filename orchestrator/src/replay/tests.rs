@@ -8,7 +8,7 @@ use client::recorded::ReplayWish;
 use protocol::peer::Build;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot};
-use protocol::{Digest, Iteration, SessionId, SimTime};
+use protocol::{Digest, Iteration, Publisher, SessionId, SimTime, TopicMessage};
 use recording::content::IterationDigest;
 use recording::{
     Clock, FORMAT, LoadWord, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
@@ -96,6 +96,18 @@ fn recorded(times: &[u64]) -> Vec<u8> {
         writer
             .frame(clock, &[rover(number as f64)], None, at)
             .unwrap();
+        let said = TopicMessage {
+            topic: "/t".to_owned(),
+            kind: "gz.msgs.Double".to_owned(),
+            publisher: Publisher::Client,
+            iteration,
+            sim_time: at.sim_time,
+            body: messages::encode(&messages::Double {
+                data: number as f64,
+                ..Default::default()
+            }),
+        };
+        writer.message(&said, at.wall_ns).unwrap();
         if number % 5 == 4 {
             writer.flush().unwrap();
         }
@@ -253,4 +265,43 @@ fn a_recording_without_frames_is_refused() {
     let recording = Recording::open(Cursor::new(recorded(&[]))).unwrap();
     let error = Player::new(recording).unwrap_err().to_string();
     assert!(error.contains("no frame"), "{error}");
+}
+
+/// Returns the numbers that were said on the topic since they were taken last.
+fn said(player: &mut TestPlayer) -> Vec<u64> {
+    let said = player.take_said().into_iter();
+    said.map(|one| {
+        assert_eq!((&*one.topic, &*one.kind), ("/t", "gz.msgs.Double"));
+        let json: serde_json::Value = serde_json::from_slice(&one.json).unwrap();
+        json["data"].as_f64().unwrap() as u64
+    })
+    .collect()
+}
+
+#[test]
+fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
+    let mut player = player();
+    player.keep_said();
+    player.act(ReplayWish::Play).unwrap();
+    let mut all = Vec::new();
+    for _ in 0..7 {
+        player.advance(Duration::from_millis(70)).unwrap();
+        all.extend(said(&mut player));
+    }
+    // Messages stand behind the frame of their iteration.
+    assert_eq!(all, [0, 1, 2, 3]);
+    player.act(ReplayWish::Pause).unwrap();
+    player.advance(Duration::from_secs(9)).unwrap();
+    assert_eq!(said(&mut player), [0; 0]);
+    player.act(ReplayWish::Speed(2.0)).unwrap();
+    player.act(ReplayWish::Play).unwrap();
+    player.advance(Duration::from_millis(100)).unwrap();
+    assert_eq!(said(&mut player), [4, 5]);
+    player.advance(Duration::from_secs(9)).unwrap();
+    assert_eq!(said(&mut player), [6, 7, 8, 9], "the end is said, too");
+    player.act(ReplayWish::Seek(0.5)).unwrap();
+    assert_eq!(said(&mut player), [0; 0], "what is jumped over is not");
+    player.act(ReplayWish::Play).unwrap();
+    player.advance(Duration::from_secs(9)).unwrap();
+    assert_eq!(said(&mut player), [5, 6, 7, 8, 9]);
 }

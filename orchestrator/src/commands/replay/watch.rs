@@ -17,10 +17,13 @@ use tokio::sync::mpsc::{Sender, channel};
 use view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 use super::super::feeder::Feeder;
+use super::Follower;
 use crate::replay::Player;
 
 /// Interval at which the position of a recording that is played is shown.
 const FRAME_TIME: Duration = Duration::from_millis(50);
+/// Interval at which what is due is told to others.
+const FOLLOW_TIME: Duration = Duration::from_millis(2);
 /// Number of commands of the view that may wait.
 const WISHES_MAX: usize = 64;
 /// Number of batches of feeds that may be read ahead of the view.
@@ -38,6 +41,7 @@ enum Order {
 /// Fails if the terminal cannot be used, or the thread cannot be started.
 pub(super) async fn show(
     player: Player<BufReader<File>>,
+    follower: Option<Follower>,
     warning: Option<String>,
     options: ViewOptions,
 ) -> anyhow::Result<ViewEnd> {
@@ -47,7 +51,7 @@ pub(super) async fn show(
     let (orders, order_receiver) = mpsc::channel();
     thread::Builder::new()
         .name("replay".to_owned())
-        .spawn(move || play(player, &order_receiver, &batch_sender))
+        .spawn(move || play(player, follower, &order_receiver, &batch_sender))
         .context("cannot start to read")?;
     feeder.push(Feed::Connected);
     feeder.extend(warning.map(|text| told(Severity::Warning, text)));
@@ -88,8 +92,13 @@ fn told(severity: Severity, text: String) -> Feed {
 }
 
 /// Plays until nobody listens, or the recording cannot be read.
-fn play(mut player: Player<BufReader<File>>, orders: &Receiver<Order>, out: &Sender<Vec<Feed>>) {
-    if let Err(error) = play_on(&mut player, orders, out) {
+fn play(
+    mut player: Player<BufReader<File>>,
+    follower: Option<Follower>,
+    orders: &Receiver<Order>,
+    out: &Sender<Vec<Feed>>,
+) {
+    if let Err(error) = play_on(&mut player, follower, orders, out) {
         let text = format!("the recording cannot be read on: {error}");
         let _ = out.blocking_send(vec![told(Severity::Error, text)]);
     }
@@ -97,18 +106,33 @@ fn play(mut player: Player<BufReader<File>>, orders: &Receiver<Order>, out: &Sen
 
 fn play_on(
     player: &mut Player<BufReader<File>>,
+    mut follower: Option<Follower>,
     orders: &Receiver<Order>,
     out: &Sender<Vec<Feed>>,
 ) -> Result<(), ReadError> {
     let mut is_new = true;
     let mut last = Instant::now();
+    let mut shown = None;
     loop {
-        if is_new && out.blocking_send(player.feed()?).is_err() {
-            return Ok(());
+        let is_due = shown.is_none_or(|at: Instant| at.elapsed() >= FRAME_TIME);
+        if is_new && (is_due || !player.is_playing()) {
+            shown = Some(Instant::now());
+            if out.blocking_send(player.feed()?).is_err() {
+                return Ok(());
+            }
+        }
+        for problem in follower.iter_mut().flat_map(|one| one.follow(player)) {
+            if out
+                .blocking_send(vec![told(Severity::Warning, problem)])
+                .is_err()
+            {
+                return Ok(());
+            }
         }
         let had_more = player.has_more();
         let order = if player.is_playing() {
-            orders.recv_timeout(FRAME_TIME)
+            let frames = follower.is_none();
+            orders.recv_timeout(if frames { FRAME_TIME } else { FOLLOW_TIME })
         } else if had_more {
             orders.recv_timeout(Duration::ZERO)
         } else {

@@ -1,0 +1,88 @@
+//! Shows that a recording is published again in ROS 2: a node on Fast DDS reads each message of
+//! odometry once and in order, at the speed that is asked for, with the time of the simulation.
+//!
+//! A build without ROS 2, and a machine without Fast DDS, say so and show nothing.
+
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::Value;
+use tests::fast_dds::{self, FastPeer};
+use tests::processes::{PATIENCE, Scratch, binary};
+use tests::repository;
+
+const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
+const TOPICS: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
+const ITERATIONS: u64 = 2000;
+/// Iterations of 1 ms between two messages of odometry.
+const INTERVAL: u64 = 10;
+const SPEED: u64 = 4;
+
+#[test]
+fn a_recording_is_published_again_at_the_speed_that_is_asked_for() {
+    let program = match fast_dds::build() {
+        Ok(program) => program,
+        Err(error) => return eprintln!("nothing is shown without Fast DDS: {error}"),
+    };
+    let scratch = Scratch::new();
+    let file = scratch.path("run.mcap");
+    let mut record = Command::new(binary("worker"));
+    record.args(["--real-time-factor", "0", "--iterations"]);
+    record
+        .arg(ITERATIONS.to_string())
+        .arg("--record")
+        .arg(&file);
+    record.arg(repository::root().join("tests/tests/ros2_run/two_levels.sdf"));
+    let mut record = scratch.start("record", &mut record);
+    assert_eq!(record.wait(), 0, "{}", record.stderr());
+
+    let domain = (101 + std::process::id() % 100).to_string();
+    let mut command = scratch.phalanx();
+    command
+        .arg("replay")
+        .arg(&file)
+        .args(["--ros2", "--headless"]);
+    command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
+    command.args(["--speed", &SPEED.to_string(), "--await-reader", "/clock"]);
+    command.args(TOPICS.map(|topic| format!("--await-reader={topic}")));
+    let mut replay = scratch.start("replay", &mut command);
+    let topics = TOPICS.map(|topic| format!("{topic}={ODOMETRY}"));
+    let clock = "/clock=rosgraph_msgs/msg/Clock=i1u1";
+    let arguments = [&domain, "--localhost-only", clock, &topics[0], &topics[1]];
+    if replay.ended().is_some() || is_without_ros(&scratch) {
+        return eprintln!("nothing is shown by a phalanx that was built without ROS 2");
+    }
+    let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
+    let mut heard: [Vec<u64>; 3] = Default::default();
+    let mut began = None;
+    let wanted = (ITERATIONS / INTERVAL) as usize;
+    while heard[..2].iter().any(|one| one.len() < wanted) {
+        let line = peer.next(PATIENCE).expect("messages come in time");
+        began.get_or_insert_with(Instant::now);
+        let topic = line["topic"].as_str().expect("each has a topic");
+        let place = TOPICS.iter().position(|one| *one == topic).unwrap_or(2);
+        heard[place].push(stamp_ms(&line["values"]));
+    }
+    let took = began.expect("it began").elapsed().as_millis() as u64;
+    assert_eq!(replay.wait(), 0, "{}", replay.stderr());
+    let expected: Vec<u64> = (1..=ITERATIONS / INTERVAL).map(|n| n * INTERVAL).collect();
+    assert_eq!(heard[0], expected);
+    assert_eq!(heard[1], expected);
+    let time = &heard[2];
+    assert!(time.is_sorted_by(|one, next| one < next), "{time:?}");
+    assert!(time.len() > 100, "time is told often: {time:?}");
+    // Not faster than asked for; the machine may make it slower.
+    let least = ITERATIONS / SPEED * 9 / 10;
+    assert!(took >= least, "it took {took} ms, and not {least} ms");
+}
+
+fn is_without_ros(scratch: &Scratch) -> bool {
+    let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
+    said.contains("built without ROS 2")
+}
+
+/// Returns the stamp that a message begins with \[ms\].
+fn stamp_ms(values: &Value) -> u64 {
+    let part = |place: usize| values[place].as_u64().expect("a stamp has numbers");
+    part(0) * 1000 + part(1) / 1_000_000
+}
