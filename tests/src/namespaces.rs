@@ -66,6 +66,11 @@ impl TwoHosts {
         command
     }
 
+    /// Returns the name of a host's end of the cable.
+    pub fn interface(&self, host: usize) -> &str {
+        &self.interfaces[host]
+    }
+
     /// Pulls the cable at the second host, or puts it back.
     ///
     /// # Panics

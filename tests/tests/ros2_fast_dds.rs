@@ -32,21 +32,12 @@ struct Bench {
 
 impl Bench {
     fn start(number: u32) -> Option<Self> {
-        let program = match fast_dds::build() {
-            Ok(program) => program,
-            Err(error) => {
-                eprintln!("nothing is shown without Fast DDS: {error}");
-                return None;
-            }
-        };
+        let program = program()?;
         let scratch = Scratch::new();
-        let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
-        if said.contains("built without ROS 2") {
-            eprintln!("nothing is shown: {said}");
+        if is_without_ros(&scratch) {
             return None;
         }
-        let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
-        eprintln!("domain {domain}");
+        let domain = domain(number);
         let mut command = scratch.phalanx();
         command.args(["run", "--headless", "--paused", "--secondaries=2", "--ros2"]);
         command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
@@ -141,6 +132,90 @@ fn services_answer_in_the_mapping_of_fast_dds() {
     let kind = "ue_msgs/srv/DeleteEntity";
     let response = bench.call("/DeleteEntity", kind, "b1s1", "sr0");
     assert_eq!(response, json!([1, ""]));
+}
+
+/// A robot of a box and a wheel, whose links' poses are published.
+const ROBOT: &str = r#"<robot name="rover">
+  <link name="base"><inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0"
+    izz="1"/></inertial><collision><geometry><box size="0.4 0.4 0.2"/></geometry></collision></link>
+  <link name="wheel"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0"
+    izz="1"/></inertial></link>
+  <joint name="axle" type="continuous"><parent link="base"/><child link="wheel"/>
+    <origin xyz="0 0.3 0"/><axis xyz="0 1 0"/></joint>
+  <gazebo><plugin filename="p" name="gz::sim::systems::PosePublisher">
+    <publish_link_pose>true</publish_link_pose><use_pose_vector_msg>true</use_pose_vector_msg>
+    <update_frequency>100</update_frequency></plugin></gazebo>
+</robot>"#;
+
+#[test]
+fn a_robot_of_urdf_is_described_with_the_names_of_its_frames() {
+    let Some(program) = program() else { return };
+    let scratch = Scratch::new();
+    if is_without_ros(&scratch) {
+        return;
+    }
+    std::fs::write(scratch.path("rover.urdf"), ROBOT).expect("a robot is written");
+    let world = scratch.path("world.sdf");
+    let text = "<sdf version='1.9'><world name='w'><include><uri>rover.urdf</uri><name>mars</name>\
+        <pose>0 0 1 0 0 0</pose></include></world></sdf>";
+    std::fs::write(&world, text).expect("a world is written");
+    let domain = domain(2);
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--secondaries=1", "--ros2"]);
+    command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
+    let run = scratch.start("run", command.arg(&world));
+    wait_for("a run", || {
+        let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
+        code == 0 && said.contains("running")
+    });
+    // The node comes when the description has long been published.
+    let arguments = [
+        &domain,
+        "--localhost-only",
+        "--kept",
+        "/robot_description=std_msgs/msg/String=s1",
+        "/tf=tf2_msgs/msg/TFMessage=ni1u1s2d7",
+    ];
+    let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
+    let described = peer.hear("a description", |line| {
+        line["topic"] == "/robot_description"
+    });
+    let text = described["values"][0].as_str().expect("it is a text");
+    assert!(text.contains(r#"<link name="mars/wheel">"#), "{text}");
+    assert!(text.contains(r#"<parent link="mars/base"/>"#), "{text}");
+    assert!(text.contains(r#"<joint name="axle""#), "{text}");
+    let frames = peer.hear("frames", |line| {
+        line["topic"] == "/tf" && line.to_string().contains("mars/wheel")
+    });
+    let values = frames["values"].as_array().expect("frames are values");
+    for child in values.iter().skip(3).step_by(11).filter_map(Value::as_str) {
+        let link = format!(r#"<link name="{child}">"#);
+        assert!(child == "mars" || text.contains(&link), "{child}: {text}");
+    }
+    drop(run);
+}
+
+fn program() -> Option<std::path::PathBuf> {
+    let built = fast_dds::build();
+    built
+        .map_err(|error| eprintln!("nothing is shown without Fast DDS: {error}"))
+        .ok()
+}
+
+fn is_without_ros(scratch: &Scratch) -> bool {
+    let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
+    let is_without = said.contains("built without ROS 2");
+    if is_without {
+        eprintln!("nothing is shown: {said}");
+    }
+    is_without
+}
+
+/// Returns a domain of a test's own.
+fn domain(number: u32) -> String {
+    let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
+    eprintln!("domain {domain}");
+    domain
 }
 
 /// Returns the stamp that a message begins with \[ms\].

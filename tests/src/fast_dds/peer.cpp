@@ -1,9 +1,11 @@
 // A node of ROS 2 on Fast DDS, in the way of rmw_fastrtps, for tests.
 //
 // Its arguments are a domain, then `--localhost-only`, `--initial-peer ADDRESS`, and topics as
-// NAME=TYPE=FORMAT. Each message that arrives is a line of JSON: the topic, the values, and the
-// number of its writer, counted in the order of arrival. A FORMAT has letters of values, each with
-// how many there are of it: u8 (b), i32 (i), u32 (u), u64 (l), double (d), string (s): i1u1s2d7.
+// NAME=TYPE=FORMAT; `--kept` before a topic asks for what was published before. Each message that
+// arrives is a line of JSON: the topic, the values, and the number of its writer, counted in the
+// order of arrival. A FORMAT has letters of values, each with how many there are of it: u8 (b), i32
+// (i), u32 (u), u64 (l), double (d), string (s): i1u1s2d7. What stands behind an n is there as often
+// as its sequence is long.
 // Lines of its standard input are commands:
 //
 //     wait COUNT SECONDS                        answers once so many writers of each topic are known
@@ -136,12 +138,21 @@ std::string decoded(Bytes bytes, const std::string& format) {
     FastBuffer buffer(reinterpret_cast<char*>(bytes.data()), bytes.size());
     Cdr cdr(buffer, Cdr::DEFAULT_ENDIAN, Cdr::DDS_CDR);
     cdr.read_encapsulation();
-    std::istringstream kinds(format);
+    const auto sequence = format.find('n');
     std::string values;
-    for (char kind; kinds >> kind;) {
-        int count;
-        kinds >> count;
-        while (count-- > 0) values += (values.empty() ? "" : ",") + next(cdr, kind);
+    const auto read = [&](const std::string& part) {
+        std::istringstream kinds(part);
+        for (char kind; kinds >> kind;) {
+            int count;
+            kinds >> count;
+            while (count-- > 0) values += (values.empty() ? "" : ",") + next(cdr, kind);
+        }
+    };
+    read(format.substr(0, sequence));
+    if (sequence != std::string::npos) {
+        uint32_t length;
+        cdr >> length;
+        while (length-- > 0) read(format.substr(sequence + 1));
     }
     return "[" + values + "]";
 }
@@ -207,8 +218,9 @@ public:
         subscriber_ = participant_->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
     }
 
-    fast::DataReader* reader(const std::string& name, const std::string& type) {
+    fast::DataReader* reader(const std::string& name, const std::string& type, bool is_kept = false) {
         fast::DataReaderQos qos;
+        if (is_kept) qos.durability().kind = fast::TRANSIENT_LOCAL_DURABILITY_QOS;
         qos.reliability().kind = fast::RELIABLE_RELIABILITY_QOS;
         qos.history().kind = fast::KEEP_ALL_HISTORY_QOS;
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
@@ -382,11 +394,15 @@ private:
 void run(int count, char** words) {
     std::vector<std::string> peers, topics;
     bool is_local = false;
+    std::set<std::string> kept;
     for (int index = 2; index < count; ++index) {
         const std::string word = words[index];
         if (word == "--localhost-only") is_local = true;
         else if (word == "--initial-peer") peers.emplace_back(words[++index]);
-        else topics.push_back(word);
+        else if (word == "--kept") {
+            topics.emplace_back(words[++index]);
+            kept.insert(topics.back());
+        } else topics.push_back(word);
     }
     Node node(static_cast<uint32_t>(std::stoul(words[1])), is_local, peers);
     std::vector<std::unique_ptr<Heard>> heard;
@@ -396,7 +412,7 @@ void run(int count, char** words) {
         one->name = topic.substr(0, first);
         one->format = topic.substr(last + 1);
         const std::string type = topic.substr(first + 1, last - first - 1);
-        one->reader = node.reader("rt" + one->name, type_in_dds(type));
+        one->reader = node.reader("rt" + one->name, type_in_dds(type), kept.count(topic) > 0);
         heard.push_back(std::move(one));
     }
     std::atomic<bool> ends{false};
