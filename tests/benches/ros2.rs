@@ -1,0 +1,222 @@
+//! Measures what it costs that a run has nodes of ROS 2: the steps of 100 robots with 50 Hz odometry
+//! and 10 Hz scans, with nodes and without, and the time from a command of a node to the odometry
+//! that shows it, beside the time that the other node's engine takes for an echo.
+//!
+//! Prints one JSON line. All kinds of runs are measured in turns, so that their ratios hold on a
+//! machine that is shared. Sensors measure in all of them: with nodes they do so whether or not
+//! anybody listens, so that the runs without have a file of messages that is thrown away. A fourth
+//! kind has nothing at all. The node is on Fast DDS. Run it with `cargo bench -p tests --bench
+//! ros2`, after `cargo build --release --features worker/ros2,orchestrator/ros2 -p worker -p
+//! orchestrator`.
+
+use std::io::{self, Write};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tests::fast_dds::{self, FastPeer};
+use tests::processes::{Scratch, wait_for};
+
+const TURNS: usize = 5;
+const ITERATIONS: &str = "3000";
+const SECONDARIES: &str = "2";
+const ROBOTS: usize = 100;
+const ODOMETRY: &str = "nav_msgs/msg/Odometry";
+const ODOMETRY_FORMAT: &str = "i1u1s2d7d36d6d36";
+/// Place of the speed ahead among the values of odometry.
+const SPEED: usize = 47;
+const TWIST: &str = "geometry_msgs/msg/Twist";
+const ROUND_TRIPS: usize = 300;
+/// Part of the steps that nodes may cost.
+const COST_MAX: f64 = 0.15;
+
+/// Kinds of runs, with the flags for each; the first two are what nodes are compared with.
+const KINDS: [(&str, &[&str]); 4] = [
+    ("nothing", &[]),
+    ("measured", &["--messages", "/dev/null"]),
+    ("nodes", &["--ros2"]),
+    ("heard", &["--ros2"]),
+];
+
+struct Bench {
+    scratch: Scratch,
+    program: Option<std::path::PathBuf>,
+    domain: String,
+}
+
+fn main() {
+    let scratch = Scratch::new();
+    let robots = ROBOTS.to_string();
+    let arguments = ["generate", "fleet", "--robots", &robots, "--levels", "4x4"];
+    let (code, world, stderr) = scratch.phalanx_says(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    std::fs::write(scratch.path("fleet.sdf"), with_rates(&world)).expect("a file can be written");
+    let program = fast_dds::build();
+    if let Err(error) = &program {
+        eprintln!("nobody listens without Fast DDS: {error}");
+    }
+    let bench = Bench {
+        scratch,
+        program: program.ok(),
+        domain: (101 + std::process::id() % 100).to_string(),
+    };
+    let (steps, heard) = bench.steps();
+    let ratio = |one: usize, other: usize| steps[one] / steps[other];
+    let line = json!({
+        "bench": "ros2",
+        "robots": ROBOTS,
+        "secondaries": SECONDARIES,
+        "steps_per_s": KINDS.iter().zip(&steps).map(|((name, _), rate)| json!({*name: rate}))
+            .collect::<Vec<_>>(),
+        "nodes_over_measured": ratio(2, 1),
+        "heard_over_measured": ratio(3, 1),
+        "nodes_over_nothing": ratio(2, 0),
+        "bound": 1.0 - COST_MAX,
+        "odometry_heard": heard,
+        "round_trip_us": bench.round_trip(),
+        "echo_us": bench.echo(),
+    });
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+impl Bench {
+    /// Returns the steps per second of all kinds, the median of turns, and how many messages of
+    /// odometry were heard in a run on average.
+    fn steps(&self) -> ([f64; KINDS.len()], usize) {
+        let mut rates = [const { Vec::new() }; KINDS.len()];
+        let mut heard = 0;
+        let mut digests = Vec::new();
+        for _ in 0..TURNS {
+            for (number, (name, flags)) in KINDS.iter().enumerate() {
+                let mut peer = match (&self.program, *name) {
+                    (None, "heard") => continue,
+                    (Some(program), "heard") => Some(self.peer(program, &topics())),
+                    _ => None,
+                };
+                let summary = self.run(flags);
+                let rate = summary["steps_per_s"].as_f64().expect("a summary has it");
+                rates[number].push(rate);
+                digests.push(summary["digest"].clone());
+                if let Some(peer) = &mut peer {
+                    while peer.next(std::time::Duration::from_millis(200)).is_some() {
+                        heard += 1;
+                    }
+                }
+            }
+        }
+        assert!(
+            digests.iter().all(|digest| *digest == digests[0]),
+            "nodes change no bit: {digests:?}"
+        );
+        (rates.map(|rates| median(rates)), heard / TURNS)
+    }
+
+    fn run(&self, flags: &[&str]) -> Value {
+        let mut arguments = self.arguments(ITERATIONS);
+        arguments.extend(["--format".to_owned(), "json".to_owned()]);
+        arguments.extend(["--real-time-factor".to_owned(), "0".to_owned()]);
+        arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (code, stdout, stderr) = self.scratch.phalanx_says(&words);
+        assert_eq!(code, 0, "{stderr}");
+        serde_json::from_str(&stdout).expect("the summary is JSON")
+    }
+
+    fn arguments(&self, iterations: &str) -> Vec<String> {
+        let world = self.scratch.path("fleet.sdf");
+        let world = world.to_str().expect("a path of a test is text");
+        let words = ["run", world, "--headless", "--iterations", iterations];
+        let nodes = ["--ros-domain", &self.domain, "--ros-localhost-only", "on"];
+        let words = words.into_iter().chain(nodes);
+        let words = words.chain(["--secondaries", SECONDARIES, "--journal", "off"]);
+        words.map(str::to_owned).collect()
+    }
+
+    fn peer(&self, program: &std::path::Path, topics: &[String]) -> FastPeer {
+        let mut arguments = vec![self.domain.as_str(), "--localhost-only"];
+        arguments.extend(topics.iter().map(String::as_str));
+        FastPeer::start(&mut Command::new(program), &arguments)
+    }
+
+    /// Measures commands to a robot of a run in real time, whose odometry comes in each iteration.
+    fn round_trip(&self) -> Value {
+        let Some(program) = &self.program else {
+            return Value::Null;
+        };
+        let world = std::fs::read_to_string(self.scratch.path("fleet.sdf"));
+        let world = world.expect("it was written").replace(
+            "<odom_publish_frequency>50<",
+            "<odom_publish_frequency>1000<",
+        );
+        std::fs::write(self.scratch.path("fleet.sdf"), world).expect("a file can be written");
+        let mut command = self.scratch.phalanx();
+        command.args(self.arguments("1000000")).arg("--ros2");
+        // Nobody waits for time: what is measured is the way, not the pace.
+        command.args(["--real-time-factor", "0"]);
+        let mut run = self.scratch.start("run", &mut command);
+        wait_for("a run", || {
+            let (code, said, _) = self.scratch.phalanx_says(&["show", "stats"]);
+            code == 0 && said.contains("running")
+        });
+        let mut peer = self.peer(program, &[]);
+        let robot = "/model/robot_0001";
+        peer.tell(&format!(
+            "round_trip {robot}/cmd_vel {TWIST} 2 {robot}/odometry {ODOMETRY} {ODOMETRY_FORMAT} \
+             {SPEED} {ROUND_TRIPS}"
+        ));
+        let times = percentiles(&mut peer);
+        run.signal("INT");
+        run.wait();
+        times
+    }
+
+    /// Measures an echo by two nodes on Fast DDS.
+    fn echo(&self) -> Value {
+        let Some(program) = &self.program else {
+            return Value::Null;
+        };
+        let mut echo = self.peer(program, &[]);
+        echo.tell(&format!("echo /ping {TWIST} /pong"));
+        let mut peer = self.peer(program, &[]);
+        peer.tell(&format!(
+            "round_trip /ping {TWIST} 1 /pong {TWIST} d6 0 {ROUND_TRIPS}"
+        ));
+        percentiles(&mut peer)
+    }
+}
+
+/// Has each robot publish its odometry 50 times per second; scans come 10 times already.
+fn with_rates(world: &str) -> String {
+    let text = world.replace("<odom_publish_frequency>10<", "<odom_publish_frequency>50<");
+    assert!(text.contains("frequency>50<"), "robots drive");
+    assert!(text.contains("<update_rate>10</update_rate>"), "robots see");
+    text
+}
+
+fn topics() -> Vec<String> {
+    (1..=ROBOTS)
+        .map(|robot| format!("/model/robot_{robot:04}/odometry={ODOMETRY}={ODOMETRY_FORMAT}"))
+        .collect()
+}
+
+fn percentiles(peer: &mut FastPeer) -> Value {
+    let line = peer.hear("times", |line| line.get("round_trip_us").is_some());
+    let times = line["round_trip_us"].as_array();
+    let mut times: Vec<f64> = times
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_f64)
+        // Before the first one, caches are cold and robots fall to the ground.
+        .skip(ROUND_TRIPS / 10)
+        .collect();
+    if times.is_empty() {
+        return Value::Null;
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |part: f64| times[(part * (times.len() - 1) as f64) as usize];
+    json!({ "p50": at(0.5), "p99": at(0.99) })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
