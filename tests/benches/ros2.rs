@@ -1,6 +1,6 @@
-//! Measures what it costs that a run has nodes of ROS 2: the steps of 100 robots with 50 Hz odometry
-//! and 10 Hz scans, with nodes and without, and the time from a command of a node to the odometry
-//! that shows it, beside the time that the other node's engine takes for an echo.
+//! Measures what it costs that a run has nodes of ROS 2: the steps of 100 robots with 50 Hz
+//! odometry and 10 Hz scans, with nodes and without, and the time from a command of a node to the
+//! odometry that shows it, beside the time that the other node's engine takes for an echo.
 //!
 //! Prints one JSON line. All kinds of runs are measured in turns, so that their ratios hold on a
 //! machine that is shared. Sensors measure in all of them: with nodes they do so whether or not

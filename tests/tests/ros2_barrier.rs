@@ -128,14 +128,11 @@ impl Bench {
             "topics": ["/model/r0/odometry"], "entities": ["r0"],
         });
         let mut response = self.call("join_barrier", &join);
-        for expected in (0..=ITERATIONS / EVERY).map(|turn| turn * EVERY) {
+        for expected in (0..ITERATIONS / EVERY).map(|turn| turn * EVERY) {
             assert_eq!(response["success"], true, "{response}");
             let barrier = &response["barrier"];
             assert_eq!(barrier["iteration"], expected, "{response}");
             let x = self.check(barrier, expected);
-            if expected == ITERATIONS {
-                break;
-            }
             let_pass(pause);
             let answer = json!({
                 "name": "pilot", "iteration": expected,
@@ -156,6 +153,9 @@ impl Bench {
             self.say(&json!({ "wait": 1 }));
             response = self.hear();
         }
+        // Nothing follows the last iteration.
+        let told = response["status_message"].as_str().unwrap_or_default();
+        assert!(told.contains("the run ended"), "{response}");
         assert_eq!(self.run.wait(), 0, "{}", self.run.stderr());
         let digests = std::fs::read_to_string(self.scratch.path("digests"));
         digests.expect("digests are written")

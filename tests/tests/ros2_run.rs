@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tests::processes::{PATIENCE, Process, Scratch, binary};
@@ -33,6 +33,8 @@ const ODOMETRY_NS: u64 = 10_000_000;
 /// Simulated time between two messages of the clock \[ns\].
 const CLOCK_NS: u64 = 1_000_000;
 
+/// Time without a message after which none is under way.
+const SILENCE: Duration = Duration::from_millis(500);
 /// Number of moments that five processes may take along when they are killed, on a busy machine.
 const CLOCK_LOST_MAX: usize = 5 * 40;
 
@@ -102,11 +104,7 @@ impl Peer {
             let Ok(line) = self.lines.recv_timeout(left) else {
                 panic!("no {what} in {PATIENCE:?}");
             };
-            if let (Some(topic), Some(stamp)) = (line["topic"].as_str(), line["stamp"].as_u64()) {
-                let writer = line["writer"].as_u64().expect("a writer has a number");
-                let heard = self.heard.entry(topic.to_owned()).or_default();
-                heard.push((stamp, writer));
-            }
+            self.note(&line);
             if holds(self, &line) {
                 return;
             }
@@ -118,27 +116,54 @@ impl Peer {
         heard.map_or(0, |(stamp, _)| *stamp)
     }
 
+    /// Listens until the last message of each topic is there, and others are not under way.
     fn listen_to_the_end(&mut self) {
         let topics = [ODOMETRY[0], ODOMETRY[1], CLOCK];
         self.listen_until("end of all topics", |peer, _| {
-            topics.iter().all(|topic| peer.last(topic) == END_NS)
+            let has_ended = |topic: &&str| {
+                peer.heard
+                    .get(*topic)
+                    .is_some_and(|heard| heard.iter().rev().any(|(stamp, _)| *stamp == END_NS))
+            };
+            topics.iter().all(has_ended)
         });
+        while let Ok(line) = self.lines.recv_timeout(SILENCE) {
+            self.note(&line);
+        }
+    }
+
+    /// Notes a message, if the line is one.
+    fn note(&mut self, line: &Value) {
+        if let (Some(topic), Some(stamp)) = (line["topic"].as_str(), line["stamp"].as_u64()) {
+            let writer = line["writer"].as_u64().expect("a writer has a number");
+            let heard = self.heard.entry(topic.to_owned()).or_default();
+            heard.push((stamp, writer));
+        }
     }
 
     fn stamps(&self, topic: &str) -> Vec<u64> {
         self.heard[topic].iter().map(|(stamp, _)| *stamp).collect()
     }
 
-    /// Shows that each message of a topic has come once, in order.
+    /// Shows that each message of a topic has come once, those of one publisher in order; for time,
+    /// those of all.
     fn check_complete(&self, topic: &str, interval: u64) {
-        let mut expected = every(interval).into_iter();
-        for stamp in self.stamps(topic) {
-            // The clock stands at 0 before the run begins.
-            if stamp > 0 {
-                assert_eq!(Some(stamp), expected.next(), "{topic}");
-            }
+        let heard = &self.heard[topic];
+        let in_order = |stamps: &[u64]| stamps.is_sorted_by(|one, next| one < next);
+        let mut writers: Vec<u64> = heard.iter().map(|(_, writer)| *writer).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        for writer in writers {
+            let own = heard.iter().filter(|(_, number)| *number == writer);
+            let own: Vec<u64> = own.map(|(stamp, _)| *stamp).collect();
+            assert!(in_order(&own), "{topic} of publisher {writer}: {own:?}");
         }
-        assert_eq!(expected.next(), None, "{topic}");
+        let mut stamps = self.stamps(topic);
+        // The clock stands at 0 before the run begins.
+        stamps.retain(|stamp| *stamp > 0);
+        assert!(topic != CLOCK || in_order(&stamps), "time goes back");
+        stamps.sort_unstable();
+        assert_eq!(stamps, every(interval), "{topic}");
     }
 
     fn writer_count(&self, topic: &str) -> usize {
@@ -197,6 +222,8 @@ impl Run {
             let path = scratch.path("schedule");
             fs::write(&path, commands).expect("commands are written");
             primary.arg("--commands").arg(path);
+            // Robots that are put somewhere are handed over at once.
+            primary.args(["--minimum-stay", "0"]);
         }
         primary.arg("--summary").arg(scratch.path("summary"));
         primary.args(["--bind", &endpoint, "--on-peer-loss", "recover"]);
@@ -341,8 +368,9 @@ fn hand_offs_and_migrations_lose_and_double_no_message() {
 
 #[test]
 fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
-    // Both robots are put on the other's side, again and again.
-    let schedule: String = (1..=100)
+    // Both robots are put on the other's side, again and again; more often than is counted, since
+    // they wait where they are while a cell moves.
+    let schedule: String = (1..=112)
         .map(|turn| {
             let side = if turn % 2 == 1 { 3 } else { -3 };
             let pose = |model: &str, x: i32, y: f64| {
@@ -350,7 +378,7 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
             };
             let poses = [pose("r0", side, 0.0), pose("r1", -side, 1.5)];
             let command = json!({"set-poses": {"poses": poses}});
-            let line = json!({"iteration": turn * 48, "command": command});
+            let line = json!({"iteration": turn * 44, "command": command});
             format!("{line}\n")
         })
         .collect();
@@ -376,7 +404,8 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
     }
     run.peer.check_complete(CLOCK, CLOCK_NS);
     let summary = run.summary();
-    assert_eq!(summary["events"]["hand_offs"], 200, "{summary}");
+    let hand_offs = summary["events"]["hand_offs"].as_u64();
+    assert!(hand_offs >= Some(200), "{hand_offs:?} in {summary}");
     assert_eq!(summary["events"]["migrations"], 20, "{summary}");
 }
 
@@ -415,11 +444,9 @@ fn a_reader_counts_through_5_kills() {
         assert!(is_ascending, "{topic} says something twice: {stamps:?}");
         let lost = every(interval).len() - stamps.len();
         let _ = writeln!(std::io::stdout(), "{topic} lacks {lost} messages");
-        // What a process had answered for and not sent is lost with it.
-        assert!(
-            lost <= LOST_PER_KILL_MAX * 5,
-            "{topic} lacks {lost} messages"
-        );
+        // Time must not go back, so that moments which may have been told are not told again.
+        let lost_max = if topic == CLOCK { CLOCK_LOST_MAX } else { 0 };
+        assert!(lost <= lost_max, "{topic} lacks {lost} messages");
     }
 }
 

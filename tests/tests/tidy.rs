@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tests::repository;
 
@@ -273,7 +274,7 @@ fn components_of_the_primary_do_not_know_it() {
 }
 
 /// Functions that may fail with a text: the file, the name and the reason.
-const TEXTS_ALLOWED: [(&str, &str, &str); 4] = [
+const TEXTS_ALLOWED: [(&str, &str, &str); 5] = [
     ("orchestrator/src/cli.rs", "parse_seconds", VALUE_PARSER),
     (
         "orchestrator/src/cli/generate.rs",
@@ -281,6 +282,11 @@ const TEXTS_ALLOWED: [(&str, &str, &str); 4] = [
         VALUE_PARSER,
     ),
     ("orchestrator/src/cli/keys.rs", "validity", VALUE_PARSER),
+    (
+        "orchestrator/src/cli/replay.rs",
+        "parse_speed",
+        VALUE_PARSER,
+    ),
     ("orchestrator/src/cli/topic.rs", "parse_rate", VALUE_PARSER),
 ];
 
@@ -585,5 +591,19 @@ fn every_config_is_toml_and_is_used() {
         let parsed: Result<toml::Table, _> = text(&path).parse();
         assert!(parsed.is_ok(), "{name}: {parsed:?}");
         assert!(tests.contains(name), "no test or program uses {name}");
+    }
+}
+
+#[test]
+fn examples_in_python_compile() {
+    let examples = files("docs/examples", "py");
+    assert!(examples.len() > 1, "{examples:?}");
+    let script = "import sys; compile(open(sys.argv[1]).read(), sys.argv[1], 'exec')";
+    for example in examples {
+        let mut python = Command::new("python3");
+        let output = python.args(["-c", script]).arg(&example).output();
+        let output = output.expect("python3 is there, as for other tests");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", example.display());
     }
 }

@@ -24,6 +24,8 @@
 //! them, in case they come to speak. The primary takes each once.
 
 #[cfg(feature = "ros2")]
+mod clock;
+#[cfg(feature = "ros2")]
 mod departures;
 #[cfg(feature = "ros2")]
 mod descriptions;
@@ -31,6 +33,8 @@ mod descriptions;
 mod endpoints;
 #[cfg(feature = "ros2")]
 mod node;
+#[cfg(feature = "ros2")]
+mod remarks;
 
 mod settings;
 

@@ -35,7 +35,7 @@ pub struct ReplayArguments {
     pub headless: bool,
     /// Simulated seconds per second without a view
     #[arg(long, value_name = "X", default_value_t = 1.0, requires = "headless")]
-    #[arg(value_parser = speed)]
+    #[arg(value_parser = parse_speed)]
     pub speed: f64,
     /// Begin once a node reads this topic of ROS 2; may be given more than once
     #[arg(long, value_name = "TOPIC", requires = "headless")]
@@ -57,7 +57,7 @@ pub struct ReplayArguments {
     pub view: ViewArguments,
 }
 
-fn speed(text: &str) -> Result<f64, String> {
+fn parse_speed(text: &str) -> Result<f64, String> {
     let wanted = || format!("must be a number from {SPEED_MIN} to {SPEED_MAX}");
     let speed: f64 = text.parse().map_err(|_| wanted())?;
     let is_right = (SPEED_MIN..=SPEED_MAX).contains(&speed);

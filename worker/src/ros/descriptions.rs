@@ -1,8 +1,8 @@
-//! [`Descriptions`]: what robots are made of, on `/robot_description`, for those that were read from
-//! URDF.
+//! [`Descriptions`]: what robots are made of, on `/robot_description`, for those that were read
+//! from URDF.
 //!
-//! The secondary that speaks for the run publishes all of them, once, for readers that are there and
-//! for those that come later. Another one that comes to speak says them again.
+//! The secondary that speaks for the run publishes all of them, once, for readers that are there
+//! and for those that come later. Another one that comes to speak says them again.
 
 use std::collections::BTreeMap;
 

@@ -1,31 +1,25 @@
 //! [`Endpoints`]: publishers and subscriptions of a node, one for each topic of the run that ROS 2
 //! has, and what goes through them.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use protocol::{RosMessage, SimTime, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
-use ros2::types::builtin_interfaces::Time;
 use ros2::types::geometry_msgs::TransformStamped;
-use ros2::types::rosgraph_msgs::Clock;
 use ros2::types::tf2_msgs::TFMessage;
-use ros2::{Mapping, Note, to_cdr};
+use ros2::{Mapping, to_cdr};
 use ros2_node::{
     EndpointError, Participant, Publication, PublishError, Quality, Subscription, Topic,
 };
 
+use super::clock::ClockTopic;
 use super::departures::Departures;
 use super::descriptions::Descriptions;
+use super::remarks::Remarks;
 use crate::seldom::Seldom;
-
-/// Simulated time between two messages on `/clock`, unless time stands still or jumps \[ns\].
-const CLOCK_INTERVAL_NS: u64 = 1_000_000;
-
-/// Number of remarks about topics that are told in all.
-const NOTES_MAX: usize = 100;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -37,18 +31,16 @@ pub(super) struct Endpoints {
     mapping: Mapping,
     outbound: BTreeMap<Key, Outbound>,
     inbound: BTreeMap<Key, Inbound>,
-    clock: Option<Publication>,
-    moving: Option<Publication>,
-    fixed: Option<Publication>,
-    /// The last time that this or another secondary published on `/clock`.
-    clock_at: Option<SimTime>,
+    clock: ClockTopic,
+    /// `/tf` and `/tf_static`.
+    frames: [Option<Publication>; 2],
     unfit: Seldom,
     lost: Seldom,
     descriptions: Descriptions,
     departures: Option<Departures>,
-    /// Remarks about topics that nobody was told, and those that somebody was.
-    untold: Vec<Note>,
-    told: BTreeSet<String>,
+    /// True if this secondary spoke for the run in the last step.
+    speaks: bool,
+    remarks: Remarks,
     // The last to go.
     participant: Participant,
 }
@@ -72,9 +64,8 @@ impl Endpoints {
     /// Makes the endpoints of a run without topics of its own.
     pub(super) fn new(mut participant: Participant, mapping: Mapping, name: &str) -> Self {
         let mut own = |topic: &RosTopic| advertise(&mut participant, topic).ok();
-        let clock = own(&mapping.clock());
-        let moving = own(&mapping.transforms(Frames::Moving));
-        let fixed = own(&mapping.transforms(Frames::Fixed));
+        let clock = ClockTopic::new(own(&mapping.clock()));
+        let frames = [Frames::Moving, Frames::Fixed].map(|frames| own(&mapping.transforms(frames)));
         let departures = Departures::new(&mut participant, name)
             .map_err(|error| tracing::warn!("{error}"))
             .ok();
@@ -83,15 +74,13 @@ impl Endpoints {
             outbound: BTreeMap::new(),
             inbound: BTreeMap::new(),
             clock,
-            moving,
-            fixed,
-            clock_at: None,
+            frames,
             unfit: Seldom::default(),
             lost: Seldom::default(),
             descriptions: Descriptions::default(),
             departures,
-            untold: Vec::new(),
-            told: BTreeSet::new(),
+            speaks: false,
+            remarks: Remarks::default(),
             participant,
         }
     }
@@ -102,7 +91,7 @@ impl Endpoints {
         self.drop_others(uses);
         self.descriptions.follow(robots);
         let all: Vec<Used<'_>> = uses.iter().map(used).collect();
-        self.untold = self.mapping.notes(&all);
+        self.remarks.follow(&self.mapping, &all);
         for one in uses {
             let ways = self.mapping.ways(&used(one));
             let key = (one.topic.clone(), one.kind);
@@ -184,23 +173,32 @@ impl Endpoints {
         if !self.has_left(step) {
             self.publish_messages(&step.messages);
         }
+        let has_ceased = self.speaks && !step.speaks;
         if step.again.is_none()
             && let Some(departures) = &mut self.departures
         {
-            departures.note(step.sequence, !step.messages.is_empty());
+            departures.note(step.sequence, has_ceased || !step.messages.is_empty());
         }
         // Time has gone on since, and must not be told to go back.
         if step.was_answered() {
             return;
         }
         if step.speaks {
-            self.tell_notes();
+            self.remarks.tell();
         }
         self.descriptions
             .publish(step.speaks, &self.mapping, &mut self.participant);
-        // Whoever comes to speak knows what was published.
-        if self.note_time(step.sim_time) && step.speaks {
-            self.publish_clock(step.sim_time);
+        let begins = !std::mem::replace(&mut self.speaks, step.speaks) && step.speaks;
+        if begins
+            && self.clock.has_begun()
+            && let Some(departures) = &mut self.departures
+        {
+            // Time must not go back: the one that spoke so far may not have sent all of it.
+            departures.wait_for_another(step.sequence);
+        }
+        if self.clock.note(step.sim_time) && step.speaks {
+            let published = self.clock.publish(step.sim_time);
+            note(published, "/clock", &mut self.lost);
         }
     }
 
@@ -237,7 +235,7 @@ impl Endpoints {
                 }
             }
         }
-        for (publication, transforms) in [(&self.moving, moving), (&self.fixed, fixed)] {
+        for (publication, transforms) in self.frames.iter().zip([moving, fixed]) {
             if let Some(publication) = publication
                 && !transforms.is_empty()
             {
@@ -247,57 +245,14 @@ impl Endpoints {
         }
     }
 
-    /// Tells the user once what is to be known about the topics.
-    fn tell_notes(&mut self) {
-        for note in self.untold.drain(..) {
-            let text = note.to_string();
-            if self.told.len() < NOTES_MAX && self.told.insert(text.clone()) {
-                match note {
-                    Note::Renamed { .. } => tracing::info!("{text}"),
-                    Note::SameName { .. } | Note::WrongType { .. } => tracing::warn!("{text}"),
-                }
-            }
-        }
-    }
-
-    /// Notes the time of a step; tells whether it goes onto `/clock`.
-    fn note_time(&mut self, now: SimTime) -> bool {
-        let is_early = self.clock_at.is_some_and(|last| {
-            let passed = now.0.checked_sub(last.0);
-            passed.is_some_and(|passed| passed < CLOCK_INTERVAL_NS)
-        });
-        if !is_early {
-            self.clock_at = Some(now);
-        }
-        !is_early
-    }
-
-    fn publish_clock(&mut self, now: SimTime) {
-        let Some(publication) = &self.clock else {
-            return;
-        };
-        let clock = Clock {
-            clock: Time {
-                sec: (now.0 / NS_PER_S) as i32,
-                nanosec: (now.0 % NS_PER_S) as u32,
-            },
-        };
-        note(
-            publication.publish(to_cdr(&clock)),
-            "/clock",
-            &mut self.lost,
-        );
-    }
-
     /// Waits until reliable readers have what was published, as far as that takes no longer than
     /// this in all.
     pub(super) fn finish(&self, patience: Duration) {
         let until = Instant::now() + patience;
         let topics = self.outbound.values().filter_map(|one| one.topic.as_ref());
         let topics = topics.map(|(_, publication)| publication);
-        let own = [&self.clock, &self.moving, &self.fixed]
-            .into_iter()
-            .flatten();
+        let frames = self.frames.iter().flatten();
+        let own = frames.chain(self.clock.publication());
         for publication in topics.chain(own) {
             publication.wait_until_received(until.saturating_duration_since(Instant::now()));
         }
