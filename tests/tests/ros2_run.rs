@@ -36,7 +36,9 @@ const CLOCK_NS: u64 = 1_000_000;
 /// Time without a message after which none is under way.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Number of moments that five processes may take along when they are killed, on a busy machine.
-const CLOCK_LOST_MAX: usize = 5 * 40;
+const CLOCK_LOST_MAX: usize = KILLS * 40;
+/// Number of processes that are killed one after the other.
+const KILLS: usize = 5;
 
 const ODOMETRY: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
 const CLOCK: &str = "/clock";
@@ -411,11 +413,11 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
 
 #[test]
 fn a_reader_counts_through_5_kills() {
-    let Some(mut run) = Run::start_with(3, 6, None) else {
+    let Some(mut run) = Run::start_with(3, KILLS + 1, None) else {
         return;
     };
     run.ctl(&["play"]);
-    for turn in 0..5 {
+    for turn in 0..KILLS {
         let host = format!("s{}", turn + 1);
         run.peer.listen_until("time", |peer, _| {
             peer.last(CLOCK) >= (turn as u64 + 1) * 800_000_000
@@ -432,7 +434,7 @@ fn a_reader_counts_through_5_kills() {
     }
     run.peer.listen_to_the_end();
     let summary = run.summary();
-    assert_eq!(summary["events"]["recoveries"], 5, "{summary}");
+    assert_eq!(summary["events"]["recoveries"], KILLS, "{summary}");
     for (topic, interval) in [
         (ODOMETRY[0], ODOMETRY_NS),
         (ODOMETRY[1], ODOMETRY_NS),
@@ -440,13 +442,19 @@ fn a_reader_counts_through_5_kills() {
     ] {
         let mut stamps = run.peer.stamps(topic);
         stamps.retain(|stamp| *stamp > 0);
-        let is_ascending = stamps.is_sorted_by(|first, second| first < second);
-        assert!(is_ascending, "{topic} says something twice: {stamps:?}");
-        let lost = every(interval).len() - stamps.len();
-        let _ = writeln!(std::io::stdout(), "{topic} lacks {lost} messages");
+        let in_order = stamps.is_sorted_by(|first, second| first < second);
+        assert!(topic != CLOCK || in_order, "time goes back: {stamps:?}");
+        let all = stamps.len();
+        stamps.sort_unstable();
+        stamps.dedup();
+        let (twice, lost) = (all - stamps.len(), every(interval).len() - stamps.len());
+        let told = format!("{topic} lacks {lost} messages and says {twice} twice");
+        let _ = writeln!(std::io::stdout(), "{told}");
+        // A process may be killed just when it has sent a message and not said so yet.
+        assert!(twice <= KILLS, "{told}");
         // Time must not go back, so that moments which may have been told are not told again.
         let lost_max = if topic == CLOCK { CLOCK_LOST_MAX } else { 0 };
-        assert!(lost <= lost_max, "{topic} lacks {lost} messages");
+        assert!(lost <= lost_max, "{told}");
     }
 }
 
