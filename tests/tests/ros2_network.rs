@@ -6,7 +6,6 @@
 //! so and show nothing.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use tests::fast_dds::{self, FastPeer};

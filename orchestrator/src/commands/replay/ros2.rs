@@ -75,7 +75,7 @@ impl RosOut {
             }
         }
         // Readers that acknowledge nothing are told of with the messages.
-        let _ = self.playback.set_time(player.place().now);
+        let _ = self.playback.set_time(player.position().now);
         problems
     }
 
