@@ -15,8 +15,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{Scratch, wait_for};
+use tests::repository;
 
-const TURNS: usize = 5;
+const TURNS: usize = 3;
 const ITERATIONS: &str = "3000";
 const SECONDARIES: &str = "2";
 const ROBOTS: usize = 100;
@@ -137,16 +138,17 @@ impl Bench {
         FastPeer::start(&mut Command::new(program), &arguments)
     }
 
-    /// Measures commands to a robot of a run in real time, whose odometry comes in each iteration.
+    /// Measures commands to a robot of a run, whose odometry comes with each iteration.
     fn round_trip(&self) -> Value {
         let Some(program) = &self.program else {
             return Value::Null;
         };
-        let world = std::fs::read_to_string(self.scratch.path("fleet.sdf"));
-        let world = world.expect("it was written").replace(
-            "<odom_publish_frequency>50<",
-            "<odom_publish_frequency>1000<",
-        );
+        // Two robots without limits of acceleration, so that odometry shows a command at once.
+        let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+        let world = std::fs::read_to_string(world).expect("it is there");
+        let (from, to) = ("frequency>100<", "frequency>1000<");
+        assert!(world.contains(from), "robots tell their odometry");
+        let world = world.replace(from, to);
         std::fs::write(self.scratch.path("fleet.sdf"), world).expect("a file can be written");
         let mut command = self.scratch.phalanx();
         command.args(self.arguments("1000000")).arg("--ros2");
@@ -158,7 +160,7 @@ impl Bench {
             code == 0 && said.contains("running")
         });
         let mut peer = self.peer(program, &[]);
-        let robot = "/model/robot_0001";
+        let robot = "/model/r0";
         peer.tell(&format!(
             "round_trip {robot}/cmd_vel {TWIST} 2 {robot}/odometry {ODOMETRY} {ODOMETRY_FORMAT} \
              {SPEED} {ROUND_TRIPS}"
