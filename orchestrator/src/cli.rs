@@ -27,7 +27,7 @@ pub use environment::{command, parse, variables};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments};
 pub use logs::LogArguments;
-pub use replay::ReplayArguments;
+pub use replay::{ReplayArguments, ReplayRosArguments};
 pub use resume::ResumeArguments;
 pub use ros2_control::{MappingName, Ros2ControlArguments};
 pub use settings::{RunSettings, ViewArguments};

@@ -175,6 +175,18 @@ impl Playback {
         publish(&self.clock, "/clock", to_cdr(&Clock { clock }))
     }
 
+    /// Publishes a time, unless a later one was published: messages of a recording stand a little
+    /// behind the frame of their iteration.
+    ///
+    /// # Errors
+    /// Fails if readers acknowledge nothing any more.
+    pub fn advance_to(&mut self, now: SimTime) -> Result<(), SayError> {
+        if self.told.is_some_and(|told| told >= now) {
+            return Ok(());
+        }
+        self.set_time(now)
+    }
+
     /// Publishes a message that was said at a time: under its own name, and its frames.
     ///
     /// # Errors

@@ -27,7 +27,19 @@ pub struct ReplayArguments {
     /// Format of what --info and --verify print
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Publish it in ROS 2, too, while it plays: its topics, /clock, /tf and /robot_description
+    /// Whether and how it is in ROS 2.
+    #[command(flatten)]
+    pub ros: ReplayRosArguments,
+    /// Options of the view.
+    #[command(flatten)]
+    pub view: ViewArguments,
+}
+
+/// The arguments of a recording in ROS 2.
+#[derive(Clone, Debug, Args)]
+pub struct ReplayRosArguments {
+    /// Publish it in ROS 2, too, while it plays: its topics, `/clock`, `/tf` and
+    /// `/robot_description`
     #[arg(long, conflicts_with_all = ["info", "verify"])]
     pub ros2: bool,
     /// No view: play it from its start to its end
@@ -52,9 +64,6 @@ pub struct ReplayArguments {
     /// usual one
     #[arg(long, value_name = "FILE", requires = "ros2")]
     pub ros_rules: Option<PathBuf>,
-    /// Options of the view.
-    #[command(flatten)]
-    pub view: ViewArguments,
 }
 
 fn parse_speed(text: &str) -> Result<f64, String> {

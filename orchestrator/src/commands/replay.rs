@@ -40,11 +40,11 @@ pub(super) fn replay(arguments: &ReplayArguments) -> CommandResult {
 fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> CommandResult {
     let file = &arguments.file;
     #[cfg(not(feature = "ros2"))]
-    if arguments.ros2 {
+    if arguments.ros.ros2 {
         let missing = crate::launch::ros2_control::NOT_BUILT;
         return Err(Failed::message(ExitCode::Usage, missing));
     }
-    if !arguments.headless {
+    if !arguments.ros.headless {
         let hint = "--info for what is in the recording, --verify to simulate it again, or --ros2 \
                     --headless to publish it";
         require_terminal(hint)?;
@@ -55,7 +55,7 @@ fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> C
     let mut player = Player::new(recording).map_err(|error| refused(file, error))?;
     let follower = follower(arguments, &mut player)?;
     #[cfg(feature = "ros2")]
-    if arguments.headless
+    if arguments.ros.headless
         && let Some(ros) = follower
     {
         return ros.play(arguments, player);
@@ -75,7 +75,10 @@ fn follower(
     arguments: &ReplayArguments,
     player: &mut Player<BufReader<File>>,
 ) -> Result<Option<Follower>, Failed> {
-    let started = arguments.ros2.then(|| Follower::start(arguments, player));
+    let started = arguments
+        .ros
+        .ros2
+        .then(|| Follower::start(arguments, player));
     started.transpose()
 }
 

@@ -17,7 +17,7 @@ use crate::cli::ReplayArguments;
 use crate::replay::Player;
 
 /// Time between two looks at what is due.
-pub(super) const PERIOD: Duration = Duration::from_millis(2);
+const PERIOD: Duration = Duration::from_millis(2);
 /// Time for which readers may acknowledge the last messages.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Number of messages that could not be published of which each is told.
@@ -38,8 +38,9 @@ impl RosOut {
         player: &mut FilePlayer,
     ) -> Result<Self, Failed> {
         let refused = |error: anyhow::Error| Failed::new(ExitCode::Configuration, error);
-        let place: Place = ros2_control::place(arguments.ros_domain, arguments.ros_localhost_only)?;
-        let rules = arguments.ros_rules.as_deref().map(read_rules);
+        let place: Place =
+            ros2_control::place(arguments.ros.ros_domain, arguments.ros.ros_localhost_only)?;
+        let rules = arguments.ros.ros_rules.as_deref().map(read_rules);
         let mapping = rules.transpose().map_err(refused)?.unwrap_or_default();
         let mapping = Mapping::new(&mapping).map_err(|error| refused(error.into()))?;
         let started = Playback::start(&place, mapping, &player.topics());
@@ -58,7 +59,7 @@ impl RosOut {
     pub(super) fn follow(&mut self, player: &mut FilePlayer) -> Vec<String> {
         let mut problems = Vec::new();
         for said in player.take_said() {
-            let published = self.playback.set_time(said.sim_time);
+            let published = self.playback.advance_to(said.sim_time);
             let outcome = published.map_err(anyhow::Error::from).and_then(|()| {
                 let kind = messages::find(&said.kind);
                 let kind = kind.with_context(|| format!("{} is no kind", said.kind))?;
@@ -86,13 +87,13 @@ impl RosOut {
         mut player: FilePlayer,
     ) -> CommandResult {
         let failed = |error: recording::ReadError| super::refused(&arguments.file, error);
-        for topic in &arguments.await_reader {
+        for topic in &arguments.ros.await_reader {
             output::note(&format!("waiting for a reader of {topic}"));
             while !self.playback.is_read(topic) {
                 std::thread::sleep(PERIOD);
             }
         }
-        let speed = ReplayWish::Speed(arguments.speed);
+        let speed = ReplayWish::Speed(arguments.ros.speed);
         player.act(speed).map_err(failed)?;
         player.act(ReplayWish::Play).map_err(failed)?;
         let mut last = Instant::now();
@@ -123,9 +124,10 @@ fn describe(playback: &mut Playback, player: &mut FilePlayer) -> anyhow::Result<
     let has_siblings = worlds.len() > 1;
     let mut robots = Vec::new();
     for world in &worlds {
-        let prefix = match has_siblings {
-            true => format!("/world/{}", world.name),
-            false => String::new(),
+        let prefix = if has_siblings {
+            format!("/world/{}", world.name)
+        } else {
+            String::new()
         };
         for model in &world.models {
             if let Some(urdf) = &model.urdf {
