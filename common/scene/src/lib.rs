@@ -1,0 +1,20 @@
+//! From worlds to all that is drawn of them: shapes, materials, lights, and the meshes and textures
+//! that these name, by their content.
+//!
+//! [`Scene`] is the JSON of `/phalanx/scene`; [`Assets`] holds the files that it refers to as
+//! `/assets/ID.glb` and the like. Nothing here opens a file but through an [`sdf::Resolver`], and
+//! nothing knows a run: where links are comes from elsewhere, by the numbers that they have here.
+
+mod assets;
+mod geometry;
+mod light;
+mod material;
+mod scene;
+
+pub use assets::{Asset, AssetId, Assets, MediaType, ParseAssetIdError};
+pub use geometry::Geometry;
+pub use light::{Attenuation, Light, LightKind, Spot};
+pub use material::Material;
+pub use scene::{
+    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sky, Visual, World,
+};
