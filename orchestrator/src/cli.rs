@@ -11,6 +11,7 @@ mod resume;
 mod ros2_control;
 mod settings;
 mod topic;
+mod web;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -34,6 +35,7 @@ pub use settings::{RunSettings, ViewArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
+pub use web::WebArguments;
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
@@ -100,6 +102,8 @@ pub enum CliCommand {
     /// Answer services of ROS 2 that control a run, until it ends
     #[command(name = "ros2-control")]
     Ros2Control(Ros2ControlArguments),
+    /// Serve a run or a recording to browsers, Foxglove and Lichtblick, until it is interrupted
+    Web(WebArguments),
     /// Print one panel, without a terminal
     Show(ShowArguments),
     /// Write a world to stdout

@@ -28,6 +28,7 @@ mod target;
 mod terminal_check;
 mod topic;
 mod watch;
+mod web;
 mod world_file;
 
 use std::ffi::OsString;
@@ -101,6 +102,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),
         Some(CliCommand::Service(arguments)) => service::service(&arguments),
         Some(CliCommand::Ros2Control(arguments)) => ros2_control::ros2_control(&arguments),
+        Some(CliCommand::Web(arguments)) => web::web(&arguments),
         Some(CliCommand::Config(arguments)) => config::config(&arguments),
         Some(CliCommand::Man { folder }) => man::man(folder.as_deref()),
         Some(CliCommand::Completions { shell }) => complete::completions(shell),

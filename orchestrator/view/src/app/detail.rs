@@ -120,6 +120,11 @@ pub fn detail(model: &Model) -> Option<Detail> {
     subject.describe(model)
 }
 
+/// Returns what is known of a row of a panel's table, by name; `None` for a panel without one.
+pub fn row_detail(model: &Model, panel: Panel, name: &str) -> Option<Detail> {
+    Subject::Row(panel, name.to_owned()).describe(model)
+}
+
 /// Adds the last events that name something.
 pub(crate) fn add_events(model: &Model, detail: &mut Detail, name: &str) {
     let newest = model.events.newest(EVENTS_MAX).rev();

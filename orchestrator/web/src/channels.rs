@@ -1,0 +1,215 @@
+//! [`Channels`]: the table of everything that clients can listen to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::report::TopicReport;
+use serde_json::{Value, json};
+
+use crate::foxglove::Typed;
+use crate::foxglove::schemas;
+use crate::protocol::ChannelId;
+use crate::protocol::server_to_client::Channel;
+
+/// The most channels of topics that are offered.
+const TOPICS_MAX: usize = 4096;
+
+/// Content of a channel.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Content {
+    /// `/phalanx/scene`
+    Scene,
+    /// `/phalanx/poses`
+    Poses,
+    /// `/phalanx/run`
+    Run,
+    /// `/scene`
+    SceneUpdate,
+    /// `/tf`
+    Transforms,
+    /// A topic of the run with its kind, as it is.
+    Topic(String, String),
+    /// A topic of the run with its kind, in a form that Foxglove draws.
+    Typed(String, String, Typed),
+}
+
+/// All channels, by number; numbers are not used again.
+#[derive(Clone, Debug)]
+pub(crate) struct Channels {
+    all: BTreeMap<ChannelId, Content>,
+    next: u32,
+}
+
+/// Change of the channels that are offered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ChannelChange {
+    pub(crate) come: Vec<Channel>,
+    pub(crate) gone: Vec<ChannelId>,
+}
+
+impl Channels {
+    pub(crate) fn new() -> Self {
+        let mut channels = Self {
+            all: BTreeMap::new(),
+            next: 1,
+        };
+        for content in [
+            Content::Scene,
+            Content::Poses,
+            Content::Run,
+            Content::SceneUpdate,
+            Content::Transforms,
+        ] {
+            channels.add(content);
+        }
+        channels
+    }
+
+    fn add(&mut self, content: Content) -> ChannelId {
+        let id = ChannelId(self.next);
+        self.next += 1;
+        self.all.insert(id, content);
+        id
+    }
+
+    /// Returns the content of a channel.
+    pub(crate) fn content(&self, id: ChannelId) -> Option<&Content> {
+        self.all.get(&id)
+    }
+
+    /// Returns channels with their content.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ChannelId, &Content)> {
+        self.all.iter().map(|(id, content)| (*id, content))
+    }
+
+    /// Returns all channels as they are offered.
+    pub(crate) fn offers(&self) -> Vec<Channel> {
+        self.iter()
+            .map(|(id, content)| offer(id, content))
+            .collect()
+    }
+
+    /// Takes the topics that there are, and returns the change.
+    pub(crate) fn set_topics(&mut self, topics: &[TopicReport]) -> ChannelChange {
+        let mut wanted = BTreeSet::new();
+        for topic in topics.iter().take(TOPICS_MAX) {
+            let (name, kind) = (topic.topic.clone(), topic.kind.clone());
+            if let Some(typed) = Typed::of_kind(&kind) {
+                wanted.insert(Content::Typed(name.clone(), kind.clone(), typed));
+            }
+            wanted.insert(Content::Topic(name, kind));
+        }
+        let is_topic =
+            |content: &Content| matches!(content, Content::Topic(..) | Content::Typed(..));
+        let gone = self
+            .iter()
+            .filter(|(_, one)| is_topic(one) && !wanted.contains(*one));
+        let gone: Vec<ChannelId> = gone.map(|(id, _)| id).collect();
+        for id in &gone {
+            self.all.remove(id);
+        }
+        let known: BTreeSet<Content> = self.all.values().cloned().collect();
+        let new: Vec<Content> = wanted.difference(&known).cloned().collect();
+        let come = new.into_iter().map(|content| {
+            let id = self.add(content);
+            offer(id, &self.all[&id])
+        });
+        ChannelChange {
+            come: come.collect(),
+            gone,
+        }
+    }
+}
+
+fn offer(id: ChannelId, content: &Content) -> Channel {
+    let json = |topic: &str, name: &str, schema: &Value| Channel {
+        id,
+        topic: topic.to_owned(),
+        encoding: "json".to_owned(),
+        schema_name: name.to_owned(),
+        schema: schema.to_string(),
+        schema_encoding: Some("jsonschema"),
+    };
+    match content {
+        Content::Scene => json("/phalanx/scene", "phalanx.Scene", &open_object()),
+        Content::Run => json("/phalanx/run", "phalanx.Run", &open_object()),
+        Content::Poses => Channel {
+            id,
+            topic: "/phalanx/poses".to_owned(),
+            encoding: "phalanx".to_owned(),
+            schema_name: "phalanx.Poses".to_owned(),
+            schema: String::new(),
+            schema_encoding: None,
+        },
+        Content::SceneUpdate => json("/scene", "foxglove.SceneUpdate", &schemas::scene_update()),
+        Content::Transforms => {
+            let schema = schemas::frame_transforms();
+            json("/tf", "foxglove.FrameTransforms", &schema)
+        }
+        Content::Topic(topic, kind) => {
+            let schema = messages::find(kind).map_or_else(open_object, messages::Kind::schema);
+            json(topic, kind, &schema)
+        }
+        Content::Typed(topic, _, typed) => json(
+            &format!("/foxglove{topic}"),
+            typed.schema_name(),
+            &typed.schema(),
+        ),
+    }
+}
+
+fn open_object() -> Value {
+    json!({ "type": "object" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topic(name: &str, kind: &str) -> TopicReport {
+        TopicReport {
+            topic: name.to_owned(),
+            kind: kind.to_owned(),
+            ..TopicReport::default()
+        }
+    }
+
+    #[test]
+    fn topics_come_and_go_and_numbers_are_not_used_again() {
+        let mut channels = Channels::new();
+        let own = channels.offers().len();
+        let first = channels.set_topics(&[topic("/scan", "gz.msgs.LaserScan")]);
+        let names: Vec<&str> = first.come.iter().map(|one| &*one.topic).collect();
+        assert_eq!(names, ["/scan", "/foxglove/scan"]);
+        assert_eq!(
+            channels.set_topics(&[topic("/scan", "gz.msgs.LaserScan")]),
+            ChannelChange::default()
+        );
+        let other = channels.set_topics(&[topic("/scan", "gz.msgs.Twist")]);
+        assert_eq!(
+            other.gone,
+            first.come.iter().map(|one| one.id).collect::<Vec<_>>()
+        );
+        assert!(other.come.iter().all(|one| !other.gone.contains(&one.id)));
+        assert_eq!(channels.offers().len(), own + 1);
+        let ids: BTreeSet<u32> = channels.offers().iter().map(|one| one.id.0).collect();
+        assert_eq!(ids.len(), own + 1);
+    }
+
+    #[test]
+    fn each_channel_in_json_has_a_schema_that_is_json() {
+        let mut channels = Channels::new();
+        let topics: Vec<TopicReport> = messages::kind::KINDS
+            .iter()
+            .map(|kind| topic(&format!("/{}", kind.name), kind.name))
+            .collect();
+        channels.set_topics(&topics);
+        for offer in channels
+            .offers()
+            .iter()
+            .filter(|one| one.encoding == "json")
+        {
+            let schema: Value = serde_json::from_str(&offer.schema).unwrap();
+            assert_eq!(schema["type"], "object", "{}", offer.topic);
+        }
+    }
+}

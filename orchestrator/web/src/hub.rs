@@ -1,0 +1,268 @@
+//! [`Hub`]: between one source of data and all clients.
+//!
+//! It owns no socket and reads no clock but for its ticks: news of the source and of clients come
+//! in, messages go to the outboxes of clients and orders to the source.
+
+mod answers;
+mod publishing;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use client::feed::Feed;
+use serde_json::Value;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::assets::Assets;
+use crate::channels::{ChannelChange, Channels, Content};
+use crate::pose_table::PoseTable;
+use crate::protocol::server_to_client::ServerText;
+use crate::run_state::RunState;
+use crate::services::Circumstances;
+use crate::shown_scene::ShownScene;
+use crate::source::{CallId, Order, Source, SourceNews};
+use crate::viewer::{ViewerId, ViewerNews};
+use crate::viewers::Viewers;
+use answers::Call;
+
+/// Time between two messages with poses.
+const POSE_TIME: Duration = Duration::from_millis(33);
+/// Time between two messages about the run.
+const RUN_TIME: Duration = Duration::from_millis(100);
+
+/// Details of things, as a terminal shows them.
+pub trait Details {
+    /// Takes in news of the run.
+    fn note(&mut self, feed: &Feed);
+    /// Returns what is known of a thing: its title, and names with values.
+    ///
+    /// # Errors
+    /// Fails if there is no such kind of thing, and says which kinds there are.
+    fn describe(&self, subject: &str, name: &str) -> Result<Described, String>;
+}
+
+/// All that is known of a thing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    /// The thing, such as `performer rover`.
+    pub title: String,
+    /// Properties: a name and a value each; a line without a name continues the one before.
+    pub lines: Vec<(String, String)>,
+}
+
+/// Between a source of data and clients.
+pub struct Hub {
+    /// True for a recording.
+    is_recording: bool,
+    orders: Orders,
+    state: RunState,
+    drawn: Drawn,
+    channels: Channels,
+    viewers: Viewers,
+    calls: BTreeMap<CallId, Call>,
+    details: Box<dyn Details>,
+    /// Values of parameters as they were told last.
+    parameters: BTreeMap<&'static str, Value>,
+}
+
+/// Everything that is drawn.
+#[derive(Debug)]
+struct Drawn {
+    shown: Option<ShownScene>,
+    poses: PoseTable,
+    assets: Assets,
+    /// True if poses of links come by themselves, so that reports of models place none.
+    has_link_poses: bool,
+}
+
+/// The way to the source, with what it was told last.
+#[derive(Debug)]
+struct Orders {
+    sender: Sender<Order>,
+    next_call: u64,
+    is_watching: bool,
+    listens: BTreeSet<String>,
+}
+
+impl Hub {
+    /// Makes a hub of a run or a recording with this name, and returns the receiver of its news.
+    pub fn new(
+        name: &str,
+        is_recording: bool,
+        source: Source,
+        assets: Assets,
+        details: Box<dyn Details>,
+    ) -> (Self, Receiver<SourceNews>) {
+        let hub = Self {
+            is_recording,
+            orders: Orders {
+                sender: source.orders,
+                next_call: 0,
+                is_watching: false,
+                listens: BTreeSet::new(),
+            },
+            state: RunState::new(name),
+            drawn: Drawn {
+                shown: None,
+                poses: PoseTable::default(),
+                assets,
+                has_link_poses: false,
+            },
+            channels: Channels::new(),
+            viewers: Viewers::default(),
+            calls: BTreeMap::new(),
+            details,
+            parameters: BTreeMap::new(),
+        };
+        (hub, source.news)
+    }
+
+    /// Serves clients until the server or the source is gone.
+    pub async fn run(
+        mut self,
+        mut news: Receiver<SourceNews>,
+        mut viewers: Receiver<(ViewerId, ViewerNews)>,
+    ) {
+        let (mut pose_ticks, mut run_ticks) = (interval(POSE_TIME), interval(RUN_TIME));
+        pose_ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        run_ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                told = news.recv() => match told {
+                    Some(told) => self.on_source(told),
+                    None => return,
+                },
+                told = viewers.recv() => match told {
+                    Some((id, told)) => self.on_viewer(id, told),
+                    None => return,
+                },
+                _ = pose_ticks.tick(), if !self.viewers.is_empty() => self.publish_poses(),
+                _ = run_ticks.tick() => {
+                    self.give_orders();
+                    self.publish_run();
+                }
+            }
+        }
+    }
+
+    fn circumstances(&self) -> Circumstances {
+        Circumstances {
+            is_recording: self.is_recording,
+            iteration: self.state.iteration(),
+        }
+    }
+
+    /// Takes in news of the source.
+    fn on_source(&mut self, news: SourceNews) {
+        match news {
+            SourceNews::Feed(feed) => self.on_feed(&feed),
+            SourceNews::Said(said) => self.publish_said(&said),
+            SourceNews::Done { call, outcome } => self.on_done(call, &outcome),
+            SourceNews::Scene(shown) => self.on_scene(*shown),
+        }
+    }
+
+    fn on_feed(&mut self, feed: &Feed) {
+        self.details.note(feed);
+        let changed = self.state.note(feed);
+        if changed.all {
+            self.drawn.poses.forget();
+            self.drawn.has_link_poses = false;
+        }
+        if changed.poses {
+            self.note_performers();
+        }
+        if changed.topics {
+            let change = self.channels.set_topics(self.state.topics());
+            self.offer(change);
+        }
+    }
+
+    /// Takes over where performers are, and who owns them.
+    fn note_performers(&mut self) {
+        self.drawn.poses.time_ns = self.state.time_ns();
+        self.drawn.poses.iteration = self.state.iteration();
+        let performers = self.state.take_performers();
+        for performer in &performers {
+            let belonging = self.state.belonging(performer);
+            let places_links = !self.drawn.has_link_poses;
+            self.drawn.poses.report(performer, belonging, places_links);
+        }
+        self.state.put_performers(performers);
+    }
+
+    /// Offers channels that have come and withdraws those that are gone.
+    fn offer(&mut self, change: ChannelChange) {
+        if !change.gone.is_empty() {
+            self.viewers.forget(&change.gone);
+            let channel_ids = change.gone;
+            self.viewers
+                .tell(&ServerText::Unadvertise { channel_ids }.text());
+        }
+        if !change.come.is_empty() {
+            let channels = change.come;
+            self.viewers
+                .tell(&ServerText::Advertise { channels }.text());
+        }
+        self.tell_graph();
+    }
+
+    fn on_scene(&mut self, shown: ShownScene) {
+        self.drawn.assets.replace(shown.assets.clone());
+        self.drawn.poses.set_models(shown.moving());
+        self.drawn.shown = Some(shown);
+        self.note_performers();
+        for (id, _) in self
+            .channels
+            .iter()
+            .filter(|(_, content)| content.is_of_models())
+        {
+            self.viewers.make_whole(id);
+        }
+        self.publish_scene();
+    }
+
+    /// Tells the source what is wanted of it, as far as it does not know.
+    fn give_orders(&mut self) {
+        let is_watching = !self.viewers.is_empty();
+        if is_watching != self.orders.is_watching
+            && self
+                .orders
+                .sender
+                .try_send(Order::Watch(is_watching))
+                .is_ok()
+        {
+            self.orders.is_watching = is_watching;
+        }
+        let wanted = self.viewers.wanted().into_iter();
+        let topics = wanted.filter_map(|id| match self.channels.content(id)? {
+            Content::Topic(topic, _) | Content::Typed(topic, _, _) => Some(topic.clone()),
+            Content::Scene
+            | Content::Poses
+            | Content::Run
+            | Content::SceneUpdate
+            | Content::Transforms => None,
+        });
+        let topics: BTreeSet<String> = topics.collect();
+        if topics != self.orders.listens
+            && self
+                .orders
+                .sender
+                .try_send(Order::Listen(topics.clone()))
+                .is_ok()
+        {
+            self.orders.listens = topics;
+        }
+    }
+}
+
+impl Content {
+    /// Tells whether messages change with the models that there are.
+    fn is_of_models(&self) -> bool {
+        match self {
+            Self::Scene | Self::Poses | Self::SceneUpdate | Self::Transforms => true,
+            Self::Run | Self::Topic(..) | Self::Typed(..) => false,
+        }
+    }
+}

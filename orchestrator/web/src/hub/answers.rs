@@ -1,0 +1,531 @@
+//! Answers to clients.
+
+use protocol::Command;
+use serde_json::{Value, json};
+
+use super::{Described, Drawn, Hub};
+use crate::foxglove::{SensorPlace, frame_id};
+use crate::outbox::Outbox;
+use crate::protocol::SUB_PROTOCOL;
+use crate::protocol::client_to_server::{
+    ClientMessage, ClientText, Parameter, PlaybackRequest, ServiceCall,
+};
+use crate::protocol::server_to_client::{
+    self, ParameterValue, Playback, ServerText, Service, WireTime,
+};
+use crate::services::{self, Request};
+use crate::source::{CallId, Order, Outcome};
+use crate::viewer::{ViewerId, ViewerNews};
+use client::recorded::ReplayWish;
+
+/// Kinds of messages under the names that they have elsewhere.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("geometry_msgs/Twist", "gz.msgs.Twist"),
+    ("geometry_msgs/msg/Twist", "gz.msgs.Twist"),
+];
+/// The kind of message by which robots are driven.
+const TWIST: &str = "gz.msgs.Twist";
+/// Name of the parameter that says whether time stands still.
+const PAUSED: &str = "paused";
+/// Name of the parameter with the pace that is asked for.
+const PACE: &str = "real_time_factor";
+
+/// Whoever waits for the end of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// A call of a service.
+    Service {
+        viewer: ViewerId,
+        service: u32,
+        call: u32,
+    },
+    /// A change of a parameter.
+    Parameter {
+        viewer: ViewerId,
+        id: Option<String>,
+    },
+    /// A message on a topic.
+    Publication { viewer: ViewerId, topic: String },
+    /// A request to the player, by name.
+    Playback {
+        viewer: ViewerId,
+        request: String,
+        did_seek: bool,
+    },
+    /// Nobody: a robot is stopped whose driver is gone.
+    Halt,
+}
+
+impl Hub {
+    /// Takes in news of a client.
+    pub(super) fn on_viewer(&mut self, id: ViewerId, news: ViewerNews) {
+        match news {
+            ViewerNews::Came(outbox) => {
+                self.welcome(&outbox);
+                self.viewers.insert(id, outbox);
+                self.give_orders();
+            }
+            ViewerNews::Said(ClientMessage::Text(text)) => self.on_text(id, text),
+            ViewerNews::Said(ClientMessage::Data { channel, payload }) => {
+                self.on_data(id, channel, &payload);
+            }
+            ViewerNews::Said(ClientMessage::Call(call)) => self.on_call(id, &call),
+            ViewerNews::Said(ClientMessage::Playback(request)) => self.on_playback(id, &request),
+            ViewerNews::Left => self.on_left(id),
+        }
+    }
+
+    /// Introduces the server and offers all that it has.
+    fn welcome(&self, outbox: &Outbox) {
+        let range = self.state.recording().map(|place| (place.start, place.end));
+        let live = &[
+            "clientPublish",
+            "parameters",
+            "parametersSubscribe",
+            "time",
+            "services",
+            "assets",
+            "connectionGraph",
+        ];
+        let recorded = &[
+            "parameters",
+            "parametersSubscribe",
+            "time",
+            "services",
+            "assets",
+            "connectionGraph",
+            "playbackControl",
+        ];
+        let info = ServerText::ServerInfo {
+            name: self.state.name().to_owned(),
+            capabilities: if self.is_recording { recorded } else { live },
+            supported_encodings: &["json"],
+            metadata: json!({ "phalanx": env!("CARGO_PKG_VERSION"), "protocol": SUB_PROTOCOL }),
+            session_id: self.state.name().to_owned(),
+            data_start_time: range.map(|(start, _)| WireTime::of_ns(start.0)),
+            data_end_time: range.map(|(_, end)| WireTime::of_ns(end.0)),
+        };
+        outbox.text(info.text());
+        let channels = self.channels.offers();
+        outbox.text(ServerText::Advertise { channels }.text());
+        let services = self.services();
+        outbox.text(ServerText::AdvertiseServices { services }.text());
+    }
+
+    fn services(&self) -> Vec<Service> {
+        services::offers(self.circumstances())
+    }
+
+    /// Forgets a client, and stops what it drove.
+    fn on_left(&mut self, id: ViewerId) {
+        let Some(viewer) = self.viewers.remove(id) else {
+            return;
+        };
+        for topic in viewer.driven {
+            let body = messages::encode(&messages::motion::Twist::default());
+            let command = Command::Publish {
+                topic,
+                kind: TWIST.to_owned(),
+                body,
+            };
+            self.send(Call::Halt, command);
+        }
+        self.give_orders();
+    }
+
+    fn on_text(&mut self, id: ViewerId, text: ClientText) {
+        let Some(viewer) = self.viewers.get(id) else {
+            return;
+        };
+        match text {
+            ClientText::Subscribe { subscriptions } => {
+                for subscription in subscriptions {
+                    let channel = subscription.channel_id;
+                    let begun = match self.channels.content(channel) {
+                        Some(_) => viewer.subscribe(subscription),
+                        None => Err(crate::viewers::AskError::NoChannel(channel.0)),
+                    };
+                    if let Err(error) = begun {
+                        warn(&viewer.outbox, error.to_string());
+                    }
+                }
+                self.give_orders();
+                self.publish_scene();
+            }
+            ClientText::Unsubscribe { subscription_ids } => {
+                subscription_ids
+                    .into_iter()
+                    .for_each(|id| viewer.unsubscribe(id));
+                self.give_orders();
+            }
+            ClientText::Advertise { channels } => {
+                for channel in channels {
+                    if let Err(error) = viewer.advertise(channel) {
+                        warn(&viewer.outbox, error.to_string());
+                    }
+                }
+            }
+            ClientText::Unadvertise { channel_ids } => {
+                channel_ids
+                    .into_iter()
+                    .for_each(|id| viewer.unadvertise(id));
+            }
+            ClientText::GetParameters {
+                parameter_names,
+                id: request,
+            } => self.tell_parameters(id, &parameter_names, request),
+            ClientText::SetParameters {
+                parameters,
+                id: request,
+            } => self.set_parameters(id, parameters, request.as_deref()),
+            ClientText::SubscribeParameterUpdates { parameter_names } => {
+                let followed = known_parameters(&parameter_names).map(str::to_owned);
+                viewer.parameters.extend(followed);
+            }
+            ClientText::UnsubscribeParameterUpdates { parameter_names } => {
+                for name in known_parameters(&parameter_names) {
+                    viewer.parameters.remove(name);
+                }
+            }
+            ClientText::SubscribeConnectionGraph => {
+                viewer.follows_graph = true;
+                self.tell_graph();
+            }
+            ClientText::UnsubscribeConnectionGraph => viewer.follows_graph = false,
+            ClientText::FetchAsset { uri, request_id } => {
+                let asset = self.drawn.find_asset(&uri);
+                let found = asset.as_ref().map(|asset| &*asset.bytes);
+                let answer = found.ok_or("no asset is named so");
+                let frame = server_to_client::asset_response(request_id, answer);
+                viewer.outbox.binary(frame);
+            }
+        }
+    }
+
+    /// Publishes a message of a client.
+    fn on_data(&mut self, id: ViewerId, channel: u32, payload: &[u8]) {
+        match self.publication(id, channel, payload) {
+            Ok((topic, command)) => {
+                self.send(Call::Publication { viewer: id, topic }, command);
+            }
+            Err(reason) => self.warn(id, reason),
+        }
+    }
+
+    /// Returns the topic and the command that publishes a message of a client.
+    fn publication(
+        &mut self,
+        id: ViewerId,
+        channel: u32,
+        payload: &[u8],
+    ) -> Result<(String, Command), String> {
+        if self.is_recording {
+            return Err("nothing can be published in a recording".to_owned());
+        }
+        let known = self.state.topics().to_vec();
+        let viewer = self.viewers.get(id).ok_or("the client is gone")?;
+        let channel = viewer
+            .channel(channel)
+            .map_err(|error| error.to_string())?
+            .clone();
+        let topic = channel.topic;
+        if channel.encoding != "json" {
+            return Err(format!(
+                "{topic}: messages are JSON, not {:?}",
+                channel.encoding
+            ));
+        }
+        let of_topic = known
+            .iter()
+            .find(|one| one.topic == topic)
+            .map(|one| one.kind.as_str());
+        let other = OTHER_NAMES
+            .iter()
+            .find(|(name, _)| *name == channel.schema_name);
+        let named = other.map_or(channel.schema_name.as_str(), |(_, kind)| kind);
+        let kind = messages::find(named).or_else(|| messages::find(of_topic?));
+        let kind = kind.ok_or_else(|| format!("{topic}: {named:?} is no kind of message"))?;
+        let json = serde_json::from_slice(payload);
+        let json = json.map_err(|error| format!("{topic}: the message is no JSON: {error}"))?;
+        let moves = kind.name == TWIST && moves(&json);
+        let body = kind
+            .from_json(json)
+            .map_err(|error| format!("{topic}: {error}"))?;
+        if moves {
+            viewer.driven.insert(topic.clone());
+        } else {
+            viewer.driven.remove(&topic);
+        }
+        let command = Command::Publish {
+            topic: topic.clone(),
+            kind: kind.name.to_owned(),
+            body,
+        };
+        Ok((topic, command))
+    }
+
+    fn on_call(&mut self, id: ViewerId, call: &ServiceCall) {
+        let (service, number) = (call.service, call.call);
+        let read = services::read(service, &call.encoding, &call.payload, self.circumstances());
+        let waits = Call::Service {
+            viewer: id,
+            service,
+            call: number,
+        };
+        match read {
+            Ok(Request::Command(command)) => self.send(waits, *command),
+            Ok(Request::Replay(wish)) => self.replay(waits, wish),
+            Ok(Request::Show { subject, name }) => {
+                let answer = show(self.details.describe(&subject, &name));
+                let answer = answer.to_string();
+                let frame = server_to_client::service_response(service, number, answer.as_bytes());
+                self.answer(id, |outbox| outbox.binary(frame));
+            }
+            Err(message) => {
+                let failure = ServerText::ServiceCallFailure {
+                    service_id: service,
+                    call_id: number,
+                    message,
+                };
+                self.answer(id, |outbox| outbox.text(failure.text()));
+            }
+        }
+    }
+
+    fn on_playback(&mut self, id: ViewerId, request: &PlaybackRequest) {
+        let wait = |did_seek| Call::Playback {
+            viewer: id,
+            request: request.request.clone(),
+            did_seek,
+        };
+        if !self.is_recording {
+            return self.warn(id, "this is a run and no recording".to_owned());
+        }
+        let speed = f64::from(request.speed);
+        if speed.is_finite() && speed > 0.0 {
+            self.replay(Call::Halt, ReplayWish::Speed(speed));
+        }
+        if let Some(time_ns) = request.seek_ns {
+            self.replay(Call::Halt, ReplayWish::Seek(time_ns as f64 / 1e9));
+        }
+        let wish = if request.plays {
+            ReplayWish::Play
+        } else {
+            ReplayWish::Pause
+        };
+        self.replay(wait(request.seek_ns.is_some()), wish);
+    }
+
+    /// Tells a client, and whoever waits, how an order ended.
+    pub(super) fn on_done(&mut self, call: CallId, outcome: &Outcome) {
+        let Some(call) = self.calls.remove(&call) else {
+            return;
+        };
+        match call {
+            Call::Service {
+                viewer,
+                service,
+                call,
+            } => {
+                let answer = json!({
+                    "ok": outcome.is_ok, "message": outcome.message,
+                    "iteration": outcome.iteration,
+                });
+                let answer = answer.to_string();
+                let frame = server_to_client::service_response(service, call, answer.as_bytes());
+                self.answer(viewer, |outbox| outbox.binary(frame));
+            }
+            Call::Parameter { viewer, id } => {
+                if !outcome.is_ok {
+                    self.warn(viewer, outcome.message.clone());
+                }
+                if id.is_some() {
+                    self.tell_parameters(viewer, &[], id);
+                }
+            }
+            Call::Publication { viewer, topic } => {
+                if !outcome.is_ok {
+                    self.warn(viewer, format!("{topic}: {}", outcome.message));
+                }
+            }
+            Call::Playback {
+                viewer,
+                request,
+                did_seek,
+            } => self.tell_playback(viewer, &request, did_seek),
+            Call::Halt => {}
+        }
+    }
+
+    fn tell_playback(&mut self, viewer: ViewerId, request: &str, did_seek: bool) {
+        let Some(place) = self.state.recording() else {
+            return;
+        };
+        let frame = server_to_client::playback_state(&Playback {
+            is_playing: place.is_playing,
+            is_at_end: place.now >= place.end,
+            now_ns: place.now.0,
+            speed: place.speed as f32,
+            did_seek,
+            request,
+        });
+        self.answer(viewer, |outbox| outbox.binary(frame));
+    }
+
+    /// Sends a command to the run.
+    fn send(&mut self, call: Call, command: Command) {
+        self.order(call, |call| Order::Send {
+            call,
+            command: Box::new(command),
+        });
+    }
+
+    /// Changes the playback of the recording.
+    fn replay(&mut self, call: Call, wish: ReplayWish) {
+        self.order(call, |call| Order::Replay { call, wish });
+    }
+
+    fn order(&mut self, waits: Call, order: impl FnOnce(CallId) -> Order) {
+        let call = CallId(self.orders.next_call);
+        self.orders.next_call += 1;
+        self.calls.insert(call, waits);
+        if self.orders.sender.try_send(order(call)).is_err() {
+            let reason = "earlier requests are not done yet: try again";
+            self.on_done(call, &Outcome::refused(reason));
+        }
+    }
+
+    fn set_parameters(&mut self, viewer: ViewerId, parameters: Vec<Parameter>, id: Option<&str>) {
+        for Parameter { name, value } in parameters {
+            let request = match (name.as_str(), &value) {
+                (PAUSED, Some(Value::Bool(paused))) => {
+                    let service = if *paused { 2 } else { 1 };
+                    services::read(service, "json", b"", self.circumstances())
+                }
+                (PACE, Some(Value::Number(_))) => {
+                    let request = json!({ "factor": value }).to_string();
+                    services::read(5, "json", request.as_bytes(), self.circumstances())
+                }
+                _ => Err(format!("{name} is no parameter, or cannot have this value")),
+            };
+            let call = Call::Parameter {
+                viewer,
+                id: id.map(str::to_owned),
+            };
+            match request {
+                Ok(Request::Command(command)) => self.send(call, *command),
+                Ok(Request::Replay(wish)) => self.replay(call, wish),
+                Ok(Request::Show { .. }) => {}
+                Err(reason) => self.warn(viewer, reason),
+            }
+        }
+    }
+
+    fn tell_parameters(&mut self, viewer: ViewerId, names: &[String], id: Option<String>) {
+        let mut parameters = self.parameter_values();
+        parameters.retain(|one| names.is_empty() || names.iter().any(|name| name == one.name));
+        let text = ServerText::ParameterValues { parameters, id };
+        self.answer(viewer, |outbox| outbox.text(text.text()));
+    }
+
+    /// Returns the parameters whose values are known.
+    pub(super) fn parameter_values(&self) -> Vec<ParameterValue> {
+        let paused = self.state.is_paused().map(|paused| (PAUSED, json!(paused)));
+        let pace = self.state.pace().map(|pace| (PACE, json!(pace)));
+        let known = [paused, pace].into_iter().flatten();
+        known
+            .map(|(name, value)| ParameterValue { name, value })
+            .collect()
+    }
+
+    /// Tells those who follow it who publishes and who listens.
+    pub(super) fn tell_graph(&self) {
+        let followers = self.viewers.iter().filter(|viewer| viewer.follows_graph);
+        let mut followers = followers.peekable();
+        if followers.peek().is_none() {
+            return;
+        }
+        let topics = self.state.topics();
+        let published = topics.iter().filter(|topic| !topic.publishers.is_empty());
+        let subscribed = topics.iter().filter(|topic| !topic.subscribers.is_empty());
+        let services = self.services().into_iter();
+        let update = ServerText::ConnectionGraphUpdate {
+            published_topics: published
+                .map(|topic| json!({ "name": topic.topic, "publisherIds": topic.publishers }))
+                .collect(),
+            subscribed_topics: subscribed
+                .map(|topic| json!({ "name": topic.topic, "subscriberIds": topic.subscribers }))
+                .collect(),
+            advertised_services: services
+                .map(|service| json!({ "name": service.name, "providerIds": ["phalanx"] }))
+                .collect(),
+            removed_topics: Vec::new(),
+            removed_services: Vec::new(),
+        };
+        let text = update.text();
+        followers.for_each(|viewer| viewer.outbox.text(text.clone()));
+    }
+
+    fn warn(&mut self, id: ViewerId, message: String) {
+        self.answer(id, |outbox| warn(outbox, message));
+    }
+
+    fn answer(&mut self, id: ViewerId, answer: impl FnOnce(&Outbox)) {
+        if let Some(viewer) = self.viewers.get(id) {
+            answer(&viewer.outbox);
+        }
+    }
+}
+
+impl Drawn {
+    /// Returns an asset by its address: a path, or a path behind any scheme.
+    fn find_asset(&self, uri: &str) -> Option<crate::assets::Asset> {
+        self.assets.find(uri.rsplit('/').next()?)
+    }
+
+    /// Returns where the sensor is that a message comes from, if the scene knows.
+    pub(super) fn sensor_place(&self, message: &Value) -> Option<SensorPlace> {
+        let frame = frame_id(message)?;
+        let (link, _) = frame.rsplit_once("::")?;
+        let shown = self.shown.as_ref()?;
+        let is_link = shown.moving().into_iter().flat_map(|model| model.links);
+        let found = is_link.into_iter().find(|one| one.frame == link)?;
+        Some(SensorPlace {
+            frame: found.frame,
+            pose: crate::geometry::IDENTITY,
+        })
+    }
+}
+
+/// Returns the names of parameters that are meant, of those that there are.
+fn known_parameters(names: &[String]) -> impl Iterator<Item = &'static str> {
+    let is_meant = |name: &&str| names.is_empty() || names.iter().any(|one| one == name);
+    [PAUSED, PACE].into_iter().filter(is_meant)
+}
+
+/// Tells whether a message says that a robot moves.
+fn moves(twist: &Value) -> bool {
+    let parts = [&twist["linear"], &twist["angular"]].into_iter();
+    let mut numbers = parts
+        .filter_map(Value::as_object)
+        .flat_map(|part| part.values());
+    numbers.any(|number| number.as_f64().is_some_and(|number| number != 0.0))
+}
+
+fn show(described: Result<Described, String>) -> Value {
+    match described {
+        Ok(Described { title, lines }) => {
+            json!({ "ok": true, "message": title, "title": title, "lines": lines })
+        }
+        Err(reason) => json!({ "ok": false, "message": reason }),
+    }
+}
+
+fn warn(outbox: &Outbox, message: String) {
+    let status = ServerText::Status {
+        level: 2,
+        message,
+        id: None,
+    };
+    outbox.text(status.text());
+}

@@ -1,0 +1,174 @@
+//! Messages on channels.
+
+use serde_json::Value;
+
+use super::Hub;
+use crate::channels::Content;
+use crate::foxglove;
+use crate::outbox::Keep;
+use crate::protocol::ChannelId;
+use crate::protocol::server_to_client::{self, ChannelMessage, ParameterValue, ServerText};
+use crate::source::{Body, Said};
+
+impl Hub {
+    /// Returns the number of a channel of which there is one.
+    fn channel(&self, content: &Content) -> Option<ChannelId> {
+        let mut channels = self.channels.iter();
+        channels.find(|(_, one)| *one == content).map(|(id, _)| id)
+    }
+
+    fn message(&self, payload: impl Into<bytes::Bytes>) -> ChannelMessage {
+        ChannelMessage {
+            time_ns: self.state.time_ns(),
+            payload: payload.into(),
+        }
+    }
+
+    /// Tells everybody where everything is, as far as it has changed.
+    pub(super) fn publish_poses(&mut self) {
+        let changes = self.drawn.poses.take_changes();
+        let changes = changes.map(|changes| self.message(changes));
+        let time_ns = self.drawn.poses.time_ns;
+        let poses = &self.drawn.poses;
+        if let Some(id) = self.channel(&Content::Poses) {
+            self.viewers
+                .publish_changes(id, changes.as_ref(), || ChannelMessage {
+                    time_ns,
+                    payload: poses.all(),
+                });
+        }
+        let Some(id) = self.channel(&Content::Transforms) else {
+            return;
+        };
+        if self.viewers.want(id) {
+            let transforms = || {
+                let transforms = foxglove::transforms(poses.frames(), time_ns);
+                ChannelMessage {
+                    time_ns,
+                    payload: transforms.to_string().into(),
+                }
+            };
+            let changed = changes.is_some().then(transforms);
+            self.viewers
+                .publish_changes(id, changed.as_ref(), transforms);
+        }
+    }
+
+    /// Tells everybody how the run is.
+    pub(super) fn publish_run(&mut self) {
+        if self.viewers.is_empty() {
+            return;
+        }
+        let time = server_to_client::time(self.state.time_ns());
+        self.viewers
+            .iter()
+            .for_each(|viewer| viewer.outbox.binary(time.clone()));
+        self.tell_changed_parameters();
+        let Some(id) = self
+            .channel(&Content::Run)
+            .filter(|id| self.viewers.want(*id))
+        else {
+            return;
+        };
+        let whole = self.state.message(true);
+        let whole = self.message(whole);
+        self.viewers
+            .publish_to_new(id, Keep::Newest, || whole.clone());
+        let message = self.state.message(false);
+        let message = self.message(message);
+        self.viewers.publish(id, &message, Keep::Newest);
+    }
+
+    /// Tells what is drawn to all who have not got it.
+    pub(super) fn publish_scene(&mut self) {
+        let Some(shown) = &self.drawn.shown else {
+            return;
+        };
+        let time_ns = self.state.time_ns();
+        let message = |payload: bytes::Bytes| ChannelMessage { time_ns, payload };
+        if let Some(id) = self.channel(&Content::Scene) {
+            self.viewers
+                .publish_to_new(id, Keep::Newest, || message(shown.text()));
+        }
+        if let Some(id) = self.channel(&Content::SceneUpdate) {
+            self.viewers.publish_to_new(id, Keep::Newest, || {
+                message(foxglove::scene_update(shown, time_ns).to_string().into())
+            });
+        }
+    }
+
+    /// Hands on a message on a topic.
+    pub(super) fn publish_said(&mut self, said: &Said) {
+        let heard = self.channels.iter().filter(|(_, content)| match content {
+            Content::Topic(topic, kind) | Content::Typed(topic, kind, _) => {
+                *topic == said.topic && *kind == said.kind
+            }
+            Content::Scene
+            | Content::Poses
+            | Content::Run
+            | Content::SceneUpdate
+            | Content::Transforms => false,
+        });
+        let heard: Vec<(ChannelId, Content)> = heard
+            .filter(|(id, _)| self.viewers.want(*id))
+            .map(|(id, content)| (id, content.clone()))
+            .collect();
+        if heard.is_empty() {
+            return;
+        }
+        let Some(value) = value(said) else {
+            return;
+        };
+        for (id, content) in heard {
+            let payload = match content {
+                Content::Typed(_, _, typed) => {
+                    let place = self.drawn.sensor_place(&value);
+                    let shown = typed.convert(&value, place.as_ref(), said.time_ns);
+                    shown.map(|shown| shown.to_string())
+                }
+                _ => Some(value.to_string()),
+            };
+            if let Some(payload) = payload {
+                let message = ChannelMessage {
+                    time_ns: said.time_ns,
+                    payload: payload.into(),
+                };
+                self.viewers.publish(id, &message, Keep::Each);
+            }
+        }
+    }
+
+    /// Tells changed values of parameters to those who follow them.
+    fn tell_changed_parameters(&mut self) {
+        let now = self.parameter_values();
+        let changed = now
+            .iter()
+            .filter(|one| self.parameters.get(one.name) != Some(&one.value));
+        let changed: Vec<ParameterValue> = changed.cloned().collect();
+        if changed.is_empty() {
+            return;
+        }
+        for viewer in self.viewers.iter() {
+            let followed = changed
+                .iter()
+                .filter(|one| viewer.parameters.contains(one.name));
+            let parameters: Vec<ParameterValue> = followed.cloned().collect();
+            if !parameters.is_empty() {
+                let text = ServerText::ParameterValues {
+                    parameters,
+                    id: None,
+                };
+                viewer.outbox.text(text.text());
+            }
+        }
+        self.parameters = now.into_iter().map(|one| (one.name, one.value)).collect();
+    }
+}
+
+/// Returns a message in JSON; `None` for one that is not understood.
+fn value(said: &Said) -> Option<Value> {
+    match &said.body {
+        Body::Packed(bytes) => messages::find(&said.kind)?.to_recorded_json(bytes).ok(),
+        Body::Json(bytes) => serde_json::from_slice(bytes).ok(),
+    }
+}

@@ -1,0 +1,287 @@
+//! [`follow`]: a live run as a source of data.
+//!
+//! It has up to three connections: one observes, one sends commands, so that each answer is known
+//! by its number, and one listens to topics while any client does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use client::feed::Feed;
+use client::{Connection, News, Observer, Reach};
+use protocol::primary_to_client::Reply;
+use protocol::{Command, RequestId, TopicMessage};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::time::{Instant, sleep_until};
+use transport::zeromq::ConnectError;
+
+use crate::shown_scene::ShownScene;
+use crate::source::{Body, CallId, Order, Outcome, Said, SourceEnd, SourceNews};
+
+/// Time before a connection that has failed is set up again.
+const REOPEN_TIME: Duration = Duration::from_secs(1);
+/// The most commands that are not answered yet.
+const CALLS_MAX: usize = 256;
+
+/// Follows a run until the hub is gone.
+///
+/// # Errors
+/// Fails if no connection can be set up; an absent primary is no error.
+pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
+    let mut live = Live {
+        observer: Observer::follow(&reach)?,
+        is_watched: false,
+        commands: Commands::open(&reach)?,
+        topics: Topics::default(),
+        reach,
+    };
+    let SourceEnd { news, mut orders } = end;
+    loop {
+        let told = tokio::select! {
+            order = orders.recv() => match order {
+                Some(order) => live.obey(order)?,
+                None => return Ok(()),
+            },
+            feeds = live.observer.feed() => {
+                feeds.into_iter().flat_map(|feed| live.on_feed(feed)).collect()
+            }
+            done = live.commands.next(&live.reach) => done,
+            said = live.topics.next(&live.reach) => {
+                // Messages on topics are lost where the hub is behind; all else waits.
+                if let Some(said) = said
+                    && let Err(TrySendError::Closed(_)) = news.try_send(said)
+                {
+                    return Ok(());
+                }
+                continue;
+            }
+        };
+        for one in told {
+            if news.send(one).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+struct Live {
+    reach: Reach,
+    observer: Observer,
+    is_watched: bool,
+    commands: Commands,
+    topics: Topics,
+}
+
+impl Live {
+    fn obey(&mut self, order: Order) -> Result<Vec<SourceNews>, ConnectError> {
+        match order {
+            Order::Watch(is_watched) => {
+                if self.is_watched != is_watched {
+                    self.is_watched = is_watched;
+                    self.observer = if is_watched {
+                        Observer::open(&self.reach)?
+                    } else {
+                        Observer::follow(&self.reach)?
+                    };
+                }
+            }
+            Order::Listen(topics) => self.topics.listen(topics),
+            Order::Send { call, command } => return Ok(self.commands.send(call, *command)),
+            Order::Replay { call, .. } => {
+                let outcome = Outcome::refused("this is a run and no recording");
+                return Ok(vec![SourceNews::Done { call, outcome }]);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn on_feed(&mut self, feed: Feed) -> Vec<SourceNews> {
+        let scene = match &feed {
+            Feed::Layout(layout) => Some(ShownScene::of_layout(layout, "")),
+            _ => None,
+        };
+        let feed = SourceNews::Feed(Box::new(feed));
+        let scene = scene.map(|scene| SourceNews::Scene(Box::new(scene)));
+        std::iter::once(feed).chain(scene).collect()
+    }
+}
+
+/// The connection for commands.
+struct Commands {
+    connection: Connection,
+    /// Commands that are not answered, with what is said when they are done.
+    pending: BTreeMap<RequestId, (CallId, &'static str)>,
+    reopen_at: Option<Instant>,
+}
+
+impl Commands {
+    fn open(reach: &Reach) -> Result<Self, ConnectError> {
+        Ok(Self {
+            connection: Connection::open(reach, false)?,
+            pending: BTreeMap::new(),
+            reopen_at: None,
+        })
+    }
+
+    fn send(&mut self, call: CallId, command: Command) -> Vec<SourceNews> {
+        let refusal = if self.reopen_at.is_some() {
+            Some("there is no link to the primary")
+        } else if self.pending.len() >= CALLS_MAX {
+            Some("earlier commands are not answered yet")
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            let outcome = Outcome::refused(refusal);
+            return vec![SourceNews::Done { call, outcome }];
+        }
+        let done = command.row().done;
+        let request = self.connection.request(command);
+        self.pending.insert(request, (call, done));
+        Vec::new()
+    }
+
+    /// Waits for ends of commands. May be dropped and called again.
+    async fn next(&mut self, reach: &Reach) -> Vec<SourceNews> {
+        loop {
+            if let Some(at) = self.reopen_at {
+                sleep_until(at).await;
+                self.reopen_at = match Connection::open(reach, false) {
+                    Ok(connection) => {
+                        self.connection = connection;
+                        None
+                    }
+                    Err(_) => Some(Instant::now() + REOPEN_TIME),
+                };
+                continue;
+            }
+            match self.connection.news().await {
+                Some(News::Reply { request, reply }) => {
+                    if let Some((call, done)) = self.pending.remove(&request) {
+                        let outcome = outcome(reply, done);
+                        return vec![SourceNews::Done { call, outcome }];
+                    }
+                }
+                Some(News::Disconnected) => return self.give_up("the connection was lost"),
+                Some(News::Failed(reason)) => {
+                    self.reopen_at = Some(Instant::now() + REOPEN_TIME);
+                    return self.give_up(&reason);
+                }
+                Some(News::Unreadable(_)) => {}
+                Some(News::Connected | News::StartedAnew | News::Status(_) | News::Message(_)) => {}
+                None => self.reopen_at = Some(Instant::now() + REOPEN_TIME),
+            }
+        }
+    }
+
+    fn give_up(&mut self, reason: &str) -> Vec<SourceNews> {
+        let pending = std::mem::take(&mut self.pending).into_values();
+        let lost = pending.map(|(call, _)| SourceNews::Done {
+            call,
+            outcome: Outcome::refused(reason),
+        });
+        lost.collect()
+    }
+}
+
+fn outcome(reply: Reply, done: &str) -> Outcome {
+    match reply {
+        Reply::Done {
+            iteration,
+            name,
+            warnings,
+        } => {
+            let mut message = format!("the run {done}");
+            for part in name.iter().chain(&warnings) {
+                message.push_str("; ");
+                message.push_str(part);
+            }
+            Outcome::done(message, Some(iteration.0))
+        }
+        Reply::Failed { reason, .. } => Outcome::refused(reason),
+        Reply::Clients(clients) => {
+            let list = serde_json::to_string(&clients).unwrap_or_default();
+            Outcome::done(list, None)
+        }
+        Reply::Participants(participants) => {
+            let list = serde_json::to_string(&participants).unwrap_or_default();
+            Outcome::done(list, None)
+        }
+        Reply::Snapshot(_)
+        | Reply::History(_)
+        | Reply::Layout(_)
+        | Reply::Topics(_)
+        | Reply::Barrier(_) => Outcome::refused("the primary answered something else"),
+    }
+}
+
+/// The connection that listens to topics, while any are wanted.
+#[derive(Default)]
+struct Topics {
+    wanted: BTreeSet<String>,
+    connection: Option<Connection>,
+    reopen_at: Option<Instant>,
+}
+
+impl Topics {
+    /// Listens to these topics; the connection is set up by [`Topics::next`].
+    fn listen(&mut self, topics: BTreeSet<String>) {
+        let topics = topics.into_iter();
+        let wanted: BTreeSet<String> = topics
+            .filter(|topic| protocol::topic::is_message_name(topic))
+            .collect();
+        if self.wanted != wanted {
+            self.wanted = wanted;
+            self.reopen_at = Some(Instant::now());
+        }
+    }
+
+    /// Waits for a message. May be dropped and called again.
+    async fn next(&mut self, reach: &Reach) -> Option<SourceNews> {
+        loop {
+            if let Some(at) = self.reopen_at {
+                sleep_until(at).await;
+                self.reopen(reach);
+                continue;
+            }
+            let Some(connection) = &mut self.connection else {
+                return std::future::pending().await;
+            };
+            match connection.news().await {
+                Some(News::Message(message)) => return Some(said(*message)),
+                Some(News::Failed(_)) | None => {
+                    self.reopen_at = Some(Instant::now() + REOPEN_TIME);
+                }
+                Some(
+                    News::Connected
+                    | News::Disconnected
+                    | News::StartedAnew
+                    | News::Status(_)
+                    | News::Reply { .. }
+                    | News::Unreadable(_),
+                ) => {}
+            }
+        }
+    }
+
+    fn reopen(&mut self, reach: &Reach) {
+        self.reopen_at = None;
+        if self.wanted.is_empty() {
+            self.connection = None;
+            return;
+        }
+        let topics: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
+        match Connection::listen(reach, &topics) {
+            Ok(connection) => self.connection = Some(connection),
+            Err(_) => self.reopen_at = Some(Instant::now() + REOPEN_TIME),
+        }
+    }
+}
+
+fn said(message: TopicMessage) -> SourceNews {
+    SourceNews::Said(Box::new(Said {
+        topic: message.topic,
+        kind: message.kind,
+        time_ns: message.sim_time.0,
+        body: Body::Packed(message.body),
+    }))
+}

@@ -1,0 +1,124 @@
+//! Answers of the server: the files of the page, which are in the program, assets and texts, each
+//! with the headers that keep a page from loading or running anything else.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
+    IF_NONE_MATCH, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use hyper::{HeaderMap, Response, StatusCode};
+
+use crate::assets::Asset;
+
+/// A file of the page.
+#[derive(Debug)]
+struct PageFile {
+    /// Its path in the folder of the page.
+    path: &'static str,
+    /// Digest of its content.
+    digest: &'static str,
+    content: &'static [u8],
+}
+
+/// All files of the page.
+const FILES: &[PageFile] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+
+/// The page alone may run and load anything, from this server alone; meshes bring textures along
+/// as `blob:`.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' blob: data:; font-src 'self'; connect-src 'self' blob:; worker-src 'self'; \
+    manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Returns a file of the page: `/` and `/page/...`.
+pub(crate) fn file(path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
+    let name = match path {
+        "/" | "/index.html" => "index.html",
+        "/favicon.ico" => "favicon.ico",
+        other => other.strip_prefix("/page/").unwrap_or_default(),
+    };
+    let Some(file) = FILES.iter().find(|file| file.path == name) else {
+        return text(StatusCode::NOT_FOUND, "nothing is here; the page is at /");
+    };
+    let tag = format!("\"{}\"", file.digest);
+    let is_known = headers
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .any(|known| known == &*tag);
+    let mut response = if is_known {
+        answer(StatusCode::NOT_MODIFIED, media_type(name), Bytes::new())
+    } else {
+        answer(
+            StatusCode::OK,
+            media_type(name),
+            Bytes::from_static(file.content),
+        )
+    };
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(ETAG, tag);
+    }
+    response
+}
+
+/// Returns an asset, which never changes under its name.
+pub(crate) fn asset(asset: &Asset) -> Response<Full<Bytes>> {
+    let mut response = answer(StatusCode::OK, asset.kind, asset.bytes.clone());
+    let cached = HeaderValue::from_static("private, max-age=31536000, immutable");
+    response.headers_mut().insert(CACHE_CONTROL, cached);
+    response
+}
+
+/// Returns a line of text.
+pub(crate) fn text(status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+    let body = Bytes::from(format!("{message}\n"));
+    let mut response = answer(status, "text/plain; charset=utf-8", body);
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+    }
+    response
+}
+
+fn answer(status: StatusCode, kind: &'static str, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_TYPE, kind),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Returns the media type of a file by the end of its name.
+fn media_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "json" | "webmanifest" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "wasm" => "application/wasm",
+        "md" | "txt" | "LICENSE" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

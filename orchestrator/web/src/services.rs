@@ -1,0 +1,349 @@
+//! The table of services: what clients can ask of a run or a recording.
+
+use client::control::{self, ControlOptions};
+use client::recorded::ReplayWish;
+use protocol::Command;
+use serde_json::{Value, json};
+
+use crate::protocol::server_to_client::{Service, ServiceSchema};
+
+/// A request of a client, as read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Request {
+    /// Send a command to the run.
+    Command(Box<Command>),
+    /// Change the playback of the recording.
+    Replay(ReplayWish),
+    /// Tell what is known of something.
+    Show {
+        /// Kind of the thing, such as `model`.
+        subject: String,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Facts that requests are read with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances {
+    /// True for a recording.
+    pub(crate) is_recording: bool,
+    /// The last completed iteration.
+    pub(crate) iteration: u64,
+}
+
+/// A service's row in the table.
+struct Row {
+    name: &'static str,
+    kind: &'static str,
+    /// Fields of a request: name and JSON type.
+    fields: &'static [(&'static str, &'static str)],
+    /// Where it is offered.
+    offered: Offered,
+    read: fn(&Value, Circumstances) -> Result<Request, String>,
+}
+
+/// Sources that have a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offered {
+    Always,
+    Live,
+    Recorded,
+}
+
+/// All services; the place in the table, from 1, is the number.
+const SERVICES: &[Row] = &[
+    Row {
+        name: "/phalanx/play",
+        kind: "phalanx.Play",
+        fields: &[],
+        offered: Offered::Always,
+        read: |_, now| Ok(now.choose(Command::Play, ReplayWish::Play)),
+    },
+    Row {
+        name: "/phalanx/pause",
+        kind: "phalanx.Pause",
+        fields: &[],
+        offered: Offered::Always,
+        read: |_, now| Ok(now.choose(Command::Pause, ReplayWish::Pause)),
+    },
+    Row {
+        name: "/phalanx/step",
+        kind: "phalanx.Step",
+        fields: &[("count", "integer")],
+        offered: Offered::Always,
+        read: step,
+    },
+    Row {
+        name: "/phalanx/run_to",
+        kind: "phalanx.RunTo",
+        fields: &[("sim_time_s", "number"), ("iteration", "integer")],
+        offered: Offered::Always,
+        read: run_to,
+    },
+    Row {
+        name: "/phalanx/pace",
+        kind: "phalanx.Pace",
+        fields: &[("factor", "number")],
+        offered: Offered::Always,
+        read: |request, now| {
+            let factor = number(request, "factor")?;
+            let command = Command::SetRealTimeFactor { factor };
+            Ok(now.choose(command, ReplayWish::Speed(factor)))
+        },
+    },
+    Row {
+        name: "/phalanx/show",
+        kind: "phalanx.Show",
+        fields: &[("subject", "string"), ("name", "string")],
+        offered: Offered::Always,
+        read: |request, _| {
+            Ok(Request::Show {
+                subject: text(request, "subject")?.to_owned(),
+                name: text(request, "name")?.to_owned(),
+            })
+        },
+    },
+    Row {
+        name: "/phalanx/command",
+        kind: "phalanx.Command",
+        fields: &[("text", "string")],
+        offered: Offered::Live,
+        read: |request, _| command(text(request, "text")?),
+    },
+    Row {
+        name: "/phalanx/seek",
+        kind: "phalanx.Seek",
+        fields: &[("sim_time_s", "number")],
+        offered: Offered::Recorded,
+        read: |request, _| {
+            let time_s = number(request, "sim_time_s")?;
+            Ok(Request::Replay(ReplayWish::Seek(time_s)))
+        },
+    },
+];
+
+impl Circumstances {
+    fn choose(self, command: Command, wish: ReplayWish) -> Request {
+        if self.is_recording {
+            Request::Replay(wish)
+        } else {
+            Request::Command(Box::new(command))
+        }
+    }
+
+    fn offers(self, row: &Row) -> bool {
+        match row.offered {
+            Offered::Always => true,
+            Offered::Live => !self.is_recording,
+            Offered::Recorded => self.is_recording,
+        }
+    }
+}
+
+/// Returns the services as they are offered.
+pub(crate) fn offers(now: Circumstances) -> Vec<Service> {
+    let rows = SERVICES.iter().zip(1..).filter(|(row, _)| now.offers(row));
+    let offered = rows.map(|(row, id)| Service {
+        id,
+        name: row.name,
+        kind: row.kind,
+        request: schema(format!("{}Request", row.kind), row.fields),
+        response: schema(
+            format!("{}Response", row.kind),
+            &[
+                ("ok", "boolean"),
+                ("message", "string"),
+                ("iteration", "integer"),
+            ],
+        ),
+    });
+    offered.collect()
+}
+
+/// Reads a call of a service.
+///
+/// # Errors
+/// Fails if there is no such service, or the request is none of it, and says why.
+pub(crate) fn read(
+    service: u32,
+    encoding: &str,
+    payload: &[u8],
+    now: Circumstances,
+) -> Result<Request, String> {
+    let place = (service as usize).checked_sub(1);
+    let row = place.and_then(|place| SERVICES.get(place));
+    let row = row.filter(|row| now.offers(row));
+    let row = row.ok_or_else(|| format!("no service has number {service}"))?;
+    if encoding != "json" {
+        return Err(format!("{}: requests are JSON, not {encoding:?}", row.name));
+    }
+    let request = if payload.trim_ascii().is_empty() {
+        json!({})
+    } else {
+        let read = serde_json::from_slice(payload);
+        read.map_err(|error| format!("{}: the request is no JSON: {error}", row.name))?
+    };
+    if !request.is_object() {
+        return Err(format!("{}: the request is no JSON object", row.name));
+    }
+    (row.read)(&request, now).map_err(|reason| format!("{}: {reason}", row.name))
+}
+
+fn schema(name: String, fields: &[(&str, &str)]) -> ServiceSchema {
+    let fields = fields
+        .iter()
+        .map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind })));
+    let properties: serde_json::Map<String, Value> = fields.collect();
+    ServiceSchema {
+        encoding: "json",
+        schema_name: name,
+        schema_encoding: "jsonschema",
+        schema: json!({ "type": "object", "properties": properties }).to_string(),
+    }
+}
+
+fn step(request: &Value, now: Circumstances) -> Result<Request, String> {
+    let count = match &request["count"] {
+        Value::Null => 1,
+        other => other.as_i64().ok_or("count is a whole number")?,
+    };
+    if now.is_recording {
+        return Ok(Request::Replay(ReplayWish::Step(count)));
+    }
+    let count = u64::try_from(count).map_err(|_| "a run cannot step back: count is below 0")?;
+    Ok(Request::Command(Box::new(Command::Step { count })))
+}
+
+fn run_to(request: &Value, now: Circumstances) -> Result<Request, String> {
+    let Some(iteration) = request["iteration"].as_u64() else {
+        let sim_time_s = number(request, "sim_time_s")?;
+        return Ok(now.choose(Command::RunTo { sim_time_s }, ReplayWish::RunTo(sim_time_s)));
+    };
+    if now.is_recording {
+        return Err("a recording is played to a sim_time_s".to_owned());
+    }
+    let count = iteration
+        .checked_sub(now.iteration)
+        .filter(|count| *count > 0);
+    let count =
+        count.ok_or_else(|| format!("the run is at iteration {} already", now.iteration))?;
+    Ok(Request::Command(Box::new(Command::Step { count })))
+}
+
+/// Reads a command as `phalanx ctl` takes it, but for those that name files of this machine.
+fn command(text: &str) -> Result<Request, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let Some((verb, rest)) = words.split_first() else {
+        return Err("text is empty".to_owned());
+    };
+    let asked = control::parse(verb, rest, &ControlOptions::default());
+    let asked = asked.map_err(|error| error.to_string())?;
+    let command = asked
+        .command()
+        .map_err(|_| "files cannot be named here".to_owned())?;
+    Ok(Request::Command(Box::new(command)))
+}
+
+fn number(request: &Value, name: &str) -> Result<f64, String> {
+    let number = request[name].as_f64();
+    number.ok_or_else(|| format!("{name} is missing, or is no number"))
+}
+
+fn text<'a>(request: &'a Value, name: &str) -> Result<&'a str, String> {
+    let text = request[name].as_str();
+    text.ok_or_else(|| format!("{name} is missing, or is no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIVE: Circumstances = Circumstances {
+        is_recording: false,
+        iteration: 10,
+    };
+
+    const RECORDED: Circumstances = Circumstances {
+        is_recording: true,
+        iteration: 10,
+    };
+
+    fn number_of(name: &str) -> u32 {
+        SERVICES.iter().position(|row| row.name == name).unwrap() as u32 + 1
+    }
+
+    fn call(name: &str, request: &str, now: Circumstances) -> Result<Request, String> {
+        read(number_of(name), "json", request.as_bytes(), now)
+    }
+
+    fn check(name: &str, request: &str, expected: Command) {
+        let expected = Request::Command(Box::new(expected));
+        assert_eq!(call(name, request, LIVE), Ok(expected), "{request}");
+    }
+
+    #[test]
+    fn requests_become_commands_of_the_run() {
+        check("/phalanx/play", "", Command::Play);
+        check("/phalanx/step", "{}", Command::Step { count: 1 });
+        check(
+            "/phalanx/step",
+            r#"{"count":5}"#,
+            Command::Step { count: 5 },
+        );
+        check(
+            "/phalanx/run_to",
+            r#"{"iteration":12}"#,
+            Command::Step { count: 2 },
+        );
+        let to = r#"{"sim_time_s":0.5}"#;
+        check("/phalanx/run_to", to, Command::RunTo { sim_time_s: 0.5 });
+        check(
+            "/phalanx/pace",
+            r#"{"factor":2}"#,
+            Command::SetRealTimeFactor { factor: 2.0 },
+        );
+        let remove = Command::Remove {
+            model: "box".to_owned(),
+        };
+        check("/phalanx/command", r#"{"text":"remove box"}"#, remove);
+    }
+
+    #[test]
+    fn requests_become_changes_of_the_playback() {
+        let seek = call("/phalanx/seek", r#"{"sim_time_s":3}"#, RECORDED);
+        assert_eq!(seek, Ok(Request::Replay(ReplayWish::Seek(3.0))));
+        let back = call("/phalanx/step", r#"{"count":-1}"#, RECORDED);
+        assert_eq!(back, Ok(Request::Replay(ReplayWish::Step(-1))));
+        assert!(call("/phalanx/seek", "{}", LIVE).is_err());
+        assert!(call("/phalanx/command", r#"{"text":"play"}"#, RECORDED).is_err());
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_with_a_reason() {
+        for (name, request, part) in [
+            ("/phalanx/step", r#"{"count":-1}"#, "below 0"),
+            ("/phalanx/step", r#"{"count":"many"}"#, "whole number"),
+            ("/phalanx/step", "[1]", "no JSON object"),
+            ("/phalanx/step", "{", "no JSON"),
+            (
+                "/phalanx/run_to",
+                r#"{"iteration":10}"#,
+                "at iteration 10 already",
+            ),
+            ("/phalanx/pace", "{}", "factor is missing"),
+            ("/phalanx/command", r#"{"text":"fly"}"#, "fly"),
+            (
+                "/phalanx/command",
+                r#"{"text":"spawn /etc/passwd"}"#,
+                "files",
+            ),
+        ] {
+            let refused = call(name, request, LIVE).unwrap_err();
+            assert!(refused.contains(part), "{refused}");
+        }
+        assert!(read(0, "json", b"", LIVE).is_err());
+        assert!(read(u32::MAX, "json", b"", LIVE).is_err());
+        assert!(read(1, "cdr", b"", LIVE).is_err());
+    }
+}

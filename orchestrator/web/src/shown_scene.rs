@@ -1,0 +1,207 @@
+//! [`ShownScene`]: what is drawn, as text for clients and as an index for poses.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use protocol::LinkPose;
+use protocol::report::{Layout, LevelOutline, ModelOutline};
+use scene::{Geometry, Level, Link, Model, Scene, Visual, World};
+
+use crate::assets::Asset;
+use crate::geometry::{IDENTITY, relative};
+
+/// Beyond this the box of a model is that of a plane \[m\].
+const SIZE_MAX: f64 = 1e5;
+/// Edge lengths of a plane \[m\].
+const PLANE_SIZE: [f64; 2] = [200.0, 200.0];
+
+/// Everything that is drawn of a run.
+#[derive(Clone, Debug, Default)]
+pub struct ShownScene {
+    /// The scene.
+    pub scene: Scene,
+    /// Meshes and textures that it names, without `/assets/`.
+    pub assets: BTreeMap<String, Asset>,
+}
+
+/// Links of a model that moves, by their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MovingModel {
+    /// The model's name as reports have it.
+    pub(crate) name: String,
+    /// Its links in order: number, frame and pose in the model's frame at the start.
+    pub(crate) links: Vec<MovingLink>,
+}
+
+/// A link of a model that moves.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MovingLink {
+    pub(crate) id: u32,
+    /// Name of its frame of reference: `MODEL::LINK`.
+    pub(crate) frame: String,
+    /// Pose at the start, model frame.
+    pub(crate) offset: LinkPose,
+}
+
+impl ShownScene {
+    /// Makes a scene of boxes around models, where no more is known.
+    pub fn of_layout(layout: &Layout, world: &str) -> Self {
+        let mut models = Vec::new();
+        let mut link_id = 0;
+        let statics = layout.statics.iter().map(|outline| (outline, true));
+        let moving = layout.performers.iter().map(|outline| (outline, false));
+        for (outline, is_static) in statics.chain(moving) {
+            models.push(outlined(outline, is_static, models.len() as u32, link_id));
+            link_id += 1;
+        }
+        let world = World {
+            world: world.to_owned(),
+            gravity: [0.0, 0.0, -9.8],
+            ambient: [0.4; 3],
+            background: [0.7; 3],
+            sky: None,
+            fog: None,
+            grid: true,
+            shadows: false,
+            lights: Vec::new(),
+            models,
+            levels: layout.levels.iter().map(level).collect(),
+        };
+        let problem = "shapes are not known: each model is the box around it at the start";
+        Self {
+            scene: Scene {
+                frame: scene::FRAME.to_owned(),
+                worlds: vec![world],
+                problems: vec![problem.to_owned()],
+            },
+            assets: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the scene as clients get it.
+    pub(crate) fn text(&self) -> Bytes {
+        serde_json::to_vec(&self.scene).unwrap_or_default().into()
+    }
+
+    /// Returns the models that move.
+    pub(crate) fn moving(&self) -> Vec<MovingModel> {
+        let mut moving = Vec::new();
+        for (world, model) in self.models() {
+            if model.is_static && !model.performer {
+                continue;
+            }
+            let name = self.name_of(world, model);
+            let link = |link: &Link| MovingLink {
+                id: link.id,
+                frame: format!("{name}::{}", link.name),
+                offset: relative(&model.pose, &link.pose),
+            };
+            let links = model.links.iter().map(link).collect();
+            moving.push(MovingModel { name, links });
+        }
+        moving
+    }
+
+    /// Returns all models with their worlds.
+    pub(crate) fn models(&self) -> impl Iterator<Item = (&World, &Model)> {
+        let worlds = self.scene.worlds.iter();
+        worlds.flat_map(|world| world.models.iter().map(move |model| (world, model)))
+    }
+
+    /// Returns the name of a model as reports have it.
+    pub(crate) fn name_of(&self, world: &World, model: &Model) -> String {
+        if self.scene.worlds.len() > 1 {
+            format!("{}::{}", world.world, model.name)
+        } else {
+            model.name.clone()
+        }
+    }
+}
+
+fn level(outline: &LevelOutline) -> Level {
+    let middle = [0, 1, 2].map(|axis| outline.min[axis].midpoint(outline.max[axis]));
+    Level {
+        name: outline.name.clone(),
+        pose: [middle[0], middle[1], middle[2], 0.0, 0.0, 0.0, 1.0],
+        size: [0, 1, 2].map(|axis| outline.max[axis] - outline.min[axis]),
+        buffer: outline.buffer,
+        default: false,
+    }
+}
+
+/// Makes a model of the box around it. A performer's box is about its origin.
+fn outlined(outline: &ModelOutline, is_static: bool, id: u32, link: u32) -> Model {
+    let size = [0, 1, 2].map(|axis| outline.max[axis] - outline.min[axis]);
+    let is_box = size.iter().all(|edge| (0.0..SIZE_MAX).contains(edge));
+    let geometry = if is_box {
+        Geometry::Box { size }
+    } else {
+        Geometry::Plane {
+            normal: [0.0, 0.0, 1.0],
+            size: PLANE_SIZE,
+        }
+    };
+    let middle = [0, 1, 2].map(|axis| outline.min[axis].midpoint(outline.max[axis]));
+    let [x, y, z] = match (is_static, is_box) {
+        (true, true) => middle,
+        (false, true) => [0.0, 0.0, size[2] / 2.0],
+        (_, false) => [0.0; 3],
+    };
+    Model {
+        id,
+        name: outline.name.clone(),
+        performer: !is_static,
+        is_static,
+        pose: IDENTITY,
+        canonical_link: 0,
+        links: vec![Link {
+            id: link,
+            name: "link".to_owned(),
+            pose: IDENTITY,
+            visuals: vec![Visual {
+                name: "box".to_owned(),
+                pose: [x, y, z, 0.0, 0.0, 0.0, 1.0],
+                geometry,
+                material: None,
+                transparency: 0.0,
+                cast_shadows: true,
+                visibility_flags: u32::MAX,
+            }],
+            collisions: Vec::new(),
+        }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlines_become_boxes_and_planes_and_only_performers_move() {
+        let outline = |name: &str, min, max| ModelOutline {
+            name: name.to_owned(),
+            min,
+            max,
+        };
+        let layout = Layout {
+            levels: Vec::new(),
+            statics: vec![outline(
+                "ground",
+                [f64::NEG_INFINITY; 3],
+                [f64::INFINITY; 3],
+            )],
+            performers: vec![outline("rover", [9.0, 9.0, 0.0], [11.0, 11.0, 1.0])],
+        };
+        let shown = ShownScene::of_layout(&layout, "field");
+        let moving = shown.moving();
+        assert_eq!(moving.len(), 1);
+        assert_eq!(moving[0].name, "rover");
+        assert_eq!(
+            (moving[0].links[0].id, &*moving[0].links[0].frame),
+            (1, "rover::link")
+        );
+        let text = String::from_utf8(shown.text().to_vec()).unwrap();
+        assert!(text.contains(r#""type":"plane""#), "{text}");
+        assert!(!text.contains("null,null"), "{text}");
+    }
+}
