@@ -1,0 +1,214 @@
+// @ts-check
+/**
+ * Types of the messages between page and server, as docs/web.md describes them, and readers that
+ * give every part that may be absent its default.
+ *
+ * @module contract
+ */
+
+/** @typedef {[number, number, number]} Triple */
+/** @typedef {[number, number, number, number, number, number, number]} Pose position [m], quaternion x, y, z, w */
+
+/**
+ * @typedef {object} Geometry
+ * @property {string} type `box`, `sphere`, `cylinder`, `capsule`, `ellipsoid`, `cone`, `plane`, `mesh`, `heightmap`, `empty`
+ * @property {number[]} [size] edge lengths [m]
+ * @property {number} [radius] [m]
+ * @property {number} [length] [m]
+ * @property {Triple} [radii] half axes [m]
+ * @property {Triple} [normal] unit vector
+ * @property {string} [asset] address of a GLB
+ * @property {Triple} [scale] factors of a mesh
+ */
+
+/**
+ * @typedef {object} Material
+ * @property {number[]} diffuse red, green, blue, alpha, 0 to 1
+ * @property {number[]} [emissive]
+ * @property {number} [metalness]
+ * @property {number} [roughness]
+ * @property {number} [transparency]
+ * @property {string | null} [texture]
+ * @property {[number, number]} [texture_repeat]
+ * @property {string | null} [normal_map]
+ * @property {string | null} [roughness_map]
+ * @property {string | null} [metalness_map]
+ * @property {string | null} [emissive_map]
+ * @property {boolean} [double_sided]
+ * @property {boolean} [lighting]
+ */
+
+/**
+ * @typedef {object} Shape
+ * @property {string} name
+ * @property {Pose} pose link frame
+ * @property {Geometry} geometry
+ * @property {Material | null} [material]
+ * @property {number} [transparency]
+ * @property {boolean} [cast_shadows]
+ */
+
+/** @typedef {{ id: number, name: string, pose: Pose, visuals: Shape[], collisions?: Shape[] }} Link */
+/** @typedef {{ id: number, name: string, performer: boolean, static: boolean, canonical_link?: number, links: Link[] }} Model */
+/** @typedef {{ name: string, pose: Pose, size: Triple, buffer: number, default: boolean }} Level */
+
+/**
+ * @typedef {object} Light
+ * @property {string} name
+ * @property {'directional' | 'point' | 'spot'} type
+ * @property {number | null} [link]
+ * @property {Pose} pose frame of its link, or world frame
+ * @property {Triple} diffuse
+ * @property {Triple} direction
+ * @property {number} [intensity]
+ * @property {number} [range] [m]
+ * @property {{ inner_angle: number, outer_angle: number } | null} [spot]
+ * @property {boolean} [cast_shadows]
+ */
+
+/**
+ * @typedef {object} World
+ * @property {string} world
+ * @property {Triple} [gravity]
+ * @property {Triple} [ambient]
+ * @property {Triple} [background]
+ * @property {{ type: string, color: Triple, start: number, end: number, density: number } | null} [fog]
+ * @property {Light[]} lights
+ * @property {Model[]} models
+ * @property {Level[]} levels
+ */
+
+/** @typedef {{ frame?: string, worlds: World[], problems?: string[] }} SceneMessage */
+
+/**
+ * @typedef {object} Secondary
+ * @property {string} name
+ * @property {string} [state]
+ * @property {number} [physics_us]
+ * @property {number} [systems_us]
+ * @property {number} [sensors_us]
+ * @property {number} [busy_us]
+ * @property {number} [wait_us]
+ * @property {number} [blocked_us]
+ * @property {number} [last_share]
+ * @property {boolean} [blocking]
+ * @property {number} [cpu]
+ * @property {number} [memory_bytes]
+ * @property {string[] | number} [performers]
+ */
+
+/**
+ * @typedef {object} LevelFigures
+ * @property {string} name
+ * @property {string} [world]
+ * @property {boolean} active
+ * @property {boolean} [suspended]
+ * @property {string | null} owner
+ * @property {string[] | number} [performers]
+ * @property {string[]} [ghosts]
+ * @property {number} [hand_offs]
+ * @property {number} [physics_us]
+ */
+
+/**
+ * @typedef {object} PerformerFigures
+ * @property {string} name
+ * @property {string} [world]
+ * @property {string | null} owner
+ * @property {string} level
+ * @property {string[]} [levels]
+ * @property {string[]} [ghosts]
+ * @property {number} [hand_offs]
+ * @property {number} [speed] [m/s]
+ * @property {number | null} [group]
+ */
+
+/** @typedef {{ number?: number, iteration: number, severity?: string, kind: string, text: string }} RunEvent */
+
+/**
+ * @typedef {object} RunMessage
+ * @property {string} run
+ * @property {string} state
+ * @property {number} iteration
+ * @property {number} sim_time_s
+ * @property {number} real_time_factor
+ * @property {number} steps_per_second
+ * @property {number} pace real-time factor asked for, 0 is as fast as possible
+ * @property {{ peer: string, reason?: string } | null} holder
+ * @property {string[]} owners
+ * @property {boolean} read_only
+ * @property {{ start_s: number, end_s: number, speed?: number } | null} recording
+ * @property {{ model: string, topic: string }[]} drive
+ * @property {string} digest
+ * @property {Secondary[]} secondaries
+ * @property {LevelFigures[]} levels
+ * @property {PerformerFigures[]} performers
+ * @property {RunEvent[]} events
+ */
+
+/**
+ * Reads a run message.
+ *
+ * @param {any} raw
+ * @returns {RunMessage}
+ */
+export function readRun(raw) {
+  const number = (/** @type {any} */ value) => (Number.isFinite(value) ? value : 0);
+  const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
+  return {
+    run: String(raw.run ?? ''),
+    state: String(raw.state ?? 'waiting'),
+    iteration: number(raw.iteration),
+    sim_time_s: number(raw.sim_time_s),
+    real_time_factor: number(raw.real_time_factor),
+    steps_per_second: number(raw.steps_per_second),
+    pace: number(raw.pace),
+    holder: raw.holder ?? null,
+    owners: list(raw.owners),
+    read_only: raw.read_only === true,
+    recording: raw.recording ?? null,
+    drive: list(raw.drive),
+    digest: String(raw.digest ?? ''),
+    secondaries: list(raw.secondaries),
+    levels: list(raw.levels),
+    performers: list(raw.performers),
+    events: list(raw.events),
+  };
+}
+
+/**
+ * Reads a scene message.
+ *
+ * @param {any} raw
+ * @returns {SceneMessage}
+ */
+export function readScene(raw) {
+  const worlds = Array.isArray(raw.worlds) ? raw.worlds : [];
+  return {
+    worlds: worlds.map((/** @type {any} */ world) => ({
+      ...world,
+      lights: world.lights ?? [],
+      models: world.models ?? [],
+      levels: world.levels ?? [],
+    })),
+    problems: raw.problems ?? [],
+  };
+}
+
+/**
+ * Returns how many a field counts that is either a number or a list of names.
+ *
+ * @param {string[] | number | undefined} value
+ */
+export function countOf(value) {
+  return Array.isArray(value) ? value.length : (value ?? 0);
+}
+
+/**
+ * Tells whether time runs in a state of a run.
+ *
+ * @param {string} state
+ */
+export function isPlaying(state) {
+  return state === 'running' || state === 'playing';
+}

@@ -1,0 +1,542 @@
+// @ts-check
+/**
+ * The page, put together: messages go to its parts, and what users do goes to the run.
+ *
+ * @module main
+ */
+
+import { Raycaster, Vector2, Vector3, Box3 } from './vendor/three.module.min.js';
+import { Assets } from './assets.js';
+import { categoryColour, niceCeiling, speedColour } from './colours.js';
+import { Connection, socketUrl } from './connection.js';
+import { isPlaying, readRun, readScene } from './contract.js';
+import { Controls } from './controls.js';
+import { byId, element, setText } from './dom.js';
+import { Drive } from './drive.js';
+import { duration, fixed, times, whole } from './format.js';
+import { Inspector } from './inspector.js';
+import { Keys } from './keys.js';
+import { Lights } from './lights.js';
+import { LookPanel } from './look_panel.js';
+import { Materials } from './materials.js';
+import { readOptions, writeOptions } from './options.js';
+import { OVERLAYS, Overlays } from './overlays.js';
+import { PerformersPanel } from './performers_panel.js';
+import { PoseTrack, readPoses } from './poses.js';
+import { RunPanel } from './run_panel.js';
+import { WorldScene } from './scene.js';
+import { Sensors } from './sensors.js';
+import { Shell } from './shell.js';
+import { Stage } from './stage.js';
+import { readJson } from './wire.js';
+
+/** Time between two updates of panels [ms]. */
+const PANEL_MS = 250;
+/** Distance that a pointer may move during a click [px]. */
+const CLICK_PX = 5;
+/** Part of the fastest speed below which the scale of speeds shrinks. */
+const SCALE_SHRINK = 0.3;
+
+/** States of a run in words, with the colour of their pill. */
+const STATES = /** @type {Record<string, string>} */ ({
+  running: 'running',
+  playing: 'running',
+  paused: 'paused',
+  waiting: 'waiting for secondaries',
+  recovering: 'recovering',
+  stopping: 'stopping',
+  ended: 'ended',
+  lost: 'run lost',
+});
+
+class Page {
+  options = readOptions(location.hash);
+  shell = new Shell(this.options.theme, this.options.panel);
+  stage = new Stage(/** @type {HTMLCanvasElement} */ (byId('canvas')), this.options.quality);
+  connection = new Connection(socketUrl(location, this.options.token));
+  track = new PoseTrack();
+  assets = new Assets(this.options.token, () => this.stage.invalidate());
+  materials = new Materials(this.assets, this.stage.isSoftware, () => this.stage.invalidate());
+  lights = new Lights(!this.stage.isSoftware);
+  scene = new WorldScene(this.materials, this.assets, this.track, () => this.onSceneChange());
+  overlays = new Overlays(this.scene, this.track, byId('labels'), () => this.stage.invalidate());
+  sensors = new Sensors(this.connection, this.scene, this.track, this.overlays, () => this.stage.invalidate());
+  say = (/** @type {string} */ text, /** @type {string} */ kind = 'note') => this.shell.say(text, kind);
+  controls = new Controls(this.connection, this.say);
+  drive = new Drive(this.connection, this.say, () => this.onDrive());
+  inspector = new Inspector(this.connection, { follow: () => this.follow(), drive: () => this.toggleDrive(), close: () => this.select(null) }, (model) => this.drive.canDrive(model));
+  runPanel = new RunPanel();
+  performers = new PerformersPanel((name) => this.selectByName(name, true));
+  figures = element('p', { class: 'quiet number frames' });
+  /** @type {import('./colours.js').ColourMode} */
+  colourMode = this.options.colour;
+  /** @type {import('./contract.js').RunMessage | null} */
+  run = null;
+  /** @type {import('./contract.js').SceneMessage | null} */
+  message = null;
+  worldName = this.options.world;
+  /** @type {import('./scene.js').ModelEntry | null} */
+  selected = null;
+  /** @type {Map<string, number>} */
+  levelIndex = new Map();
+  fastest = 1;
+  #shownWorld = '';
+  #panelsAt = 0;
+  #owners = '';
+  /** @type {number[]} */
+  #colourKeys = [];
+  #isRecoloured = false;
+  look = new LookPanel({
+    setColour: (mode) => this.setColour(mode),
+    toggleOverlay: (overlay) => this.toggleOverlay(overlay),
+    shown: this.overlays.shown,
+    switches: this.switches(),
+    copyLink: () => this.copyLink(),
+    figures: this.figures,
+  });
+  keys = new Keys(this);
+
+  start() {
+    const { stage, connection } = this;
+    stage.world.add(this.scene.root, this.lights.root, this.overlays.root, this.sensors.root);
+    stage.beforeFrame((nowMs) => this.beforeFrame(nowMs));
+    stage.addEventListener('frame', () => this.overlays.placeLabels(stage.rig.camera));
+    this.shell.addEventListener('theme', () => stage.setTheme(this.shell.theme));
+    this.shell.addEventListener('tab', () => this.updatePanels());
+    stage.setTheme(this.shell.theme);
+    connection.addEventListener('state', () => this.onConnection());
+    connection.addEventListener('status', (event) => this.onStatus(/** @type {CustomEvent} */ (event).detail));
+    connection.subscribe('/phalanx/scene', (payload) => this.onScene(readScene(readJson(payload))));
+    connection.subscribe('/phalanx/run', (payload) => this.onRun(readRun(readJson(payload))));
+    connection.subscribe('/phalanx/poses', (payload) => this.onPoses(payload));
+    this.listen();
+    if (this.options.show) {
+      for (const [name] of OVERLAYS) this.overlays.toggle(name, this.options.show.includes(name));
+    }
+    for (const [name] of OVERLAYS) this.look.mark(name, this.overlays.shown.has(name));
+    this.sensors.wantsContacts = this.overlays.shown.has('contacts');
+    this.look.markColour(this.colourMode);
+    this.onConnection();
+    connection.open();
+    stage.start();
+  }
+
+  listen() {
+    const { rig } = this.stage;
+    byId('veil-retry').addEventListener('click', () => this.connection.retry());
+    byId('camera-fit').addEventListener('click', () => this.fit());
+    byId('camera-above').addEventListener('click', () => rig.toggleAbove());
+    byId('camera-orbit').addEventListener('click', () => rig.orbit());
+    byId('camera-follow').addEventListener('click', () => this.follow());
+    byId('camera-fly').addEventListener('click', () => this.toggleFly());
+    byId('drive-button').addEventListener('click', () => this.toggleDrive());
+    rig.addEventListener('mode', () => {
+      for (const mode of ['orbit', 'follow', 'fly']) byId(`camera-${mode}`).setAttribute('aria-pressed', String(rig.mode === mode));
+    });
+    const world = /** @type {HTMLSelectElement} */ (byId('world'));
+    world.addEventListener('change', () => {
+      this.worldName = world.value;
+      this.showWorld(true);
+    });
+    this.listenForClicks();
+    addEventListener('keydown', (event) => this.keys.press(event));
+  }
+
+  listenForClicks() {
+    const canvas = byId('canvas');
+    /** @type {{ x: number, y: number } | null} */
+    let pressed = null;
+    canvas.addEventListener('pointerdown', (event) => {
+      pressed = { x: event.clientX, y: event.clientY };
+    });
+    canvas.addEventListener('pointerup', (event) => {
+      if (!pressed || event.button !== 0) return;
+      const isClick = Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < CLICK_PX;
+      pressed = null;
+      if (isClick) this.select(this.pick(event.clientX, event.clientY));
+    });
+    canvas.addEventListener('dblclick', (event) => {
+      const entry = this.pick(event.clientX, event.clientY);
+      if (!entry) return;
+      this.select(entry);
+      this.stage.rig.fit(this.scene.boundsOf(entry).expandByScalar(1));
+    });
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  pick(x, y) {
+    const area = byId('canvas').getBoundingClientRect();
+    const pointer = new Vector2(((x - area.left) / area.width) * 2 - 1, 1 - ((y - area.top) / area.height) * 2);
+    const ray = new Raycaster();
+    ray.setFromCamera(pointer, this.stage.rig.camera);
+    return this.scene.pick(ray)?.entry ?? null;
+  }
+
+  onConnection() {
+    const { state } = this.connection;
+    document.documentElement.dataset.connection = state;
+    if (state === 'open') {
+      this.updateVeil();
+      return;
+    }
+    setText(byId('state'), state === 'connecting' ? 'connecting' : 'disconnected');
+    byId('state').dataset.state = 'lost';
+    this.updateVeil();
+  }
+
+  /** @param {{ level: number, message: string }} status */
+  onStatus(status) {
+    this.say(status.message, status.level >= 1 ? 'error' : 'note');
+  }
+
+  updateVeil() {
+    const { state } = this.connection;
+    const isFirst = this.message === null;
+    if (state !== 'open') {
+      this.shell.veil({
+        title: isFirst ? 'Connecting' : 'Connection lost',
+        text: isFirst ? 'The world appears as soon as the server answers.' : 'What is shown is the last that was heard. It is tried again by itself.',
+        isSolid: isFirst,
+        canRetry: state === 'waiting',
+      });
+    } else if (isFirst) {
+      this.shell.veil({ title: 'Waiting for the world', text: 'Connected. The run has not told its world yet.', isSolid: true, canRetry: false });
+    } else if (this.run?.state === 'lost') {
+      this.shell.veil({ title: 'Run lost', text: 'The server has no connection to the run. It goes on here when the run is back.', isSolid: false, canRetry: false });
+    } else {
+      this.shell.veil(null);
+    }
+  }
+
+  /** @param {import('./contract.js').SceneMessage} message */
+  onScene(message) {
+    const isFirst = this.message === null;
+    this.message = message;
+    const names = message.worlds.map((world) => world.world);
+    const select = /** @type {HTMLSelectElement} */ (byId('world'));
+    select.hidden = names.length < 2;
+    select.replaceChildren(...names.map((name) => new Option(name, name)));
+    if (!names.includes(this.worldName)) this.worldName = names[0] ?? '';
+    select.value = this.worldName;
+    this.runPanel.setProblems(message.problems ?? []);
+    this.showWorld(isFirst);
+    this.updateVeil();
+  }
+
+  /** @param {boolean} isFirst */
+  showWorld(isFirst) {
+    const worlds = this.message?.worlds ?? [];
+    const world = worlds.find((one) => one.world === this.worldName);
+    if (!world) return;
+    const isOther = this.#shownWorld !== world.world;
+    this.#shownWorld = world.world;
+    const selected = this.selected?.model.name ?? this.options.select;
+    this.scene.show(world, worlds.length > 1 ? `${world.world}::` : '');
+    this.lights.show(world);
+    this.stage.show(world);
+    this.#colourKeys = [];
+    this.#isRecoloured = true;
+    this.overlays.setWorld(world);
+    this.select(this.scene.byName.get(selected) ?? null);
+    if (isFirst || isOther) this.firstView();
+    document.documentElement.dataset.world = world.world;
+    this.shell.announce(`World ${world.world} with ${world.models.length} models`);
+  }
+
+  firstView() {
+    const { camera } = this.options;
+    if (camera) {
+      this.stage.rig.moveTo(new Vector3(camera[0], camera[1], camera[2]), new Vector3(camera[3], camera[4], camera[5]), true);
+    } else {
+      this.stage.rig.fit(this.worldBox(), { isFirst: true });
+    }
+    if (this.options.follow && this.selected) this.follow();
+    this.options.camera = null;
+  }
+
+  /** The box around levels and models, without planes. */
+  worldBox() {
+    const box = new Box3();
+    for (const entry of this.scene.entries) {
+      if (entry.bounds.some((bounds) => !bounds.isEmpty())) box.union(this.scene.boundsOf(entry));
+    }
+    const performers = new Box3();
+    for (const entry of this.scene.entries) if (entry.model.performer) performers.union(this.scene.boundsOf(entry));
+    if (box.isEmpty()) return performers.isEmpty() ? new Box3(new Vector3(-5, -5, 0), new Vector3(5, 5, 3)) : performers;
+    // A huge piece of ground would leave performers too small to see.
+    const isHuge = !performers.isEmpty() && box.getSize(new Vector3()).length() > 12 * performers.getSize(new Vector3()).length() + 60;
+    return isHuge ? performers.expandByScalar(4) : box;
+  }
+
+  /** @param {import('./contract.js').RunMessage} run */
+  onRun(run) {
+    const before = this.run;
+    this.run = run;
+    this.levelIndex = new Map(run.levels.filter((level) => level.name !== 'default').map((level) => [level.name, run.levels.indexOf(level)]));
+    if (before?.state !== run.state) this.shell.announce(`Run is ${STATES[run.state] ?? run.state}`);
+    const pill = byId('state');
+    setText(pill, STATES[run.state] ?? run.state);
+    pill.dataset.state = run.state;
+    setText(byId('run-name'), run.run || 'Phalanx');
+    document.title = run.run ? `${run.run} – Phalanx` : 'Phalanx';
+    this.controls.setRun(run);
+    this.drive.setRobots(run.drive);
+    this.overlays.setRun(run, this.levelIndex);
+    const owners = run.owners.join('\n');
+    if (owners !== this.#owners) {
+      this.#owners = owners;
+      this.#isRecoloured = true;
+    }
+    this.showFigures(run);
+    this.updateVeil();
+    if (performance.now() - this.#panelsAt > PANEL_MS) this.updatePanels();
+  }
+
+  /** @param {import('./contract.js').RunMessage} run */
+  showFigures(run) {
+    const figure = (/** @type {string} */ id, /** @type {string} */ text, /** @type {number} */ value) => {
+      setText(byId(id), text);
+      byId(id).dataset.value = String(value);
+    };
+    figure('sim-time', duration(run.sim_time_s), run.sim_time_s);
+    figure('factor', times(run.real_time_factor), run.real_time_factor);
+    figure('steps', whole(run.steps_per_second), run.steps_per_second);
+    figure('iteration', whole(run.iteration), run.iteration);
+  }
+
+  updatePanels() {
+    this.#panelsAt = performance.now();
+    const { run } = this;
+    if (!run) return;
+    this.runPanel.setRun(run, this.levelIndex);
+    this.performers.setRun(run, this.levelIndex);
+    this.inspector.update(this.track, run, this.selected?.model.performer ? this.categoryOf(this.selected.slot) : null);
+    const { framesPerS, frameMs, calls } = this.stage.figures();
+    const { instances } = this.scene.counts();
+    setText(this.figures, `${fixed(framesPerS, 0)} frames/s, ${instances} shapes in ${calls} draw calls${this.stage.isSoftware ? ', without GPU' : ''}`);
+    this.figures.dataset.frameMs = String(frameMs);
+    this.look.showLegend(this.colourMode, {
+      owners: run.owners,
+      levels: run.levels.map((level) => level.name).filter((name) => name !== 'default'),
+      fastest: this.fastest,
+    });
+  }
+
+  /** @param {DataView} payload */
+  onPoses(payload) {
+    this.track.take(readPoses(payload), performance.now());
+  }
+
+  onSceneChange() {
+    this.stage.invalidate();
+    document.documentElement.dataset.loading = String(this.assets.isLoading);
+  }
+
+  /** @param {number} nowMs */
+  beforeFrame(nowMs) {
+    this.track.advance(performance.now());
+    const changed = this.scene.move();
+    const hasMoved = changed.size > 0;
+    if (hasMoved || this.#isRecoloured) this.recolour();
+    if (hasMoved) this.sensors.move();
+    const isAnimated = this.overlays.update(nowMs, hasMoved, (slot) => this.categoryOf(slot));
+    this.lights.follow(this.stage.rig.target, this.stage.rig.distance);
+    // Tests and recorders of pictures wait for this.
+    document.documentElement.dataset.settled = String(this.message !== null && !hasMoved && !isAnimated && !this.assets.isLoading);
+    return hasMoved || isAnimated;
+  }
+
+  /**
+   * Returns the colour by which lines and swatches show a link: that of the mode, or of its level.
+   *
+   * @param {number} slot
+   */
+  categoryOf(slot) {
+    if (this.colourMode === 'owner') return categoryColour(this.track.owner[slot]);
+    if (this.colourMode === 'speed') return speedColour(this.track.speed[slot], this.fastest);
+    return this.levelColour(slot);
+  }
+
+  /** @param {number} slot */
+  levelColour(slot) {
+    const level = this.run?.levels[this.track.level[slot]];
+    return categoryColour(level && level.name !== 'default' ? this.track.level[slot] : -1);
+  }
+
+  /** Colours links anew where the mode's figure of any has changed. */
+  recolour() {
+    if (this.colourMode === 'material' && !this.#isRecoloured) return;
+    const { track } = this;
+    if (this.colourMode === 'speed') this.scaleSpeeds();
+    const key = (/** @type {number} */ slot) =>
+      this.colourMode === 'owner' ? track.owner[slot]
+        : this.colourMode === 'level' ? track.level[slot]
+          : Math.round((track.speed[slot] / this.fastest) * 64);
+    const keys = this.scene.links.map((_, slot) => key(slot));
+    const isSame = keys.length === this.#colourKeys.length && keys.every((one, slot) => one === this.#colourKeys[slot]);
+    if (isSame && !this.#isRecoloured) return;
+    this.#isRecoloured = false;
+    this.#colourKeys = keys;
+    this.scene.colour(this.colourMode === 'material' ? null : (slot) => this.categoryOf(slot));
+  }
+
+  scaleSpeeds() {
+    const most = this.track.speed.reduce((sum, one) => Math.max(sum, one), 0);
+    const nice = niceCeiling(most);
+    if (most > this.fastest || most < this.fastest * SCALE_SHRINK) this.fastest = nice;
+  }
+
+  /** @param {import('./colours.js').ColourMode} mode */
+  setColour(mode) {
+    this.colourMode = mode;
+    this.look.markColour(mode);
+    this.#isRecoloured = true;
+    this.recolour();
+    this.updatePanels();
+    this.stage.invalidate();
+  }
+
+  /** @param {import('./overlays.js').Overlay} overlay */
+  toggleOverlay(overlay) {
+    const isShown = !this.overlays.shown.has(overlay);
+    this.overlays.toggle(overlay, isShown);
+    this.look.mark(overlay, isShown);
+    if (overlay === 'contacts') this.sensors.wantsContacts = isShown;
+  }
+
+  /** @returns {import('./look_panel.js').Switch[]} */
+  switches() {
+    const { stage, scene } = this;
+    return [
+      { name: 'grid', label: 'Grid', key: 'r', get: () => stage.showsGrid, set: (isOn) => this.setSwitch('grid', isOn) },
+      { name: 'collisions', label: 'Collision shapes', key: 'i', get: () => scene.showsCollisions, set: (isOn) => this.setSwitch('collisions', isOn) },
+      { name: 'background', label: 'Background of the world', get: () => stage.usesWorldBackground, set: (isOn) => this.setSwitch('background', isOn) },
+    ];
+  }
+
+  /**
+   * @param {string} name
+   * @param {boolean} isOn
+   */
+  setSwitch(name, isOn) {
+    if (name === 'grid') this.stage.showsGrid = isOn;
+    else if (name === 'collisions') this.scene.showsCollisions = isOn;
+    else this.stage.usesWorldBackground = isOn;
+    this.look.mark(name, isOn);
+    this.stage.invalidate();
+  }
+
+  /** @param {import('./scene.js').ModelEntry | null} entry */
+  select(entry) {
+    this.selected = entry;
+    this.inspector.show(entry);
+    this.overlays.select(entry);
+    this.performers.select(entry?.model.name ?? '');
+    if (entry) this.shell.announce(`${entry.model.name} selected`);
+    else if (this.stage.rig.mode === 'follow') this.stage.rig.orbit();
+    this.updatePanels();
+    this.stage.invalidate();
+  }
+
+  /**
+   * @param {string} name
+   * @param {boolean} moves the camera to it
+   */
+  selectByName(name, moves) {
+    const entry = this.scene.byName.get(name) ?? null;
+    if (!entry) {
+      this.say(`${name} is not in the world that is shown.`);
+      return;
+    }
+    this.select(entry);
+    if (!moves) return;
+    const { rig } = this.stage;
+    const place = this.scene.positionOf(entry.slot);
+    const offset = rig.camera.position.clone().sub(rig.target);
+    rig.moveTo(place.clone().add(offset.setLength(Math.min(offset.length(), 12))), place);
+  }
+
+  /** Follows the selected model, or ceases to. */
+  follow() {
+    const { rig } = this.stage;
+    if (rig.mode === 'follow') {
+      rig.orbit();
+      return;
+    }
+    if (!this.selected) {
+      this.say('Select a model to follow: click it, or choose it in Performers.');
+      return;
+    }
+    rig.follow(() => (this.selected ? this.scene.positionOf(this.selected.slot) : null));
+  }
+
+  toggleFly() {
+    const { rig } = this.stage;
+    if (rig.mode === 'fly') {
+      rig.orbit();
+      return;
+    }
+    rig.fly();
+    byId('canvas').focus();
+    this.say('Flying: w a s d move, q e down and up, drag to look, Shift is faster, Esc ends.');
+  }
+
+  toggleDrive() {
+    if (this.drive.isActive) this.drive.leave();
+    else this.drive.begin(this.selected?.model.name ?? null);
+  }
+
+  onDrive() {
+    byId('drive-button').setAttribute('aria-pressed', String(this.drive.isActive));
+    const { robot } = this.drive;
+    if (!robot) return;
+    byId('canvas').focus();
+    const entry = this.scene.byName.get(robot.model);
+    if (entry && this.selected !== entry) this.select(entry);
+    if (entry && this.stage.rig.mode !== 'follow') this.follow();
+  }
+
+  /** Shows the whole world. */
+  fit() {
+    if (this.stage.rig.mode !== 'orbit') this.stage.rig.orbit();
+    this.stage.rig.fit(this.worldBox());
+  }
+
+  /** Goes one step back: out of help, driving, flying or following, then the selection. */
+  back() {
+    const { rig } = this.stage;
+    if (this.drive.isActive) this.drive.leave();
+    else if (rig.mode !== 'orbit') rig.orbit();
+    else if (this.selected) this.select(null);
+  }
+
+  async copyLink() {
+    const { camera, target } = this.stage.rig;
+    const fragment = writeOptions({
+      world: (this.message?.worlds.length ?? 0) > 1 ? this.worldName : '',
+      colour: this.colourMode,
+      show: [...this.overlays.shown],
+      camera: [...camera.position.toArray(), ...target.toArray()],
+      select: this.selected?.model.name ?? '',
+      follow: this.stage.rig.mode === 'follow',
+    });
+    try {
+      await navigator.clipboard.writeText(`${location.origin}/${fragment}`);
+      this.say('The link is copied, without the token.');
+    } catch {
+      this.say(`${location.origin}/${fragment}`);
+    }
+  }
+
+  /** Tells whether time runs. */
+  get plays() {
+    return this.run !== null && isPlaying(this.run.state);
+  }
+}
+
+new Page().start();
+
+export { Page };

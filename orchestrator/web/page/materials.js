@@ -1,0 +1,133 @@
+// @ts-check
+/**
+ * Materials of a scene, each kind made once. The colour of a surface is that of its instance, so
+ * that surfaces which differ in colour alone share a material.
+ *
+ * @module materials
+ */
+
+import { Color, DoubleSide, FrontSide, MeshBasicMaterial, MeshLambertMaterial, MeshStandardMaterial, SRGBColorSpace } from './vendor/three.module.min.js';
+
+/** @typedef {import('./contract.js').Material} Material */
+/** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
+/** @typedef {{ key: string, make: () => ThreeMaterial, colour: Color }} Surface */
+
+/** Colour of shapes without a material. */
+const PLAIN = [0.72, 0.74, 0.77, 1];
+/** Opacity below which nothing is drawn. */
+const OPACITY_MIN = 0.004;
+
+export class Materials {
+  /** @type {Map<string, ThreeMaterial>} */
+  #made = new Map();
+  #assets;
+  #onLoaded;
+  /** True for shading that a processor without GPU can do in time. */
+  isSimple;
+
+  /**
+   * @param {import('./assets.js').Assets} assets
+   * @param {boolean} isSimple
+   * @param {() => void} onLoaded called when a texture has come
+   */
+  constructor(assets, isSimple, onLoaded) {
+    this.#assets = assets;
+    this.isSimple = isSimple;
+    this.#onLoaded = onLoaded;
+  }
+
+  /**
+   * Returns the surface of a shape, or null if it is invisible.
+   *
+   * @param {Material | null | undefined} material
+   * @param {number} transparency of the shape, besides that of its material
+   * @param {{ isPlane?: boolean, isMesh?: boolean }} [options]
+   * @returns {Surface | null}
+   */
+  surface(material, transparency, options = {}) {
+    const diffuse = material?.diffuse ?? PLAIN;
+    const opacity = (diffuse[3] ?? 1) * (1 - transparency);
+    if (opacity < OPACITY_MIN) return null;
+    const look = {
+      opacity: Math.round(opacity * 100) / 100,
+      emissive: (material?.emissive ?? [0, 0, 0]).slice(0, 3),
+      metalness: material?.metalness ?? 0,
+      roughness: material?.roughness ?? 0.7,
+      texture: material?.texture ?? null,
+      repeat: material?.texture_repeat,
+      maps: [material?.normal_map, material?.roughness_map, material?.metalness_map, material?.emissive_map],
+      isDouble: material?.double_sided === true || options.isPlane === true,
+      isLit: material?.lighting !== false,
+      isPlane: options.isPlane === true,
+      isMesh: options.isMesh === true,
+    };
+    const colour = new Color().setRGB(diffuse[0], diffuse[1], diffuse[2], SRGBColorSpace);
+    return { key: JSON.stringify(look), make: () => this.#make(look, material), colour };
+  }
+
+  /**
+   * Returns the shared material of a surface.
+   *
+   * @param {Surface} surface
+   */
+  of(surface) {
+    let material = this.#made.get(surface.key);
+    if (!material) {
+      material = surface.make();
+      this.#made.set(surface.key, material);
+    }
+    return material;
+  }
+
+  /**
+   * @param {any} look
+   * @param {Material | null | undefined} material
+   * @returns {ThreeMaterial}
+   */
+  #make(look, material) {
+    const common = {
+      side: look.isDouble ? DoubleSide : FrontSide,
+      transparent: look.opacity < 1,
+      opacity: look.opacity,
+      depthWrite: look.opacity >= 1,
+      // Lines of the grid and shapes that lie on a plane are seen before it.
+      polygonOffset: look.isPlane,
+      polygonOffsetFactor: 1,
+      polygonOffsetUnits: 4,
+      map: look.texture ? this.#texture(look.texture, true, look) : null,
+    };
+    if (!look.isLit) return new MeshBasicMaterial(common);
+    const emissive = new Color().setRGB(look.emissive[0], look.emissive[1], look.emissive[2], SRGBColorSpace);
+    if (this.isSimple) return new MeshLambertMaterial({ ...common, emissive });
+    const standard = new MeshStandardMaterial({
+      ...common,
+      emissive,
+      metalness: look.metalness,
+      roughness: look.roughness,
+    });
+    if (material?.normal_map) standard.normalMap = this.#texture(material.normal_map, false, look);
+    if (material?.roughness_map) standard.roughnessMap = this.#texture(material.roughness_map, false, look);
+    if (material?.metalness_map) standard.metalnessMap = this.#texture(material.metalness_map, false, look);
+    if (material?.emissive_map) {
+      standard.emissiveMap = this.#texture(material.emissive_map, true, look);
+      standard.emissive.set(0xffffff);
+    }
+    return standard;
+  }
+
+  /**
+   * @param {string} address
+   * @param {boolean} isColour
+   * @param {{ repeat?: [number, number], isMesh: boolean }} look
+   */
+  #texture(address, isColour, look) {
+    const options = { isColour, repeat: look.repeat, isOfMesh: look.isMesh };
+    return this.#assets.texture(address, options, this.#onLoaded);
+  }
+
+  /** Releases all. */
+  dispose() {
+    for (const material of this.#made.values()) material.dispose();
+    this.#made.clear();
+  }
+}

@@ -1,0 +1,512 @@
+// @ts-check
+/**
+ * What the simulation is beside what it looks like: levels with their buffers, ghosts, groups,
+ * hand-offs as they happen, trails, frames, and names.
+ *
+ * @module overlays
+ */
+
+import {
+  Box3,
+  BoxGeometry,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DoubleSide,
+  EdgesGeometry,
+  Float32BufferAttribute,
+  Group,
+  InstancedMesh,
+  LineBasicMaterial,
+  LineDashedMaterial,
+  LineSegments,
+  Matrix4,
+  Mesh,
+  MeshBasicMaterial,
+  NormalBlending,
+  RingGeometry,
+  SphereGeometry,
+  SRGBColorSpace,
+  Vector3,
+} from './vendor/three.module.min.js';
+import { reducesMotion } from './camera.js';
+import { categoryColour } from './colours.js';
+import { Labels } from './labels.js';
+import { matrixOf } from './shapes.js';
+import { Trails } from './trails.js';
+
+/** @typedef {'levels' | 'buffers' | 'ghosts' | 'groups' | 'handOffs' | 'trails' | 'frames' | 'names' | 'contacts'} Overlay */
+
+/** Overlays with their labels and keys, in the order in which they are offered. */
+export const OVERLAYS = /** @type {[Overlay, string, string][]} */ ([
+  ['levels', 'Levels', 'l'],
+  ['buffers', 'Buffers', 'b'],
+  ['ghosts', 'Ghosts', 'g'],
+  ['groups', 'Groups', 'u'],
+  ['handOffs', 'Hand-offs', 'o'],
+  ['trails', 'Trails', 't'],
+  ['contacts', 'Contacts', 'c'],
+  ['frames', 'Frames', 'x'],
+  ['names', 'Names', 'n'],
+]);
+
+/** Overlays that are shown until somebody decides. */
+export const FIRST_SHOWN = /** @type {Overlay[]} */ (['levels', 'buffers', 'handOffs', 'names']);
+
+/** Time for which a hand-off is seen [ms]. */
+const PULSE_MS = 1400;
+/** Pulses that are drawn at once at most. */
+const PULSES_MAX = 64;
+/** Contacts that are drawn at most. */
+const CONTACTS_MAX = 500;
+/** Time for which a contact that is not told again is seen [ms]. */
+const CONTACT_MS = 250;
+/** Models whose names are shown at most; beyond that, only those of levels. */
+const NAMED_MAX = 24;
+
+export class Overlays {
+  root = new Group();
+  /** @type {Set<Overlay>} */
+  shown = new Set(FIRST_SHOWN);
+  #scene;
+  #track;
+  #labels;
+  #onChange;
+  #levels = new Group();
+  #buffers = new Group();
+  #frames = new Group();
+  #ghosts;
+  #groups = segments(0.9, '#c26a00');
+  #contacts = segments(1, '#d1005b');
+  /** @type {Mesh[]} */
+  #pulses = [];
+  /** @type {{ slot: number, begun: number, colour: Color }[]} */
+  #handOffs = [];
+  /** @type {Trails | null} */
+  #trails = null;
+  /** @type {import('./contract.js').World | null} */
+  #world = null;
+  /** @type {Map<string, number>} */
+  #levelIndex = new Map();
+  /** @type {import('./contract.js').RunMessage | null} */
+  #run = null;
+  /** Levels that a performer was in, to see hand-offs. @type {Map<string, string>} */
+  #levelOf = new Map();
+  /** @type {Map<string, { points: number[], at: number }>} */
+  #contactPoints = new Map();
+  /** @type {import('./scene.js').ModelEntry | null} */
+  #selected = null;
+  #selection = segments(1, '#0a84ff');
+  #box = new Box3();
+
+  /**
+   * @param {import('./scene.js').WorldScene} scene
+   * @param {import('./poses.js').PoseTrack} track
+   * @param {HTMLElement} labelLayer
+   * @param {() => void} onChange
+   */
+  constructor(scene, track, labelLayer, onChange) {
+    this.#scene = scene;
+    this.#track = track;
+    this.#labels = new Labels(labelLayer);
+    this.#onChange = onChange;
+    this.#ghosts = ghostMesh(1);
+    this.#selection.renderOrder = 5;
+    this.root.add(this.#levels, this.#buffers, this.#frames, this.#groups, this.#contacts, this.#selection);
+    const ring = new RingGeometry(0.82, 1, 48);
+    for (let index = 0; index < PULSES_MAX; index += 1) {
+      const material = new MeshBasicMaterial({ transparent: true, depthWrite: false, side: DoubleSide });
+      const pulse = new Mesh(ring, material);
+      pulse.visible = false;
+      pulse.renderOrder = 4;
+      this.#pulses.push(pulse);
+      this.root.add(pulse);
+    }
+  }
+
+  /**
+   * Shows or hides an overlay.
+   *
+   * @param {Overlay} overlay
+   * @param {boolean} isShown
+   */
+  toggle(overlay, isShown) {
+    if (isShown) this.shown.add(overlay);
+    else this.shown.delete(overlay);
+    this.#apply();
+  }
+
+  /** @param {import('./contract.js').World} world */
+  setWorld(world) {
+    this.#world = world;
+    this.#levelOf.clear();
+    this.#contactPoints.clear();
+    this.#handOffs = [];
+    const performers = this.#scene.entries.filter((entry) => entry.model.performer);
+    if (this.#trails) {
+      this.root.remove(this.#trails.lines);
+      this.#trails.dispose();
+    }
+    this.#trails = new Trails(performers.map((entry) => entry.slot));
+    this.root.add(this.#trails.lines);
+    this.root.remove(this.#ghosts);
+    this.#ghosts.dispose();
+    this.#ghosts = ghostMesh(Math.max(performers.length * 3, 1));
+    this.root.add(this.#ghosts);
+    this.#buildLevels();
+    this.#apply();
+  }
+
+  /**
+   * Takes figures of the run.
+   *
+   * @param {import('./contract.js').RunMessage} run
+   * @param {Map<string, number>} levelIndex numbers of levels, by which they are coloured
+   */
+  setRun(run, levelIndex) {
+    this.#run = run;
+    const key = [...levelIndex.keys()].join('\n');
+    const isNew = key !== [...this.#levelIndex.keys()].join('\n');
+    this.#levelIndex = levelIndex;
+    if (isNew) this.#buildLevels();
+    this.#paintLevels();
+    for (const performer of run.performers) {
+      const before = this.#levelOf.get(performer.name);
+      this.#levelOf.set(performer.name, performer.level);
+      if (before !== undefined && before !== performer.level) this.#pulse(performer);
+    }
+    this.#onChange();
+  }
+
+  /** @param {import('./scene.js').ModelEntry | null} entry */
+  select(entry) {
+    this.#selected = entry;
+    this.#apply();
+  }
+
+  /**
+   * Takes the contacts of a topic, world frame.
+   *
+   * @param {string} topic
+   * @param {number[]} points start and end of a line for each contact
+   */
+  setContacts(topic, points) {
+    this.#contactPoints.set(topic, { points, at: performance.now() });
+    this.#onChange();
+  }
+
+  /** @param {import('./contract.js').PerformerFigures} performer */
+  #pulse(performer) {
+    const entry = this.#scene.byName.get(performer.name);
+    if (!entry || reducesMotion()) return;
+    const colour = rgbColour(categoryColour(this.#levelIndex.get(performer.level) ?? -1));
+    this.#handOffs.push({ slot: entry.slot, begun: performance.now(), colour });
+    if (this.#handOffs.length > PULSES_MAX) this.#handOffs.shift();
+  }
+
+  #buildLevels() {
+    this.#levels.clear();
+    this.#buffers.clear();
+    for (const level of this.#world?.levels ?? []) {
+      if (level.default) continue;
+      const colour = rgbColour(categoryColour(this.#levelIndex.get(level.name) ?? -1));
+      const [x, y, z] = level.size;
+      const box = levelBox([x, y, z], level.pose, colour, level.name);
+      this.#levels.add(box);
+      if (!(level.buffer > 0)) continue;
+      const grown = /** @type {[number, number, number]} */ ([x, y, z].map((side) => side + 2 * level.buffer));
+      this.#buffers.add(bufferBox(grown, level.pose, colour));
+    }
+    this.#buildLabels();
+  }
+
+  /** Levels that are not loaded are drawn faintly. */
+  #paintLevels() {
+    const active = new Map(this.#run?.levels.map((level) => [level.name, level.active]));
+    for (const group of this.#levels.children) {
+      const isActive = active.get(group.userData.level) !== false;
+      const [fill, edges] = /** @type {any[]} */ (group.children);
+      fill.material.opacity = isActive ? 0.07 : 0.02;
+      edges.material.opacity = isActive ? 0.8 : 0.25;
+    }
+  }
+
+  #buildLabels() {
+    /** @type {import('./labels.js').Label[]} */
+    const labels = [];
+    if (this.#selected) labels.push(this.#modelLabel(this.#selected, 'selected'));
+    if (this.shown.has('names')) {
+      for (const level of this.shown.has('levels') ? (this.#world?.levels ?? []) : []) {
+        if (level.default) continue;
+        const top = new Vector3(level.pose[0], level.pose[1] - level.size[1] / 2, level.pose[2] + level.size[2] / 2);
+        labels.push({ text: level.name, kind: 'level', place: (out) => out.copy(top) });
+      }
+      const performers = this.#scene.entries.filter((entry) => entry.model.performer && entry !== this.#selected);
+      if (performers.length <= NAMED_MAX) {
+        labels.push(...performers.map((entry) => this.#modelLabel(entry, 'model')));
+      }
+    }
+    this.#labels.set(labels);
+  }
+
+  /**
+   * @param {import('./scene.js').ModelEntry} entry
+   * @param {string} kind
+   */
+  #modelLabel(entry, kind) {
+    return {
+      text: entry.model.name,
+      kind,
+      place: (/** @type {Vector3} */ out) => {
+        const box = this.#scene.boundsOf(entry, this.#box);
+        box.getCenter(out);
+        out.z = box.max.z;
+        return out;
+      },
+    };
+  }
+
+  #apply() {
+    this.#levels.visible = this.shown.has('levels');
+    this.#buffers.visible = this.shown.has('buffers');
+    this.#ghosts.visible = this.shown.has('ghosts');
+    this.#groups.visible = this.shown.has('groups');
+    this.#contacts.visible = this.shown.has('contacts');
+    if (this.#trails) this.#trails.lines.visible = this.shown.has('trails');
+    this.#buildFrames();
+    this.#buildLabels();
+    this.#onChange();
+  }
+
+  /** Axes of the links of the selected model, or of all performers while they are few. */
+  #buildFrames() {
+    this.#frames.clear();
+    if (!this.shown.has('frames')) return;
+    const few = this.#scene.entries.filter((entry) => entry.model.performer).slice(0, 60);
+    const entries = this.#selected ? [this.#selected] : few;
+    for (const entry of entries) {
+      for (const slot of this.#selected ? entry.slots : [entry.slot]) {
+        const axes = frameAxes();
+        axes.userData.slot = slot;
+        axes.matrixAutoUpdate = false;
+        this.#frames.add(axes);
+      }
+    }
+  }
+
+  /**
+   * Moves all with the poses; returns true while something is animated.
+   *
+   * @param {number} nowMs
+   * @param {boolean} hasMoved
+   * @param {(slot: number) => import('./colours.js').Rgb} colourOf
+   */
+  update(nowMs, hasMoved, colourOf) {
+    const { shown } = this.#track;
+    if (hasMoved) this.#trails?.grow(shown);
+    if (this.shown.has('trails')) this.#trails?.draw(shown, colourOf);
+    for (const axes of this.#frames.children) matrixOf(shown, axes.userData.slot * 7, axes.matrix);
+    if (this.shown.has('ghosts')) this.#drawGhosts();
+    if (this.shown.has('groups')) this.#drawGroups();
+    if (this.shown.has('contacts')) this.#drawContacts();
+    this.#drawSelection();
+    return this.#drawPulses(nowMs);
+  }
+
+  /** @param {import('./vendor/three.module.min.js').Camera} camera */
+  placeLabels(camera) {
+    this.#labels.place(camera);
+  }
+
+  #drawPulses(/** @type {number} */ nowMs) {
+    this.#handOffs = this.#handOffs.filter((one) => nowMs - one.begun < PULSE_MS);
+    const isShown = this.shown.has('handOffs');
+    this.#pulses.forEach((pulse, index) => {
+      const handOff = this.#handOffs[index];
+      pulse.visible = isShown && handOff !== undefined;
+      if (!handOff) return;
+      const part = Math.max((nowMs - handOff.begun) / PULSE_MS, 0);
+      const entry = this.#scene.entryOfSlot[handOff.slot];
+      const box = this.#scene.boundsOf(entry, this.#box);
+      const radius = Math.max(box.max.x - box.min.x, box.max.y - box.min.y, 0.3);
+      box.getCenter(pulse.position);
+      pulse.position.z = box.min.z + 0.03;
+      pulse.scale.setScalar(radius * (0.5 + 1.6 * (1 - (1 - part) ** 3)));
+      const material = /** @type {MeshBasicMaterial} */ (pulse.material);
+      material.color.copy(handOff.colour);
+      material.opacity = (1 - part) * 0.9;
+    });
+    return isShown && this.#handOffs.length > 0;
+  }
+
+  /** A ghost is a translucent shell around the performer for each other cell that has a copy. */
+  #drawGhosts() {
+    let count = 0;
+    const matrix = new Matrix4();
+    const centre = new Vector3();
+    const put = (/** @type {string} */ name, /** @type {string} */ level, /** @type {number} */ nth) => {
+      const entry = this.#scene.byName.get(name);
+      if (!entry || count >= this.#ghosts.instanceMatrix.count) return;
+      const box = this.#scene.boundsOf(entry, this.#box);
+      const size = box.getSize(new Vector3()).multiplyScalar(0.5 * (1.5 + 0.25 * nth)).addScalar(0.06);
+      matrix.makeScale(size.x, size.y, size.z).setPosition(box.getCenter(centre));
+      this.#ghosts.setMatrixAt(count, matrix);
+      this.#ghosts.setColorAt(count, rgbColour(categoryColour(this.#levelIndex.get(level) ?? -1)));
+      count += 1;
+    };
+    for (const level of this.#run?.levels ?? []) {
+      (level.ghosts ?? []).forEach((name) => put(name, level.name, 0));
+    }
+    this.#ghosts.count = count;
+    this.#ghosts.instanceMatrix.needsUpdate = true;
+    if (this.#ghosts.instanceColor) this.#ghosts.instanceColor.needsUpdate = true;
+  }
+
+  /** Lines from the members of a group to their middle. */
+  #drawGroups() {
+    /** @type {Map<number, Vector3[]>} */
+    const groups = new Map();
+    for (const performer of this.#run?.performers ?? []) {
+      if (performer.group === null || performer.group === undefined) continue;
+      const entry = this.#scene.byName.get(performer.name);
+      if (!entry) continue;
+      const members = groups.get(performer.group) ?? [];
+      members.push(this.#scene.positionOf(entry.slot));
+      groups.set(performer.group, members);
+    }
+    /** @type {number[]} */
+    const points = [];
+    for (const members of groups.values()) {
+      if (members.length < 2) continue;
+      const middle = members.reduce((sum, one) => sum.add(one), new Vector3()).divideScalar(members.length);
+      for (const member of members) points.push(...member.toArray(), ...middle.toArray());
+    }
+    setSegments(this.#groups, points);
+  }
+
+  #drawContacts() {
+    const now = performance.now();
+    /** @type {number[]} */
+    const points = [];
+    for (const [topic, { points: some, at }] of this.#contactPoints) {
+      if (now - at > CONTACT_MS && this.#run && this.#run.state === 'running') this.#contactPoints.delete(topic);
+      else points.push(...some);
+    }
+    setSegments(this.#contacts, points.slice(0, CONTACTS_MAX * 6));
+  }
+
+  /** Corners of the box around the selected model. */
+  #drawSelection() {
+    if (!this.#selected) {
+      setSegments(this.#selection, []);
+      return;
+    }
+    const box = this.#scene.boundsOf(this.#selected, this.#box).expandByScalar(0.04);
+    const size = box.getSize(new Vector3());
+    const arm = Math.min(size.x, size.y, size.z) * 0.28 + 0.05;
+    /** @type {number[]} */
+    const points = [];
+    for (const x of [0, 1]) {
+      for (const y of [0, 1]) {
+        for (const z of [0, 1]) {
+          const corner = [x ? box.max.x : box.min.x, y ? box.max.y : box.min.y, z ? box.max.z : box.min.z];
+          [x, y, z].forEach((side, axis) => {
+            const end = [...corner];
+            end[axis] += side ? -arm : arm;
+            points.push(...corner, ...end);
+          });
+        }
+      }
+    }
+    setSegments(this.#selection, points);
+  }
+}
+
+/**
+ * @param {import('./colours.js').Rgb} rgb
+ */
+function rgbColour(rgb) {
+  return new Color().setRGB(rgb[0], rgb[1], rgb[2], SRGBColorSpace);
+}
+
+/**
+ * @param {[number, number, number]} size
+ * @param {import('./contract.js').Pose} pose
+ * @param {Color} colour
+ * @param {string} level
+ */
+function levelBox(size, pose, colour, level) {
+  const group = new Group();
+  const geometry = new BoxGeometry(...size);
+  const fill = new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.07, depthWrite: false, side: DoubleSide, blending: NormalBlending });
+  const edges = new LineBasicMaterial({ color: colour, transparent: true, opacity: 0.8 });
+  group.add(new Mesh(geometry, fill), new LineSegments(new EdgesGeometry(geometry), edges));
+  group.userData.level = level;
+  group.matrixAutoUpdate = false;
+  matrixOf(pose, 0, group.matrix);
+  return group;
+}
+
+/**
+ * @param {[number, number, number]} size
+ * @param {import('./contract.js').Pose} pose
+ * @param {Color} colour
+ */
+function bufferBox(size, pose, colour) {
+  const material = new LineDashedMaterial({ color: colour, transparent: true, opacity: 0.55, dashSize: 0.35, gapSize: 0.25 });
+  const lines = new LineSegments(new EdgesGeometry(new BoxGeometry(...size)), material);
+  lines.computeLineDistances();
+  lines.matrixAutoUpdate = false;
+  matrixOf(pose, 0, lines.matrix);
+  return lines;
+}
+
+/** @param {number} count */
+function ghostMesh(count) {
+  const material = new MeshBasicMaterial({ transparent: true, opacity: 0.3, depthWrite: false });
+  const mesh = new InstancedMesh(new SphereGeometry(1, 24, 16), material, count);
+  mesh.frustumCulled = false;
+  mesh.count = 0;
+  return mesh;
+}
+
+function frameAxes() {
+  const geometry = new BufferGeometry();
+  const length = 0.5;
+  geometry.setAttribute('position', new Float32BufferAttribute([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length], 3));
+  const [x, y, z] = [[0.86, 0.2, 0.18], [0.2, 0.6, 0.2], [0.15, 0.4, 0.9]];
+  geometry.setAttribute('color', new Float32BufferAttribute([...x, ...x, ...y, ...y, ...z, ...z], 3));
+  const lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, depthTest: false }));
+  lines.renderOrder = 6;
+  return lines;
+}
+
+/**
+ * @param {number} opacity
+ * @param {string} colour
+ */
+function segments(opacity, colour) {
+  const material = new LineBasicMaterial({ color: new Color(colour), transparent: opacity < 1, opacity });
+  const lines = new LineSegments(new BufferGeometry(), material);
+  lines.frustumCulled = false;
+  return lines;
+}
+
+/**
+ * Replaces the lines of some segments.
+ *
+ * @param {LineSegments} lines
+ * @param {number[]} points
+ */
+function setSegments(lines, points) {
+  const attribute = lines.geometry.getAttribute('position');
+  if (attribute && attribute.array.length >= points.length) {
+    attribute.array.set(points);
+    attribute.needsUpdate = true;
+  } else if (points.length > 0) {
+    lines.geometry.dispose();
+    lines.geometry.setAttribute('position', new BufferAttribute(new Float32Array(points.length * 2), 3));
+    lines.geometry.getAttribute('position').array.set(points);
+  }
+  lines.geometry.setDrawRange(0, points.length / 3);
+}

@@ -1,0 +1,261 @@
+// @ts-check
+/**
+ * The stage: renderer, frame loop and the ground. Frames are drawn only while something changes, and
+ * with less detail where the machine has no GPU.
+ *
+ * @module stage
+ */
+
+import { Color, Fog, FogExp2, Group, LineBasicMaterial, LineSegments, BufferGeometry, Float32BufferAttribute, PCFSoftShadowMap, Scene, SRGBColorSpace, WebGLRenderer } from './vendor/three.module.min.js';
+import { CameraRig } from './camera.js';
+
+/** @typedef {import('./contract.js').World} World */
+
+/** Colours of the two themes: background, and lines of the grid. */
+const THEMES = {
+  light: { background: '#e9edf1', grid: '#7d8894' },
+  dark: { background: '#12161c', grid: '#75818f' },
+};
+/** Frame time above which the picture is drawn with fewer pixels [ms]. */
+const SLOW_MS = 45;
+/** Frames over which times are averaged. */
+const FRAMES_KEPT = 60;
+/** Distances between lines of the grid [m]. */
+const GRID_STEPS_M = [0.25, 1, 5, 10, 50, 100];
+
+export class Stage extends EventTarget {
+  scene = new Scene();
+  /** All that is in world coordinates. */
+  world = new Group();
+  renderer;
+  rig;
+  /** True where pictures are computed by a processor. */
+  isSoftware;
+  /** @type {'light' | 'dark'} */
+  #theme = 'light';
+  /** @type {Color | null} */
+  #worldBackground = null;
+  #usesWorldBackground = false;
+  /** @type {World['fog']} */
+  #worldFog = null;
+  /** @type {((nowMs: number, elapsedS: number) => boolean)[]} */
+  #steps = [];
+  #isDirty = true;
+  #last = 0;
+  /** @type {number[]} */
+  #frames = [];
+  /** @type {number[]} */
+  #costs = [];
+  #scale = 1;
+  #isFixedScale;
+  /** @type {LineSegments | null} */
+  #grid = null;
+  #gridStep = 0;
+  showsGrid = true;
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {'auto' | 'high' | 'low'} quality
+   */
+  constructor(canvas, quality) {
+    super();
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.isSoftware = quality === 'low' || (quality === 'auto' && isSoftware(this.renderer));
+    this.#isFixedScale = quality === 'high';
+    this.renderer.shadowMap.enabled = !this.isSoftware;
+    this.renderer.shadowMap.type = PCFSoftShadowMap;
+    this.renderer.outputColorSpace = SRGBColorSpace;
+    this.rig = new CameraRig(canvas);
+    this.rig.addEventListener('change', () => this.invalidate());
+    this.scene.add(this.world);
+    canvas.addEventListener('webglcontextrestored', () => this.invalidate());
+    new ResizeObserver(() => this.#resize()).observe(/** @type {Element} */ (canvas.parentElement));
+    this.#resize();
+    this.setTheme('light');
+  }
+
+  /** Begins to draw. */
+  start() {
+    this.renderer.setAnimationLoop((nowMs) => this.#frame(nowMs));
+  }
+
+  /** Has the next frame drawn. */
+  invalidate() {
+    this.#isDirty = true;
+  }
+
+  /**
+   * Adds something that is done before each frame and tells whether it must be drawn.
+   *
+   * @param {(nowMs: number, elapsedS: number) => boolean} step
+   */
+  beforeFrame(step) {
+    this.#steps.push(step);
+  }
+
+  /** @param {number} nowMs */
+  #frame(nowMs) {
+    const elapsedS = Math.min((nowMs - this.#last) / 1000, 0.5);
+    this.#last = nowMs;
+    let draws = this.rig.update(nowMs, elapsedS);
+    for (const step of this.#steps) draws = step(nowMs, elapsedS) || draws;
+    if (!draws && !this.#isDirty) return;
+    this.#isDirty = false;
+    this.#placeGrid();
+    const begun = performance.now();
+    this.renderer.render(this.scene, this.rig.camera);
+    this.#measure(nowMs, performance.now() - begun);
+    this.dispatchEvent(new Event('frame'));
+  }
+
+  /**
+   * @param {number} nowMs
+   * @param {number} costMs
+   */
+  #measure(nowMs, costMs) {
+    this.#frames.push(nowMs);
+    this.#costs.push(costMs);
+    if (this.#frames.length <= FRAMES_KEPT) return;
+    this.#frames.shift();
+    this.#costs.shift();
+    const { frameMs } = this.figures();
+    if (this.#isFixedScale || frameMs > 400) return;
+    if (frameMs > SLOW_MS && this.#scale > 0.55) {
+      this.#scale = Math.max(this.#scale * 0.85, 0.5);
+      this.#frames = [];
+      this.#costs = [];
+      this.#resize();
+    }
+  }
+
+  /** Returns frames per second and the mean time between frames over the last frames [ms]. */
+  figures() {
+    const count = this.#frames.length - 1;
+    if (count < 1) return { framesPerS: 0, frameMs: 0, costMs: 0, calls: 0, triangles: 0 };
+    const frameMs = (this.#frames[count] - this.#frames[0]) / count;
+    const costMs = this.#costs.reduce((sum, one) => sum + one, 0) / this.#costs.length;
+    const { calls, triangles } = this.renderer.info.render;
+    return { framesPerS: 1000 / frameMs, frameMs, costMs, calls, triangles };
+  }
+
+  #resize() {
+    const parent = /** @type {HTMLElement} */ (this.renderer.domElement.parentElement);
+    const width = Math.max(parent.clientWidth, 1);
+    const height = Math.max(parent.clientHeight, 1);
+    const ratio = this.isSoftware ? 1 : Math.min(devicePixelRatio, 2);
+    this.renderer.setPixelRatio(ratio * this.#scale);
+    this.renderer.setSize(width, height, false);
+    this.rig.camera.aspect = width / height;
+    this.rig.camera.updateProjectionMatrix();
+    this.invalidate();
+    this.dispatchEvent(new Event('resize'));
+  }
+
+  /**
+   * Takes background and fog of a world.
+   *
+   * @param {World} world
+   */
+  show(world) {
+    const { background, fog } = world;
+    this.#worldBackground = background ? new Color().setRGB(...background, SRGBColorSpace) : null;
+    this.#worldFog = fog ?? null;
+    this.#paintBackground();
+  }
+
+  /** @param {'light' | 'dark'} theme */
+  setTheme(theme) {
+    this.#theme = theme;
+    this.#gridStep = 0;
+    this.#paintBackground();
+  }
+
+  /** Shows the background of the world instead of that of the theme. */
+  set usesWorldBackground(/** @type {boolean} */ uses) {
+    this.#usesWorldBackground = uses;
+    this.#paintBackground();
+  }
+
+  get usesWorldBackground() {
+    return this.#usesWorldBackground;
+  }
+
+  #paintBackground() {
+    const own = new Color(THEMES[this.#theme].background);
+    const isWorlds = this.#usesWorldBackground && this.#worldBackground !== null;
+    const colour = isWorlds && this.#worldBackground ? this.#worldBackground : own;
+    this.scene.background = colour;
+    const fog = isWorlds ? this.#worldFog : null;
+    if (fog?.type === 'linear') {
+      this.scene.fog = new Fog(new Color().setRGB(...fog.color, SRGBColorSpace), fog.start, fog.end);
+    } else if (fog) {
+      this.scene.fog = new FogExp2(new Color().setRGB(...fog.color, SRGBColorSpace).getHex(), fog.density);
+    } else {
+      this.scene.fog = new Fog(colour, 60, 400);
+    }
+    this.invalidate();
+  }
+
+  /** Puts the grid below what is looked at, with lines as far apart as the distance wants. */
+  #placeGrid() {
+    const { distance, target } = this.rig;
+    const step = GRID_STEPS_M.find((one) => one * 28 > distance) ?? 100;
+    if (step !== this.#gridStep) {
+      if (this.#grid) {
+        this.world.remove(this.#grid);
+        this.#grid.geometry.dispose();
+      }
+      this.#gridStep = step;
+      this.#grid = grid(step, THEMES[this.#theme].grid);
+      this.world.add(this.#grid);
+    }
+    if (!this.#grid) return;
+    this.#grid.visible = this.showsGrid;
+    const coarse = step * 5;
+    this.#grid.position.set(Math.round(target.x / coarse) * coarse, Math.round(target.y / coarse) * coarse, 0.002);
+    const fog = this.scene.fog;
+    if (fog instanceof Fog && !this.#usesWorldBackground) {
+      fog.near = Math.max(distance * 1.6, 25);
+      fog.far = Math.max(distance * 7, 160);
+    }
+  }
+}
+
+/**
+ * Makes a grid whose lines fade to its edge.
+ *
+ * @param {number} step [m]
+ * @param {string} colour
+ */
+function grid(step, colour) {
+  const half = 40;
+  const positions = [];
+  const colours = [];
+  const rgb = new Color(colour);
+  for (let index = -half; index <= half; index += 1) {
+    const strength = (index % 5 === 0 ? 0.42 : 0.16) * (1 - Math.abs(index) / half);
+    for (const [from, to] of [[-half, 0], [0, half]]) {
+      for (const along of [0, 1]) {
+        for (const end of [from, to]) {
+          const point = along ? [end * step, index * step, 0] : [index * step, end * step, 0];
+          positions.push(...point);
+          colours.push(rgb.r, rgb.g, rgb.b, end === 0 ? strength : 0);
+        }
+      }
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute('position', new Float32BufferAttribute(positions, 3));
+  geometry.setAttribute('color', new Float32BufferAttribute(colours, 4));
+  const lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+  lines.renderOrder = 1;
+  return lines;
+}
+
+/** @param {WebGLRenderer} renderer */
+function isSoftware(renderer) {
+  const context = renderer.getContext();
+  const extension = context.getExtension('WEBGL_debug_renderer_info');
+  const name = extension ? context.getParameter(extension.UNMASKED_RENDERER_WEBGL) : context.getParameter(context.RENDERER);
+  return /swiftshader|llvmpipe|software|basic render/i.test(String(name));
+}

@@ -1,0 +1,49 @@
+// Starts a Chromium that renders in software and reaches nothing but this machine.
+
+import { existsSync } from 'node:fs';
+import puppeteer from 'puppeteer-core';
+
+/** Places where Chromium is looked for, after the variable `CHROMIUM`. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+export function findChromium() {
+  const named = process.env.CHROMIUM;
+  return named ?? PLACES.find((place) => existsSync(place)) ?? null;
+}
+
+export async function launch() {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error('no Chromium is installed: apt-get install chromium');
+  return puppeteer.launch({
+    executablePath,
+    headless: true,
+    args: [
+      '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist',
+      // The network is forbidden: no name resolves but that of this machine.
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+      '--disable-background-networking', '--disable-component-update', '--no-first-run', '--hide-scrollbars',
+      '--force-color-profile=srgb', '--disable-lcd-text', '--disable-dev-shm-usage',
+    ],
+  });
+}
+
+/** Opens a page that fails on anything that a user would not want in the console. */
+export async function open(browser, address, { width = 1280, height = 800, scale = 1 } = {}) {
+  const page = await browser.newPage();
+  await page.setViewport({ width, height, deviceScaleFactor: scale });
+  const problems = [];
+  page.on('console', (message) => {
+    const text = message.text();
+    if (['error', 'warn'].includes(message.type()) && !/GPU stall|GL Driver Message|software WebGL/.test(text)) problems.push(text);
+  });
+  page.on('pageerror', (error) => problems.push(String(error.stack ?? error)));
+  const requests = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await page.goto(address);
+  return { page, problems, requests };
+}
+
+/** Waits until nothing moves in the picture and no file is on its way. */
+export async function settled(page, timeout = 30_000) {
+  await page.waitForFunction(() => document.documentElement.dataset.settled === 'true', { timeout });
+}
