@@ -5,7 +5,7 @@
  * @module camera
  */
 
-import { Box3, Euler, OrbitControls, PerspectiveCamera, Sphere, Vector3 } from './vendor/three.module.min.js';
+import { Box3, Euler, OrbitControls, PerspectiveCamera, Vector3 } from './vendor/three.module.min.js';
 
 /** @typedef {'orbit' | 'follow' | 'fly'} CameraMode */
 
@@ -13,6 +13,8 @@ import { Box3, Euler, OrbitControls, PerspectiveCamera, Sphere, Vector3 } from '
 const MOVE_MS = 450;
 /** Direction from which a world is shown first. */
 const FIRST_DIRECTION = new Vector3(-0.62, -0.95, 0.72).normalize();
+/** Part of the picture that a box fills which is shown as a whole. */
+const FILLED = 0.88;
 /** Speeds of flying [m/s], slow and with Shift. */
 const FLY_M_S = { slow: 4, fast: 20 };
 /** Turn of the flying camera per pixel [rad]. */
@@ -24,6 +26,8 @@ export class CameraRig extends EventTarget {
   camera = new PerspectiveCamera(45, 1, 0.05, 4000);
   /** @type {CameraMode} */
   mode = 'orbit';
+  /** True once the user has moved it. */
+  isTouched = false;
   #controls;
   #element;
   /** @type {(() => Vector3 | null) | null} */
@@ -53,6 +57,7 @@ export class CameraRig extends EventTarget {
     this.#controls.addEventListener('change', () => this.dispatchEvent(new Event('change')));
     this.#controls.addEventListener('start', () => {
       this.#move = null;
+      this.isTouched = true;
     });
     this.#listenForFlying();
   }
@@ -74,16 +79,40 @@ export class CameraRig extends EventTarget {
    * @param {{ isFirst?: boolean }} [options] with `isFirst` at once and from the first direction
    */
   fit(box, options = {}) {
-    const sphere = box.getBoundingSphere(new Sphere());
-    const radius = Math.max(sphere.radius, 0.3);
-    const aspect = Math.min(this.camera.aspect, 1.6);
-    const half = Math.atan(Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(aspect, 1));
-    const distance = (radius / Math.sin(half)) * 0.86;
+    const centre = box.getCenter(new Vector3());
     const direction = options.isFirst
       ? FIRST_DIRECTION.clone()
       : this.camera.position.clone().sub(this.#controls.target).normalize();
-    const position = sphere.center.clone().addScaledVector(direction, distance);
-    this.moveTo(position, sphere.center, options.isFirst === true);
+    const position = centre.clone().addScaledVector(direction, this.#distanceFor(box, centre, direction));
+    this.moveTo(position, centre, options.isFirst === true);
+  }
+
+  /**
+   * Returns the least distance from which all corners of a box are seen.
+   *
+   * @param {Box3} box
+   * @param {Vector3} centre
+   * @param {Vector3} direction from the centre to the camera
+   */
+  #distanceFor(box, centre, direction) {
+    const across = new Vector3(0, 0, 1).cross(direction);
+    if (across.lengthSq() < 1e-6) across.set(1, 0, 0);
+    across.normalize();
+    const up = direction.clone().cross(across);
+    const high = Math.tan((this.camera.fov * Math.PI) / 360) * FILLED;
+    const wide = high * this.camera.aspect;
+    let distance = 1.5;
+    for (let corner = 0; corner < 8; corner += 1) {
+      const point = new Vector3(
+        corner & 1 ? box.max.x : box.min.x,
+        corner & 2 ? box.max.y : box.min.y,
+        corner & 4 ? box.max.z : box.min.z,
+      ).sub(centre);
+      const ahead = point.dot(direction);
+      const needed = Math.max(Math.abs(point.dot(across)) / wide, Math.abs(point.dot(up)) / high);
+      distance = Math.max(distance, ahead + needed);
+    }
+    return distance;
   }
 
   /**

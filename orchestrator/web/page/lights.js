@@ -15,7 +15,9 @@ import { matrixOf } from './shapes.js';
 /** Lamps that are drawn at most, besides the sun. */
 const LAMPS_MAX = 4;
 /** The sun of worlds that have none. */
-const SUN = { direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]), strength: 2.1 };
+const SUN = { direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]), strength: 1.75 };
+/** Strength of the light from everywhere. */
+const SKY_STRENGTH = 1.65;
 /** Half the width of the area with shadows at least and at most [m]. */
 const SHADOW_HALF_M = { min: 4, max: 60 };
 
@@ -25,8 +27,9 @@ export class Lights {
   #sun = null;
   #direction = new Vector3(...SUN.direction);
   #half = 0;
-  #sky = new HemisphereLight(0xffffff, 0x9aa0a8, 1.1);
+  #sky = new HemisphereLight(0xffffff, 0xc6cbd2, SKY_STRENGTH);
   #hasShadows;
+  #strength = 1;
 
   /** @param {boolean} hasShadows */
   constructor(hasShadows) {
@@ -60,6 +63,8 @@ export class Lights {
     if (light) this.#direction.set(...light.direction).transformDirection(matrixOf(light.pose));
     else this.#direction.set(...SUN.direction);
     if (this.#direction.lengthSq() < 0.5) this.#direction.set(...SUN.direction);
+    sun.userData.strength = sun.intensity;
+    sun.intensity *= this.#strength;
     sun.castShadow = this.#hasShadows && light?.cast_shadows !== false;
     sun.shadow.mapSize.set(2048, 2048);
     sun.shadow.bias = -0.0004;
@@ -84,6 +89,17 @@ export class Lights {
     const aim = new Vector3(...light.direction).transformDirection(matrixOf(light.pose));
     lamp.target.position.copy(lamp.position).add(aim);
     this.root.add(lamp.target);
+  }
+
+  /**
+   * Makes the sun and the light from everywhere weaker or stronger: at night the page is dark.
+   *
+   * @param {number} strength
+   */
+  setStrength(strength) {
+    this.#strength = strength;
+    this.#sky.intensity = SKY_STRENGTH * strength;
+    if (this.#sun) this.#sun.intensity = this.#sun.userData.strength * strength;
   }
 
   /**

@@ -26,6 +26,7 @@ import { PoseTrack, readPoses } from './poses.js';
 import { RunPanel } from './run_panel.js';
 import { WorldScene } from './scene.js';
 import { Sensors } from './sensors.js';
+import { useCoarseShapes } from './shapes.js';
 import { Shell } from './shell.js';
 import { Stage } from './stage.js';
 import { readJson } from './wire.js';
@@ -81,6 +82,7 @@ class Page {
   levelIndex = new Map();
   fastest = 1;
   #shownWorld = '';
+  #awaitsPoses = false;
   #panelsAt = 0;
   #owners = '';
   /** @type {number[]} */
@@ -98,12 +100,13 @@ class Page {
 
   start() {
     const { stage, connection } = this;
+    if (stage.isSoftware) useCoarseShapes();
     stage.world.add(this.scene.root, this.lights.root, this.overlays.root, this.sensors.root);
     stage.beforeFrame((nowMs) => this.beforeFrame(nowMs));
     stage.addEventListener('frame', () => this.overlays.placeLabels(stage.rig.camera));
-    this.shell.addEventListener('theme', () => stage.setTheme(this.shell.theme));
+    this.shell.addEventListener('theme', () => this.applyTheme());
     this.shell.addEventListener('tab', () => this.updatePanels());
-    stage.setTheme(this.shell.theme);
+    this.applyTheme();
     connection.addEventListener('state', () => this.onConnection());
     connection.addEventListener('status', (event) => this.onStatus(/** @type {CustomEvent} */ (event).detail));
     connection.subscribe('/phalanx/scene', (payload) => this.onScene(readScene(readJson(payload))));
@@ -119,6 +122,11 @@ class Page {
     this.onConnection();
     connection.open();
     stage.start();
+  }
+
+  applyTheme() {
+    this.stage.setTheme(this.shell.theme);
+    this.lights.setStrength(this.shell.theme === 'dark' ? 0.62 : 1);
   }
 
   listen() {
@@ -241,7 +249,11 @@ class Page {
     this.#isRecoloured = true;
     this.overlays.setWorld(world);
     this.select(this.scene.byName.get(selected) ?? null);
-    if (isFirst || isOther) this.firstView();
+    if (isOther && !isFirst) this.options.camera = null;
+    if (isFirst || isOther) {
+      this.#awaitsPoses = true;
+      this.firstView();
+    }
     document.documentElement.dataset.world = world.world;
     this.shell.announce(`World ${world.world} with ${world.models.length} models`);
   }
@@ -254,12 +266,16 @@ class Page {
       this.stage.rig.fit(this.worldBox(), { isFirst: true });
     }
     if (this.options.follow && this.selected) this.follow();
-    this.options.camera = null;
   }
 
-  /** The box around levels and models, without planes. */
+  /** The box around levels, or without these around models, but never planes. */
   worldBox() {
     const box = new Box3();
+    const levels = (this.message?.worlds.find((one) => one.world === this.worldName)?.levels ?? []).filter((level) => !level.default);
+    if (levels.length > 0) {
+      for (const { pose, size } of levels) box.union(new Box3().setFromCenterAndSize(new Vector3(pose[0], pose[1], pose[2]), new Vector3(...size)));
+      return box;
+    }
     for (const entry of this.scene.entries) {
       if (entry.bounds.some((bounds) => !bounds.isEmpty())) box.union(this.scene.boundsOf(entry));
     }
@@ -292,6 +308,7 @@ class Page {
     }
     this.showFigures(run);
     this.updateVeil();
+    this.runPanel.takeEvents(run);
     if (performance.now() - this.#panelsAt > PANEL_MS) this.updatePanels();
   }
 
@@ -328,6 +345,10 @@ class Page {
   /** @param {DataView} payload */
   onPoses(payload) {
     this.track.take(readPoses(payload), performance.now());
+    if (!this.#awaitsPoses) return;
+    // Models are elsewhere by now than they were at the start.
+    this.#awaitsPoses = false;
+    if (!this.stage.rig.isTouched) this.firstView();
   }
 
   onSceneChange() {

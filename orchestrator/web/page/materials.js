@@ -10,12 +10,14 @@ import { Color, DoubleSide, FrontSide, MeshBasicMaterial, MeshLambertMaterial, M
 
 /** @typedef {import('./contract.js').Material} Material */
 /** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
-/** @typedef {{ key: string, make: () => ThreeMaterial, colour: Color }} Surface */
+/** @typedef {{ key: string, make: () => ThreeMaterial, colour: Color, opacity: number }} Surface */
 
 /** Colour of shapes without a material. */
 const PLAIN = [0.72, 0.74, 0.77, 1];
 /** Opacity below which nothing is drawn. */
 const OPACITY_MIN = 0.004;
+/** Part of the metalness that is shown. */
+const METAL_SHOWN = 0.4;
 
 export class Materials {
   /** @type {Map<string, ThreeMaterial>} */
@@ -51,7 +53,8 @@ export class Materials {
     const look = {
       opacity: Math.round(opacity * 100) / 100,
       emissive: (material?.emissive ?? [0, 0, 0]).slice(0, 3),
-      metalness: material?.metalness ?? 0,
+      // There is nothing to reflect: bare metal would be black.
+      metalness: (material?.metalness ?? 0) * METAL_SHOWN,
       roughness: material?.roughness ?? 0.7,
       texture: material?.texture ?? null,
       repeat: material?.texture_repeat,
@@ -62,7 +65,7 @@ export class Materials {
       isMesh: options.isMesh === true,
     };
     const colour = new Color().setRGB(diffuse[0], diffuse[1], diffuse[2], SRGBColorSpace);
-    return { key: JSON.stringify(look), make: () => this.#make(look, material), colour };
+    return { key: JSON.stringify(look), make: () => this.#make(look, material), colour, opacity };
   }
 
   /**

@@ -23,7 +23,7 @@ import {
   Matrix4,
   Mesh,
   MeshBasicMaterial,
-  NormalBlending,
+  PlaneGeometry,
   RingGeometry,
   SphereGeometry,
   SRGBColorSpace,
@@ -214,8 +214,7 @@ export class Overlays {
       const box = levelBox([x, y, z], level.pose, colour, level.name);
       this.#levels.add(box);
       if (!(level.buffer > 0)) continue;
-      const grown = /** @type {[number, number, number]} */ ([x, y, z].map((side) => side + 2 * level.buffer));
-      this.#buffers.add(bufferBox(grown, level.pose, colour));
+      this.#buffers.add(bufferOutline([x, y, z], level.buffer, level.pose, colour));
     }
     this.#buildLabels();
   }
@@ -226,8 +225,8 @@ export class Overlays {
     for (const group of this.#levels.children) {
       const isActive = active.get(group.userData.level) !== false;
       const [fill, edges] = /** @type {any[]} */ (group.children);
-      fill.material.opacity = isActive ? 0.07 : 0.02;
-      edges.material.opacity = isActive ? 0.8 : 0.25;
+      fill.material.opacity = isActive ? 0.13 : 0.04;
+      edges.material.opacity = isActive ? 0.75 : 0.3;
     }
   }
 
@@ -438,9 +437,10 @@ function rgbColour(rgb) {
 function levelBox(size, pose, colour, level) {
   const group = new Group();
   const geometry = new BoxGeometry(...size);
-  const fill = new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.07, depthWrite: false, side: DoubleSide, blending: NormalBlending });
+  const fill = new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.13, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -2, side: DoubleSide });
   const edges = new LineBasicMaterial({ color: colour, transparent: true, opacity: 0.8 });
-  group.add(new Mesh(geometry, fill), new LineSegments(new EdgesGeometry(geometry), edges));
+  const floor = new PlaneGeometry(size[0], size[1]).translate(0, 0, -size[2] / 2);
+  group.add(new Mesh(floor, fill), new LineSegments(new EdgesGeometry(geometry), edges));
   group.userData.level = level;
   group.matrixAutoUpdate = false;
   matrixOf(pose, 0, group.matrix);
@@ -448,13 +448,21 @@ function levelBox(size, pose, colour, level) {
 }
 
 /**
+ * Makes the outline of a buffer on the floor of its level.
+ *
  * @param {[number, number, number]} size
+ * @param {number} buffer [m]
  * @param {import('./contract.js').Pose} pose
  * @param {Color} colour
  */
-function bufferBox(size, pose, colour) {
-  const material = new LineDashedMaterial({ color: colour, transparent: true, opacity: 0.55, dashSize: 0.35, gapSize: 0.25 });
-  const lines = new LineSegments(new EdgesGeometry(new BoxGeometry(...size)), material);
+function bufferOutline(size, buffer, pose, colour) {
+  const [x, y] = [size[0] / 2 + buffer, size[1] / 2 + buffer];
+  const z = -size[2] / 2 + 0.01;
+  const corners = [[-x, -y, z], [x, -y, z], [x, y, z], [-x, y, z]];
+  const points = corners.flatMap((corner, index) => [...corner, ...corners[(index + 1) % 4]]);
+  const geometry = new BufferGeometry().setAttribute('position', new Float32BufferAttribute(points, 3));
+  const material = new LineDashedMaterial({ color: colour, transparent: true, opacity: 0.8, dashSize: 0.25, gapSize: 0.35 });
+  const lines = new LineSegments(geometry, material);
   lines.computeLineDistances();
   lines.matrixAutoUpdate = false;
   matrixOf(pose, 0, lines.matrix);

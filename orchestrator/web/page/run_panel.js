@@ -55,7 +55,6 @@ export class RunPanel {
    * @param {Map<string, number>} levelIndex
    */
   setRun(run, levelIndex) {
-    this.#takeEvents(run);
     if (this.#view.hidden) return;
     const holder = run.holder;
     setText(this.#holder, holder ? `${holder.peer} holds the step${holder.reason ? `: ${holder.reason}` : ''}` : 'No secondary holds the others back.');
@@ -106,22 +105,26 @@ export class RunPanel {
       let row = rows.rows[index];
       if (!row) {
         row = rows.insertRow();
-        row.append(element('th', { scope: 'row' }, element('i', { class: 'swatch' }), element('span')), element('td'), element('td', { class: 'number' }), element('td', { class: 'number' }));
+        row.append(element('th', { scope: 'row' }, element('span', { class: 'named' }, element('i', { class: 'swatch' }), element('span'))), element('td'), element('td', { class: 'number' }), element('td', { class: 'number' }));
       }
       const [name, owner, here, ghosts] = row.cells;
       row.classList.toggle('is-idle', !level.active);
       row.dataset.level = level.name;
-      const swatch = /** @type {HTMLElement} */ (name.firstElementChild);
+      const swatch = /** @type {HTMLElement} */ (name.querySelector('.swatch'));
       swatch.style.background = css(categoryColour(levelIndex.get(level.name) ?? -1));
-      setText(/** @type {Element} */ (name.lastElementChild), level.name);
+      setText(/** @type {Element} */ (name.querySelector('span span')), level.name);
       setText(owner, level.owner ?? (level.active ? '' : 'idle'));
       setText(here, String(countOf(level.performers)));
       setText(ghosts, String(level.ghosts?.length ?? 0));
     });
   }
 
-  /** @param {import('./contract.js').RunMessage} run */
-  #takeEvents(run) {
+  /**
+   * Takes the events of a message: each has new ones alone.
+   *
+   * @param {import('./contract.js').RunMessage} run
+   */
+  takeEvents(run) {
     if (run.run !== this.#run) {
       this.#run = run.run;
       this.#heard = [];

@@ -36,6 +36,8 @@ import { geometryOf, matrixOf, unitShape } from './shapes.js';
  * @property {number} slot of the link that stands for it
  */
 
+/** Opacity above which a surface casts a shadow. */
+const SHADOW_OPACITY_MIN = 0.6;
 /** Colour of collision shapes. */
 const COLLISION = { diffuse: [0.9, 0.55, 0.1, 0.45] };
 const scratch = new Matrix4();
@@ -164,8 +166,11 @@ export class WorldScene {
       const local = pose.multiply(unit.matrix);
       const shared = geometryOf(unit);
       if (!isPlane) growBounds(bounds, shared, local);
-      const key = `${unit.key} ${surface.key} ${castsShadows} ${options.isCollision}`;
-      this.#addInstance(key, { geometry: shared, material: this.#materials.of(surface), castsShadows, isPlane, isCollision: options.isCollision }, {
+      const { isCollision } = options;
+      const casts = castsShadows && surface.opacity > SHADOW_OPACITY_MIN;
+      const key = `${unit.key} ${surface.key} ${casts} ${isCollision}`;
+      const material = this.#materials.of(surface);
+      this.#addInstance(key, { geometry: shared, material, castsShadows: casts, isPlane, isCollision }, {
         slot,
         local,
         colour: surface.colour,

@@ -259,14 +259,14 @@ function setPoints(group, data, colour, isScan) {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new BufferAttribute(data.points, 3));
   if (data.colours) geometry.setAttribute('color', new BufferAttribute(data.colours, 3));
-  const material = new PointsMaterial({ color: data.colours ? 0xffffff : colour, vertexColors: data.colours !== null, size: isScan ? 4 : 2.5, sizeAttenuation: false });
+  const material = new PointsMaterial({ color: data.colours ? 0xffffff : colour, vertexColors: data.colours !== null, size: isScan ? 2.5 : 2, sizeAttenuation: false });
   const points = new Points(geometry, material);
   points.frustumCulled = false;
   group.add(points);
   if (!data.fan) return;
   const swept = new BufferGeometry();
   swept.setAttribute('position', new BufferAttribute(data.fan, 3));
-  const fan = new Mesh(swept, new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.1, depthWrite: false, side: DoubleSide }));
+  const fan = new Mesh(swept, new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.12, depthWrite: false, side: DoubleSide }));
   fan.frustumCulled = false;
   group.add(fan);
 }

@@ -30,6 +30,14 @@ import {
 
 /** @type {Map<string, BufferGeometry>} */
 const made = new Map();
+/** Segments around round shapes, and from pole to pole of balls. */
+let segments = { around: 32, along: 20 };
+
+/** Makes round shapes coarser, for pictures that a processor computes. */
+export function useCoarseShapes() {
+  segments = { around: 14, along: 9 };
+  made.clear();
+}
 
 /**
  * Returns the shared geometry of a unit shape.
@@ -57,17 +65,17 @@ export function unitShape(geometry) {
     case 'box':
       return scaled('box', () => new BoxGeometry(1, 1, 1), size[0], size[1], size[2]);
     case 'sphere':
-      return scaled('sphere', () => new SphereGeometry(1, 32, 20), radius, radius, radius);
+      return scaled('sphere', makeSphere, radius, radius, radius);
     case 'ellipsoid': {
       const [x, y, z] = geometry.radii ?? [1, 1, 1];
-      return scaled('sphere', () => new SphereGeometry(1, 32, 20), x, y, z);
+      return scaled('sphere', makeSphere, x, y, z);
     }
     case 'cylinder':
       return scaled('cylinder', makeCylinder, radius, radius, length);
     case 'cone':
-      return scaled('cone', () => upright(new ConeGeometry(1, 1, 32)), radius, radius, length);
+      return scaled('cone', () => upright(new ConeGeometry(1, 1, segments.around)), radius, radius, length);
     case 'capsule': {
-      const make = () => upright(new CapsuleGeometry(radius, length, 10, 24));
+      const make = () => upright(new CapsuleGeometry(radius, length, segments.along >> 1, segments.around));
       return { key: `capsule ${radius} ${length}`, make, matrix: new Matrix4() };
     }
     case 'plane': {
@@ -93,8 +101,12 @@ function scaled(key, make, x, y, z) {
   return { key, make, matrix: new Matrix4().makeScale(x, y, z) };
 }
 
+function makeSphere() {
+  return upright(new SphereGeometry(1, segments.around, segments.along));
+}
+
 function makeCylinder() {
-  return upright(new CylinderGeometry(1, 1, 1, 32));
+  return upright(new CylinderGeometry(1, 1, 1, segments.around));
 }
 
 /**

@@ -6,7 +6,7 @@
  * @module stage
  */
 
-import { Color, Fog, FogExp2, Group, LineBasicMaterial, LineSegments, BufferGeometry, Float32BufferAttribute, PCFSoftShadowMap, Scene, SRGBColorSpace, WebGLRenderer } from './vendor/three.module.min.js';
+import { Color, Fog, FogExp2, Group, LineBasicMaterial, LineSegments, BufferGeometry, Float32BufferAttribute, PCFShadowMap, Scene, SRGBColorSpace, WebGLRenderer } from './vendor/three.module.min.js';
 import { CameraRig } from './camera.js';
 
 /** @typedef {import('./contract.js').World} World */
@@ -19,7 +19,9 @@ const THEMES = {
 /** Frame time above which the picture is drawn with fewer pixels [ms]. */
 const SLOW_MS = 45;
 /** Frames over which times are averaged. */
-const FRAMES_KEPT = 60;
+const FRAMES_KEPT = 30;
+/** Time without a frame after which times are counted anew [ms]. */
+const PAUSE_MS = 600;
 /** Distances between lines of the grid [m]. */
 const GRID_STEPS_M = [0.25, 1, 5, 10, 50, 100];
 
@@ -59,11 +61,12 @@ export class Stage extends EventTarget {
    */
   constructor(canvas, quality) {
     super();
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
-    this.isSoftware = quality === 'low' || (quality === 'auto' && isSoftware(this.renderer));
+    this.isSoftware = quality === 'low' || (quality === 'auto' && isSoftware());
+    const antialias = !this.isSoftware;
+    this.renderer = new WebGLRenderer({ canvas, antialias, powerPreference: 'high-performance' });
     this.#isFixedScale = quality === 'high';
     this.renderer.shadowMap.enabled = !this.isSoftware;
-    this.renderer.shadowMap.type = PCFSoftShadowMap;
+    this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.outputColorSpace = SRGBColorSpace;
     this.rig = new CameraRig(canvas);
     this.rig.addEventListener('change', () => this.invalidate());
@@ -113,13 +116,19 @@ export class Stage extends EventTarget {
    * @param {number} costMs
    */
   #measure(nowMs, costMs) {
+    const last = this.#frames.at(-1) ?? nowMs;
+    if (nowMs - last > PAUSE_MS) {
+      // Nothing had to be drawn for a while.
+      this.#frames = [];
+      this.#costs = [];
+    }
     this.#frames.push(nowMs);
     this.#costs.push(costMs);
     if (this.#frames.length <= FRAMES_KEPT) return;
     this.#frames.shift();
     this.#costs.shift();
     const { frameMs } = this.figures();
-    if (this.#isFixedScale || frameMs > 400) return;
+    if (this.#isFixedScale) return;
     if (frameMs > SLOW_MS && this.#scale > 0.55) {
       this.#scale = Math.max(this.#scale * 0.85, 0.5);
       this.#frames = [];
@@ -252,10 +261,12 @@ function grid(step, colour) {
   return lines;
 }
 
-/** @param {WebGLRenderer} renderer */
-function isSoftware(renderer) {
-  const context = renderer.getContext();
+/** Tells whether the browser draws without a GPU. */
+function isSoftware() {
+  const context = document.createElement('canvas').getContext('webgl2');
+  if (!context) return true;
   const extension = context.getExtension('WEBGL_debug_renderer_info');
   const name = extension ? context.getParameter(extension.UNMASKED_RENDERER_WEBGL) : context.getParameter(context.RENDERER);
+  context.getExtension('WEBGL_lose_context')?.loseContext();
   return /swiftshader|llvmpipe|software|basic render/i.test(String(name));
 }

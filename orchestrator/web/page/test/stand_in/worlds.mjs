@@ -58,17 +58,6 @@ export function crowd(count) {
       });
     }
   }
-  const performers = [];
-  for (let index = 0; index < count; index += 1) {
-    const id = models.length;
-    const name = `rover_${index + 1}`;
-    const pose = ORIGIN;
-    performers.push({ name, link: id });
-    models.push({
-      id, name, performer: true, static: false, pose, canonical_link: 0,
-      links: [{ id, name: 'base', pose, collisions: [], visuals: rover(PALETTE[index % PALETTE.length]) }],
-    });
-  }
   const place = (index, time) => {
     const seed = index * 2.399963;
     const reach = half - 1.2;
@@ -79,6 +68,17 @@ export function crowd(count) {
     const vy = reach * speed * 0.83 * Math.cos(seed * 2.9 + time * speed * 0.83 + 1);
     return { pose: AT(x, y, 0, Math.atan2(vy, vx)), velocity: [vx, vy, 0] };
   };
+  const performers = [];
+  for (let index = 0; index < count; index += 1) {
+    const id = models.length;
+    const name = `rover_${index + 1}`;
+    const { pose } = place(index, 0);
+    performers.push({ name, link: id });
+    models.push({
+      id, name, performer: true, static: false, pose, canonical_link: 0,
+      links: [{ id, name: 'base', pose, collisions: [], visuals: rover(PALETTE[index % PALETTE.length]) }],
+    });
+  }
   return { name: 'crowd', world: world('warehouse', models, levels), performers, place, secondaries };
 }
 
