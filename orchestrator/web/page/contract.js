@@ -117,7 +117,7 @@
  * @property {string | null} owner
  * @property {string} level
  * @property {string[]} [levels]
- * @property {string[]} [ghosts]
+ * @property {string[] | null} [ghosts]
  * @property {number} [hand_offs]
  * @property {number} [speed] [m/s]
  * @property {number | null} [group]
@@ -144,15 +144,18 @@
  * @property {LevelFigures[]} levels
  * @property {PerformerFigures[]} performers
  * @property {RunEvent[]} events
+ * @property {{ outcome: string, cause: string } | null} end of a run that ended
+ * @property {string} problem reason why the run does not let the server in; empty if there is none
  */
 
 /**
- * Reads a run message.
+ * Reads a run message. Where there are many performers, not every message tells them.
  *
  * @param {any} raw
+ * @param {RunMessage | null} [before] the message before
  * @returns {RunMessage}
  */
-export function readRun(raw) {
+export function readRun(raw, before = null) {
   const number = (/** @type {any} */ value) => (Number.isFinite(value) ? value : 0);
   const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
   return {
@@ -171,7 +174,9 @@ export function readRun(raw) {
     digest: String(raw.digest ?? ''),
     secondaries: list(raw.secondaries),
     levels: list(raw.levels),
-    performers: list(raw.performers),
+    performers: raw.performers === undefined && before ? before.performers : list(raw.performers),
+    end: raw.end ?? null,
+    problem: typeof raw.problem === 'string' ? raw.problem : '',
     events: list(raw.events),
   };
 }

@@ -119,7 +119,7 @@ export class Controls {
   setRun(run) {
     this.#run = run;
     const plays = isPlaying(run.state);
-    const isOver = ['lost', 'ended', 'stopping', 'waiting'].includes(run.state);
+    const isOver = ['lost', 'ended', 'stopping', 'waiting', 'connecting'].includes(run.state);
     const isLocked = run.read_only || isOver;
     this.#showPlaying(plays);
     this.#play.disabled = isLocked;

@@ -74,6 +74,17 @@ export class LookPanel {
     if (box) box.checked = isOn;
   }
 
+  /**
+   * Offers an overlay only where the run tells what it shows.
+   *
+   * @param {string} name
+   * @param {boolean} isTold
+   */
+  offer(name, isTold) {
+    const row = this.#boxes.get(name)?.closest('label');
+    if (row) row.hidden = !isTold;
+  }
+
   /** @param {import('./colours.js').ColourMode} mode */
   markColour(mode) {
     for (const one of this.#modes) {

@@ -44,6 +44,7 @@ const STATES = /** @type {Record<string, string>} */ ({
   playing: 'running',
   paused: 'paused',
   waiting: 'waiting for secondaries',
+  connecting: 'connecting',
   recovering: 'recovering',
   stopping: 'stopping',
   ended: 'ended',
@@ -110,7 +111,7 @@ class Page {
     connection.addEventListener('state', () => this.onConnection());
     connection.addEventListener('status', (event) => this.onStatus(/** @type {CustomEvent} */ (event).detail));
     connection.subscribe('/phalanx/scene', (payload) => this.onScene(readScene(readJson(payload))));
-    connection.subscribe('/phalanx/run', (payload) => this.onRun(readRun(readJson(payload))));
+    connection.subscribe('/phalanx/run', (payload) => this.onRun(readRun(readJson(payload), this.run)));
     connection.subscribe('/phalanx/poses', (payload) => this.onPoses(payload));
     this.listen();
     if (this.options.show) {
@@ -211,9 +212,14 @@ class Page {
         canRetry: state === 'waiting',
       });
     } else if (isFirst) {
-      this.shell.veil({ title: 'Waiting for the world', text: 'Connected. The run has not told its world yet.', isSolid: true, canRetry: false });
+      const text = this.run?.problem || 'Connected. The run has not told its world yet.';
+      this.shell.veil({ title: 'Waiting for the world', text, isSolid: true, canRetry: false });
     } else if (this.run?.state === 'lost') {
-      this.shell.veil({ title: 'Run lost', text: 'The server has no connection to the run. It goes on here when the run is back.', isSolid: false, canRetry: false });
+      const text = this.run.problem || 'The server has no connection to the run. It goes on here when the run is back.';
+      this.shell.veil({ title: 'Run lost', text, isSolid: false, canRetry: false });
+    } else if (this.run?.state === 'ended') {
+      const text = this.run.end ? `${this.run.end.outcome}: ${this.run.end.cause}` : 'What is shown is its end.';
+      this.shell.veil({ title: 'Run ended', text, isSolid: false, canRetry: false });
     } else {
       this.shell.veil(null);
     }
@@ -308,6 +314,7 @@ class Page {
     }
     this.showFigures(run);
     this.updateVeil();
+    this.look.offer('groups', run.performers.some((one) => one.group !== undefined && one.group !== null));
     this.runPanel.takeEvents(run);
     if (performance.now() - this.#panelsAt > PANEL_MS) this.updatePanels();
   }
