@@ -28,7 +28,8 @@ export class Inspector {
   #entry = null;
   /** @type {Map<string, HTMLElement>} */
   #cells = new Map();
-  #text = element('pre', { class: 'answer', tabindex: '0', 'aria-label': 'What the terminal shows of it' });
+  #answer = element('details', { class: 'answer', open: true });
+  #lines = element('dl', { class: 'facts' });
   #swatch = element('i', { class: 'swatch', 'aria-hidden': 'true' });
   #askedAt = -Infinity;
   #isAsking = false;
@@ -42,6 +43,7 @@ export class Inspector {
     this.#connection = connection;
     this.#actions = actions;
     this.#canDrive = canDrive;
+    this.#answer.append(element('summary', { text: 'As the terminal shows it' }), this.#lines);
   }
 
   /** @param {import('./scene.js').ModelEntry | null} entry */
@@ -50,8 +52,8 @@ export class Inspector {
     this.#panel.hidden = entry === null;
     this.#cells.clear();
     this.#askedAt = -Infinity;
-    setText(this.#text, '');
-    this.#text.hidden = true;
+    this.#answer.hidden = true;
+    this.#lines.replaceChildren();
     if (!entry) {
       this.#panel.replaceChildren();
       return;
@@ -75,7 +77,7 @@ export class Inspector {
       element('p', { class: 'quiet', text: links }),
       list,
       actions,
-      this.#text,
+      this.#answer,
     );
   }
 
@@ -127,14 +129,23 @@ export class Inspector {
     try {
       const subject = entry.model.performer ? 'performer' : 'model';
       const answer = await this.#connection.call('/phalanx/show', { subject, name: entry.model.name });
-      if (this.#entry !== entry) return;
-      const text = typeof answer.text === 'string' ? answer.text : answer.ok === false ? '' : (answer.message ?? '');
-      this.#text.hidden = text === '';
-      setText(this.#text, text.trimEnd());
+      if (this.#entry === entry) this.#showAnswer(answer.ok === false ? [] : (answer.lines ?? []));
     } catch {
       // It is asked again; what is shown stays.
     } finally {
       this.#isAsking = false;
     }
+  }
+
+  /** @param {[string, string][]} lines a name and a value each; one without a name continues the one before */
+  #showAnswer(lines) {
+    this.#answer.hidden = lines.length === 0;
+    const rows = this.#lines.children;
+    while (rows.length > lines.length * 2) rows[rows.length - 1].remove();
+    lines.forEach(([name, value], index) => {
+      if (rows.length < (index + 1) * 2) this.#lines.append(element('dt'), element('dd'));
+      setText(rows[index * 2], name);
+      setText(rows[index * 2 + 1], value);
+    });
   }
 }

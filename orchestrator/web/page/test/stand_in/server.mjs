@@ -145,7 +145,7 @@ export class StandIn {
     } else if (service === 'pace') this.pace = request.factor;
     else if (service === 'seek') this.iteration = Math.round(request.sim_time_s * 1000);
     else if (service === 'run_to') this.iteration = Math.max(this.iteration, Math.round(request.sim_time_s * 1000));
-    else if (service === 'show') return { ok: true, message: '', text: `${request.name}\n  cell      hall\n  contacts  2\n  systems   DiffDrive` };
+    else if (service === 'show') return { ok: true, message: '', title: `performer ${request.name}`, lines: [['owner', 's1'], ['systems', 'DiffDrive'], ['', 'Lidar']] };
     return { ok: true, message: '' };
   }
 
