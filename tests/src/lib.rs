@@ -1,6 +1,7 @@
 //! Shared parts of the tests of the whole: worlds, a simulated cluster, transcripts, real
 //! processes.
 
+pub mod browser;
 pub mod chaos;
 pub mod checkers;
 pub mod cluster;
@@ -10,6 +11,7 @@ pub mod hostile;
 pub mod key_ring;
 pub mod kills;
 pub mod namespaces;
+pub mod node;
 pub mod peers;
 pub mod primary_node;
 pub mod processes;

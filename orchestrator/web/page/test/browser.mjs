@@ -1,7 +1,9 @@
 // Starts a Chromium that renders in software and reaches nothing but this machine.
 
 import { existsSync } from 'node:fs';
-import puppeteer from 'puppeteer-core';
+import { load } from './modules.mjs';
+
+const puppeteer = load('puppeteer-core');
 
 /** Places where Chromium is looked for, after the variable `CHROMIUM`. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];

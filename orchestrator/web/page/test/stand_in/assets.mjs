@@ -1,6 +1,8 @@
 // Files that the stand-in's worlds name: a texture and a mesh, made here.
 
-import { PNG } from 'pngjs';
+import { load } from '../modules.mjs';
+
+const { PNG } = load('pngjs');
 
 export function checker() {
   const side = 64;

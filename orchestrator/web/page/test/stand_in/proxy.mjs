@@ -4,7 +4,9 @@
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { WebSocket, WebSocketServer } from 'ws';
+import { load } from '../modules.mjs';
+
+const { WebSocket, WebSocketServer } = load('ws');
 
 const PAGE = new URL('../../', import.meta.url);
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };

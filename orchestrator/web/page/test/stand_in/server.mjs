@@ -3,9 +3,11 @@
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { WebSocketServer } from 'ws';
 import { checker, pyramid } from './assets.mjs';
+import { load } from '../modules.mjs';
 import { buffersAt, levelAt } from './worlds.mjs';
+
+const { WebSocketServer } = load('ws');
 
 const PAGE = new URL('../../', import.meta.url);
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
