@@ -5,13 +5,25 @@
  * @module assets
  */
 
-import { Color, GLTFLoader, RepeatWrapping, SRGBColorSpace, Texture } from './vendor/three.module.min.js';
+import {
+  Color,
+  GLTFLoader,
+  RepeatWrapping,
+  SRGBColorSpace,
+  Texture,
+} from './vendor/three.module.min.js';
 
 /** @typedef {import('./vendor/three.module.min.js').BufferGeometry} BufferGeometry */
 /** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
 /** @typedef {import('./vendor/three.module.min.js').Matrix4} Matrix4 */
 /** @typedef {InstanceType<typeof Color>} Colour */
-/** @typedef {{ geometry: BufferGeometry, material: ThreeMaterial, colour: Colour, matrix: Matrix4 }} Part part of a mesh, in the mesh's frame; its material is white */
+/**
+ * @typedef {object} Part part of a mesh, in the mesh's frame
+ * @property {BufferGeometry} geometry
+ * @property {ThreeMaterial} material white
+ * @property {Colour} colour of its material
+ * @property {Matrix4} matrix
+ */
 
 export class Assets {
   /** @type {Map<string, Promise<Part[]>>} */

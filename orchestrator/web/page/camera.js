@@ -5,9 +5,24 @@
  * @module camera
  */
 
-import { Box3, Euler, OrbitControls, PerspectiveCamera, Vector3 } from './vendor/three.module.min.js';
+import {
+  Box3,
+  Euler,
+  OrbitControls,
+  PerspectiveCamera,
+  Vector3,
+} from './vendor/three.module.min.js';
 
 /** @typedef {'orbit' | 'follow' | 'fly'} CameraMode */
+
+/**
+ * @typedef {object} Move move of the camera that is under way
+ * @property {number} begun
+ * @property {Vector3} fromPosition
+ * @property {Vector3} fromTarget
+ * @property {Vector3} position
+ * @property {Vector3} target
+ */
 
 /** Time that a move of the camera takes [ms]. */
 const MOVE_MS = 450;
@@ -34,7 +49,7 @@ export class CameraRig extends EventTarget {
   #followed = null;
   /** @type {Vector3 | null} */
   #last = null;
-  /** @type {{ begun: number, fromPosition: Vector3, fromTarget: Vector3, position: Vector3, target: Vector3 } | null} */
+  /** @type {Move | null} */
   #move = null;
   /** @type {Set<string>} */
   #keys = new Set();
@@ -83,7 +98,9 @@ export class CameraRig extends EventTarget {
     const direction = options.isFirst
       ? FIRST_DIRECTION.clone()
       : this.camera.position.clone().sub(this.#controls.target).normalize();
-    const position = centre.clone().addScaledVector(direction, this.#distanceFor(box, centre, direction));
+    const position = centre
+      .clone()
+      .addScaledVector(direction, this.#distanceFor(box, centre, direction));
     this.moveTo(position, centre, options.isFirst === true);
   }
 
@@ -133,7 +150,13 @@ export class CameraRig extends EventTarget {
     }
     const fromPosition = this.camera.position.clone();
     const fromTarget = this.#controls.target.clone();
-    this.#move = { begun: performance.now(), fromPosition, fromTarget, position: position.clone(), target: target.clone() };
+    this.#move = {
+      begun: performance.now(),
+      fromPosition,
+      fromTarget,
+      position: position.clone(),
+      target: target.clone(),
+    };
     this.dispatchEvent(new Event('change'));
   }
 
@@ -188,8 +211,16 @@ export class CameraRig extends EventTarget {
     const azimuth = Math.atan2(offset.y, offset.x) + across * TURN_RAD;
     const height = Math.asin(offset.z / offset.length()) + up * TURN_RAD;
     const bounded = Math.min(Math.max(height, 0.02), Math.PI / 2 - 0.01);
-    offset.set(Math.cos(azimuth) * Math.cos(bounded), Math.sin(azimuth) * Math.cos(bounded), Math.sin(bounded));
-    this.moveTo(this.#controls.target.clone().addScaledVector(offset, length), this.#controls.target, true);
+    offset.set(
+      Math.cos(azimuth) * Math.cos(bounded),
+      Math.sin(azimuth) * Math.cos(bounded),
+      Math.sin(bounded),
+    );
+    this.moveTo(
+      this.#controls.target.clone().addScaledVector(offset, length),
+      this.#controls.target,
+      true,
+    );
   }
 
   /**
@@ -233,7 +264,10 @@ export class CameraRig extends EventTarget {
       const step = place.clone().sub(this.#last);
       this.camera.position.add(step);
       this.#controls.target.add(step);
-      for (const point of this.#move ? [this.#move.position, this.#move.target, this.#move.fromPosition, this.#move.fromTarget] : []) point.add(step);
+      for (const point of this.#move
+        ? [this.#move.position, this.#move.target, this.#move.fromPosition, this.#move.fromTarget]
+        : [])
+        point.add(step);
     }
     this.#last = place.clone();
   }
@@ -267,7 +301,8 @@ export class CameraRig extends EventTarget {
     element.addEventListener('keydown', (event) => {
       if (this.mode !== 'fly' || event.ctrlKey || event.metaKey || event.altKey) return;
       const key = event.key.toLowerCase();
-      if (!['w', 'a', 's', 'd', 'q', 'e', 'shift'].includes(key) && !key.startsWith('arrow')) return;
+      if (!['w', 'a', 's', 'd', 'q', 'e', 'shift'].includes(key) && !key.startsWith('arrow'))
+        return;
       this.#keys.add(key);
       event.preventDefault();
       event.stopPropagation();
@@ -285,7 +320,10 @@ export class CameraRig extends EventTarget {
       if (!this.#look || this.mode !== 'fly') return;
       const turn = new Euler().setFromQuaternion(this.camera.quaternion, 'ZXY');
       turn.z += (event.clientX - this.#look.x) * LOOK_RAD;
-      turn.x = Math.min(Math.max(turn.x + (event.clientY - this.#look.y) * LOOK_RAD, 0.05), Math.PI - 0.05);
+      turn.x = Math.min(
+        Math.max(turn.x + (event.clientY - this.#look.y) * LOOK_RAD, 0.05),
+        Math.PI - 0.05,
+      );
       this.camera.quaternion.setFromEuler(turn);
       this.#look = { x: event.clientX, y: event.clientY };
       this.#aim();

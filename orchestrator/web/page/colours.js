@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Colours by meaning: of owners, levels and speeds, from palettes that colour-blind people can read.
+ * Colours by meaning: of owners, levels and speeds, from palettes that colour-blind people can
+ * read.
  *
  * @module colours
  */
@@ -20,15 +21,30 @@ export const MODES = /** @type {const} */ ([
 
 /** Okabe and Ito's palette without black, then Tol's muted one: 15 that tell apart. */
 const CATEGORIES = [
-  '#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442',
-  '#332288', '#88ccee', '#44aa99', '#117733', '#999933', '#ddcc77', '#882255', '#aa4499',
+  '#0072b2',
+  '#e69f00',
+  '#009e73',
+  '#cc79a7',
+  '#56b4e9',
+  '#d55e00',
+  '#f0e442',
+  '#332288',
+  '#88ccee',
+  '#44aa99',
+  '#117733',
+  '#999933',
+  '#ddcc77',
+  '#882255',
+  '#aa4499',
 ].map(parse);
 
 /** Colour of what belongs to nobody. */
 const NOBODY = parse('#8a929b');
 
 /** Points of the colour map cividis, from dark blue to yellow. */
-const CIVIDIS = ['#00204d', '#213d6b', '#555b6c', '#7b7a77', '#a59c74', '#d3c064', '#ffea46'].map(parse);
+const CIVIDIS = ['#00204d', '#213d6b', '#555b6c', '#7b7a77', '#a59c74', '#d3c064', '#ffea46'].map(
+  parse,
+);
 
 /**
  * Reads a colour of the form `#rrggbb`.

@@ -21,7 +21,12 @@ const CALL_MAX_MS = 30_000;
 /** @typedef {{ id: number, topic: string, encoding: string, schemaName: string }} Channel */
 /** @typedef {{ id: number, name: string }} Service */
 /** @typedef {(payload: DataView, channel: Channel, timestampNs: bigint) => void} MessageHandler */
-/** @typedef {{ resolve: (answer: any) => void, reject: (error: Error) => void, timer: any }} PendingCall */
+/**
+ * @typedef {object} PendingCall
+ * @property {(answer: any) => void} resolve
+ * @property {(error: Error) => void} reject
+ * @property {any} timer
+ */
 
 /** Reason why a call of a service brought no answer. */
 export class CallError extends Error {}
@@ -134,7 +139,9 @@ export class Connection extends EventTarget {
       handlers.delete(handler);
       if (handlers.size > 0) return;
       this.#wanted.delete(topic);
-      const ids = [...this.#subscriptions].filter(([, one]) => one.topic === topic).map(([id]) => id);
+      const ids = [...this.#subscriptions]
+        .filter(([, one]) => one.topic === topic)
+        .map(([id]) => id);
       for (const id of ids) this.#subscriptions.delete(id);
       if (ids.length > 0) this.#sendText({ op: 'unsubscribe', subscriptionIds: ids });
     };
@@ -191,7 +198,9 @@ export class Connection extends EventTarget {
         break;
       case 'advertise': {
         for (const channel of message.channels) this.channels.set(channel.id, channel);
-        this.#sendSubscribe(message.channels.filter((/** @type {Channel} */ one) => this.#wanted.has(one.topic)));
+        this.#sendSubscribe(
+          message.channels.filter((/** @type {Channel} */ one) => this.#wanted.has(one.topic)),
+        );
         this.dispatchEvent(new Event('channels'));
         break;
       }

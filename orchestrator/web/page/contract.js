@@ -7,11 +7,15 @@
  */
 
 /** @typedef {[number, number, number]} Triple */
-/** @typedef {[number, number, number, number, number, number, number]} Pose position [m], quaternion x, y, z, w */
+/**
+ * @typedef {[number, number, number, number, number, number, number]} Pose position [m], quaternion
+ *   x, y, z, w
+ */
 
 /**
  * @typedef {object} Geometry
- * @property {string} type `box`, `sphere`, `cylinder`, `capsule`, `ellipsoid`, `cone`, `plane`, `mesh`, `heightmap`, `empty`
+ * @property {string} type `box`, `sphere`, `cylinder`, `capsule`, `ellipsoid`, `cone`, `plane`,
+ *   `mesh`, `heightmap` or `empty`
  * @property {number[]} [size] edge lengths [m]
  * @property {number} [radius] [m]
  * @property {number} [length] [m]
@@ -48,8 +52,25 @@
  * @property {boolean} [cast_shadows]
  */
 
-/** @typedef {{ id: number, name: string, pose: Pose, visuals: Shape[], collisions?: Shape[] }} Link */
-/** @typedef {{ id: number, name: string, performer: boolean, static: boolean, canonical_link?: number, links: Link[] }} Model */
+/**
+ * @typedef {object} Link
+ * @property {number} id
+ * @property {string} name
+ * @property {Pose} pose world frame, at the start
+ * @property {Shape[]} visuals
+ * @property {Shape[]} [collisions]
+ */
+
+/**
+ * @typedef {object} Model
+ * @property {number} id
+ * @property {string} name
+ * @property {boolean} performer
+ * @property {boolean} static
+ * @property {number} [canonical_link] index of the link that its origin is attached to
+ * @property {Link[]} links
+ */
+
 /** @typedef {{ name: string, pose: Pose, size: Triple, buffer: number, default: boolean }} Level */
 
 /**
@@ -66,13 +87,15 @@
  * @property {boolean} [cast_shadows]
  */
 
+/** @typedef {{ type: string, color: Triple, start: number, end: number, density: number }} Fog */
+
 /**
  * @typedef {object} World
  * @property {string} world
  * @property {Triple} [gravity]
  * @property {Triple} [ambient]
  * @property {Triple} [background]
- * @property {{ type: string, color: Triple, start: number, end: number, density: number } | null} [fog]
+ * @property {Fog | null} [fog]
  * @property {Light[]} lights
  * @property {Model[]} models
  * @property {Level[]} levels
@@ -123,7 +146,14 @@
  * @property {number | null} [group]
  */
 
-/** @typedef {{ number?: number, iteration: number, severity?: string, kind: string, text: string }} RunEvent */
+/**
+ * @typedef {object} RunEvent
+ * @property {number} [number]
+ * @property {number} iteration
+ * @property {string} [severity]
+ * @property {string} kind
+ * @property {string} text
+ */
 
 /**
  * @typedef {object} RunMessage

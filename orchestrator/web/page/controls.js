@@ -44,7 +44,9 @@ export class Controls {
       if (Number.isFinite(seconds)) this.#runTo(seconds);
       else this.#say('Give the simulated time to run to, in seconds.', 'error');
     });
-    this.#pace.addEventListener('change', () => this.call('/phalanx/pace', { factor: Number(this.#pace.value) }));
+    this.#pace.addEventListener('change', () =>
+      this.call('/phalanx/pace', { factor: Number(this.#pace.value) }),
+    );
     this.#range.addEventListener('input', () => this.#seek(this.#range.valueAsNumber));
     this.#range.addEventListener('change', () => {
       this.#isSeeking = false;
@@ -102,10 +104,13 @@ export class Controls {
     setText(byId('timeline-now'), fixed(seconds, 2));
     clearTimeout(this.#lastSeek);
     const wait = this.#soughtAt + SEEK_MS - performance.now();
-    this.#lastSeek = setTimeout(() => {
-      this.#soughtAt = performance.now();
-      this.call('/phalanx/seek', { sim_time_s: seconds });
-    }, Math.max(wait, 0));
+    this.#lastSeek = setTimeout(
+      () => {
+        this.#soughtAt = performance.now();
+        this.call('/phalanx/seek', { sim_time_s: seconds });
+      },
+      Math.max(wait, 0),
+    );
     setTimeout(() => {
       if (performance.now() - this.#soughtAt > 400) this.#isSeeking = false;
     }, 500);
@@ -127,7 +132,8 @@ export class Controls {
     this.#count.disabled = isLocked;
     this.#time.disabled = isLocked;
     this.#pace.disabled = isLocked;
-    for (const button of byId('run-to').querySelectorAll('button')) button.disabled = isLocked || (plays && !run.recording);
+    for (const button of byId('run-to').querySelectorAll('button'))
+      button.disabled = isLocked || (plays && !run.recording);
     this.#showPace(run.pace);
     this.#showTimeline(run);
   }
@@ -165,7 +171,10 @@ export class Controls {
     setText(byId('timeline-end'), fixed(recording.end_s, 2));
     if (this.#isSeeking) return;
     this.#range.value = String(run.sim_time_s);
-    this.#range.setAttribute('aria-valuetext', `${fixed(run.sim_time_s, 2)} of ${fixed(recording.end_s, 2)} seconds`);
+    this.#range.setAttribute(
+      'aria-valuetext',
+      `${fixed(run.sim_time_s, 2)} of ${fixed(recording.end_s, 2)} seconds`,
+    );
     setText(byId('timeline-now'), fixed(run.sim_time_s, 2));
   }
 }

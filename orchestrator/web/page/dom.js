@@ -10,7 +10,8 @@
  *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, any>} [properties] attributes; those that begin with `on` are listeners, `text` is its text
+ * @param {Record<string, any>} [properties] attributes; those that begin with `on` are
+ *   listeners, `text` is its text
  * @param {...(Node | string | null)} children
  * @returns {HTMLElementTagNameMap[K]}
  */
@@ -60,7 +61,13 @@ export function setText(target, text) {
 export function toggle(label, isOn, onChange, key) {
   const box = element('input', { type: 'checkbox', onchange: () => onChange(box.checked) });
   box.checked = isOn;
-  const row = element('label', { class: 'toggle' }, box, element('span', { text: label }), key ? element('kbd', { text: key }) : null);
+  const row = element(
+    'label',
+    { class: 'toggle' },
+    box,
+    element('span', { text: label }),
+    key ? element('kbd', { text: key }) : null,
+  );
   return { row, box };
 }
 
@@ -72,7 +79,13 @@ export function toggle(label, isOn, onChange, key) {
  * @param {Record<string, any>} [properties]
  */
 export function button(text, onClick, properties = {}) {
-  return element('button', { type: 'button', class: 'button', text, onclick: onClick, ...properties });
+  return element('button', {
+    type: 'button',
+    class: 'button',
+    text,
+    onclick: onClick,
+    ...properties,
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Driving a robot by keys or by buttons: a twist is published when it changes, and a stop as soon as
- * keys are released, the page loses focus, or driving ends.
+ * Driving a robot by keys or by buttons: a twist is published when it changes, and a stop as soon
+ * as keys are released, the page loses focus, or driving ends.
  *
  * @module drive
  */
@@ -11,10 +11,14 @@ import { fixed } from './format.js';
 
 /** Directions of keys. */
 const KEYS = /** @type {Record<string, Direction>} */ ({
-  w: 'forward', arrowup: 'forward',
-  s: 'back', arrowdown: 'back',
-  a: 'left', arrowleft: 'left',
-  d: 'right', arrowright: 'right',
+  w: 'forward',
+  arrowup: 'forward',
+  s: 'back',
+  arrowdown: 'back',
+  a: 'left',
+  arrowleft: 'left',
+  d: 'right',
+  arrowright: 'right',
 });
 /** Turn rate for a speed of 1 m/s [rad/s]. */
 const TURN_PER_SPEED = 1.6;
@@ -30,7 +34,8 @@ const TURN_PER_SPEED = 1.6;
  * @returns {Twist}
  */
 export function twistOf(held, speed) {
-  const sign = (/** @type {Direction} */ plus, /** @type {Direction} */ minus) => Number(held.has(plus)) - Number(held.has(minus));
+  const sign = (/** @type {Direction} */ plus, /** @type {Direction} */ minus) =>
+    Number(held.has(plus)) - Number(held.has(minus));
   const forward = sign('forward', 'back') * speed;
   // Backwards, the robot turns to the side that is pressed, as a car does.
   const turn = sign('left', 'right') * speed * TURN_PER_SPEED * (forward < 0 ? -1 : 1);
@@ -75,7 +80,9 @@ export class Drive {
     });
     window.addEventListener('pagehide', () => this.stop());
     window.addEventListener('keyup', (event) => this.#release(event.key));
-    for (const pad of /** @type {NodeListOf<HTMLElement>} */ (this.#panel.querySelectorAll('[data-drive]'))) {
+    for (const pad of /** @type {NodeListOf<HTMLElement>} */ (
+      this.#panel.querySelectorAll('[data-drive]')
+    )) {
       const direction = /** @type {Direction} */ (pad.dataset.drive);
       pad.addEventListener('pointerdown', (event) => {
         pad.setPointerCapture(event.pointerId);
@@ -95,7 +102,9 @@ export class Drive {
 
   /** The robot that is driven, if any. */
   get robot() {
-    return this.isActive ? (this.#robots.find((one) => one.topic === this.#topic.value) ?? null) : null;
+    return this.isActive
+      ? (this.#robots.find((one) => one.topic === this.#topic.value) ?? null)
+      : null;
   }
 
   /** @param {{ model: string, topic: string }[]} robots */
@@ -195,9 +204,19 @@ export class Drive {
     const speed = this.#speed.valueAsNumber;
     setText(byId('drive-speed-text'), `${fixed(speed, 1)} m/s`);
     const wanted = twistOf(this.#held, speed);
-    setText(byId('drive-twist'), `${fixed(wanted.forward, 2)} m/s   ${fixed(wanted.turn, 2)} rad/s`);
-    if (!this.isActive || (wanted.forward === this.#sent.forward && wanted.turn === this.#sent.turn)) return;
-    const message = { linear: { x: wanted.forward, y: 0, z: 0 }, angular: { x: 0, y: 0, z: wanted.turn } };
+    setText(
+      byId('drive-twist'),
+      `${fixed(wanted.forward, 2)} m/s   ${fixed(wanted.turn, 2)} rad/s`,
+    );
+    if (
+      !this.isActive ||
+      (wanted.forward === this.#sent.forward && wanted.turn === this.#sent.turn)
+    )
+      return;
+    const message = {
+      linear: { x: wanted.forward, y: 0, z: 0 },
+      angular: { x: 0, y: 0, z: wanted.turn },
+    };
     if (!this.#connection.publish(this.#topic.value, 'gz.msgs.Twist', message)) {
       this.#say('Not connected: the robot cannot be driven.', 'error');
       return;

@@ -24,7 +24,9 @@ export function fixed(value, digits) {
  * @param {number} value
  */
 export function whole(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
 /**

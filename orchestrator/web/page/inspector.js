@@ -60,11 +60,18 @@ export class Inspector {
     }
     const { model } = entry;
     const title = element('h2', {}, this.#swatch, element('span', { text: model.name }));
-    const close = element('button', { type: 'button', class: 'icon small', 'aria-label': 'Deselect (Esc)', onclick: this.#actions.close });
+    const close = element('button', {
+      type: 'button',
+      class: 'icon small',
+      'aria-label': 'Deselect (Esc)',
+      onclick: this.#actions.close,
+    });
     close.append(icon('close'));
     const kind = model.performer ? 'performer' : model.static ? 'static model' : 'model';
     const list = element('dl', { class: 'facts' });
-    for (const name of model.performer ? ['position', 'turn', 'speed', 'level', 'owner', 'ghosts', 'hand-offs'] : ['position', 'turn']) {
+    for (const name of model.performer
+      ? ['position', 'turn', 'speed', 'level', 'owner', 'ghosts', 'hand-offs']
+      : ['position', 'turn']) {
       const cell = element('dd', { 'data-fact': name });
       this.#cells.set(name, cell);
       list.append(element('dt', { text: name }), cell);
@@ -100,7 +107,11 @@ export class Inspector {
     this.#swatch.hidden = !colour;
     const performer = run?.performers.find((one) => one.name === entry.model.name);
     if (performer && run) {
-      const ghosts = performer.ghosts ?? run.levels.filter((level) => level.ghosts?.includes(performer.name)).map((level) => level.name);
+      const ghosts =
+        performer.ghosts ??
+        run.levels
+          .filter((level) => level.ghosts?.includes(performer.name))
+          .map((level) => level.name);
       this.#set('speed', `${fixed(performer.speed ?? track.speed[entry.slot], 3)} m/s`);
       this.#set('level', performer.level);
       this.#set('owner', performer.owner ?? 'none');
@@ -123,12 +134,21 @@ export class Inspector {
   async #ask() {
     const entry = this.#entry;
     const now = performance.now();
-    if (!entry || this.#isAsking || now - this.#askedAt < ASK_MS || !this.#connection.services.has('/phalanx/show')) return;
+    if (
+      !entry ||
+      this.#isAsking ||
+      now - this.#askedAt < ASK_MS ||
+      !this.#connection.services.has('/phalanx/show')
+    )
+      return;
     this.#isAsking = true;
     this.#askedAt = now;
     try {
       const subject = entry.model.performer ? 'performer' : 'model';
-      const answer = await this.#connection.call('/phalanx/show', { subject, name: entry.model.name });
+      const answer = await this.#connection.call('/phalanx/show', {
+        subject,
+        name: entry.model.name,
+      });
       if (this.#entry === entry) this.#showAnswer(answer.ok === false ? [] : (answer.lines ?? []));
     } catch {
       // It is asked again; what is shown stays.
@@ -137,7 +157,12 @@ export class Inspector {
     }
   }
 
-  /** @param {[string, string][]} lines a name and a value each; one without a name continues the one before */
+  /**
+   * Shows what the terminal shows.
+   *
+   * @param {[string, string][]} lines a name and a value each; one without a name continues the one
+   *   before
+   */
   #showAnswer(lines) {
     this.#answer.hidden = lines.length === 0;
     const rows = this.#lines.children;

@@ -9,7 +9,13 @@ import { MODES } from './colours.js';
 import { OVERLAYS } from './overlays.js';
 
 /** @typedef {import('./main.js').Page} Page */
-/** @typedef {{ keys: string[], shown: string, text: string, act: (page: Page, key: string) => void }} Binding */
+/**
+ * @typedef {object} Binding
+ * @property {string[]} keys
+ * @property {string} shown
+ * @property {string} text
+ * @property {(page: Page, key: string) => void} act
+ */
 
 /** @type {Binding[]} */
 const BINDINGS = [
@@ -21,7 +27,12 @@ const BINDINGS = [
   { keys: ['v'], shown: 'v', text: 'look from above', act: (page) => page.stage.rig.toggleAbove() },
   { keys: ['f'], shown: 'f', text: 'follow the selected model', act: (page) => page.follow() },
   { keys: ['y'], shown: 'y', text: 'fly with w a s d q e', act: (page) => page.toggleFly() },
-  { keys: ['d'], shown: 'd', text: 'drive a robot with w a s d or arrows', act: (page) => page.toggleDrive() },
+  {
+    keys: ['d'],
+    shown: 'd',
+    text: 'drive a robot with w a s d or arrows',
+    act: (page) => page.toggleDrive(),
+  },
   { keys: ['Escape'], shown: 'Esc', text: 'one step back', act: (page) => page.back() },
   { keys: ['/'], shown: '/', text: 'filter performers', act: filterPerformers },
   ...MODES.map(([mode, label], index) => ({
@@ -36,10 +47,30 @@ const BINDINGS = [
     text: `show or hide ${label.toLowerCase()}`,
     act: (/** @type {Page} */ page) => page.toggleOverlay(overlay),
   })),
-  { keys: ['s'], shown: 's', text: 'show or hide what sensors see', act: (page) => page.sensors.toggleAll() },
-  { keys: ['r'], shown: 'r', text: 'show or hide the grid', act: (page) => page.setSwitch('grid', !page.stage.showsGrid) },
-  { keys: ['i'], shown: 'i', text: 'show or hide collision shapes', act: (page) => page.setSwitch('collisions', !page.scene.showsCollisions) },
-  { keys: ['p'], shown: 'p', text: 'open or close the panel', act: (page) => page.shell.togglePanel() },
+  {
+    keys: ['s'],
+    shown: 's',
+    text: 'show or hide what sensors see',
+    act: (page) => page.sensors.toggleAll(),
+  },
+  {
+    keys: ['r'],
+    shown: 'r',
+    text: 'show or hide the grid',
+    act: (page) => page.setSwitch('grid', !page.stage.showsGrid),
+  },
+  {
+    keys: ['i'],
+    shown: 'i',
+    text: 'show or hide collision shapes',
+    act: (page) => page.setSwitch('collisions', !page.scene.showsCollisions),
+  },
+  {
+    keys: ['p'],
+    shown: 'p',
+    text: 'open or close the panel',
+    act: (page) => page.shell.togglePanel(),
+  },
   { keys: ['k'], shown: 'k', text: 'light or dark', act: (page) => page.shell.toggleTheme() },
   { keys: ['?'], shown: '?', text: 'this help', act: (page) => page.shell.toggleHelp() },
 ];
@@ -87,7 +118,11 @@ export class Keys {
     // Buttons take Space and Enter themselves, tabs their arrows.
     if ((event.key === ' ' || event.key === 'Enter') && target.closest('button, summary')) return;
     const nudge = NUDGES[event.key];
-    if (nudge && (target.id === 'canvas' || target === document.body) && page.stage.rig.mode !== 'fly') {
+    if (
+      nudge &&
+      (target.id === 'canvas' || target === document.body) &&
+      page.stage.rig.mode !== 'fly'
+    ) {
       page.stage.rig.nudge(...nudge);
       event.preventDefault();
       return;
@@ -113,5 +148,9 @@ function filterPerformers(page) {
  */
 function isField(target) {
   if (target instanceof HTMLInputElement) return !['checkbox', 'button'].includes(target.type);
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    target.isContentEditable
+  );
 }

@@ -55,11 +55,14 @@ export class Labels {
       const isSeen = point && point.z < 1 && Math.abs(point.x) < 1 && Math.abs(point.y) < 1;
       const x = isSeen ? ((point.x + 1) / 2) * width : 0;
       const y = isSeen ? ((1 - point.y) / 2) * height : 0;
-      const isFree = !taken.some((other) => Math.abs(other.x - x) < ROOM_PX.across && Math.abs(other.y - y) < ROOM_PX.down);
+      const isFree = !taken.some(
+        (other) => Math.abs(other.x - x) < ROOM_PX.across && Math.abs(other.y - y) < ROOM_PX.down,
+      );
       element.hidden = !isSeen || !isFree;
       if (element.hidden) continue;
       taken.push({ x, y });
-      element.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -100%)`;
+      const place = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+      element.style.transform = `${place} translate(-50%, -100%)`;
     }
   }
 }

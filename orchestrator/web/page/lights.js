@@ -6,7 +6,16 @@
  * @module lights
  */
 
-import { Color, DirectionalLight, Group, HemisphereLight, PointLight, SpotLight, SRGBColorSpace, Vector3 } from './vendor/three.module.min.js';
+import {
+  Color,
+  DirectionalLight,
+  Group,
+  HemisphereLight,
+  PointLight,
+  SpotLight,
+  SRGBColorSpace,
+  Vector3,
+} from './vendor/three.module.min.js';
 import { matrixOf } from './shapes.js';
 
 /** @typedef {import('./contract.js').World} World */
@@ -15,7 +24,10 @@ import { matrixOf } from './shapes.js';
 /** Lamps that are drawn at most, besides the sun. */
 const LAMPS_MAX = 4;
 /** The sun of worlds that have none. */
-const SUN = { direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]), strength: 1.75 };
+const SUN = {
+  direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]),
+  strength: 1.75,
+};
 /** Strength of the light from everywhere. */
 const SKY_STRENGTH = 1.65;
 /** Half the width of the area with shadows at least and at most [m]. */
@@ -79,7 +91,13 @@ export class Lights {
     const range = light.range ?? 0;
     const lamp =
       light.type === 'spot'
-        ? new SpotLight(colour, 12 * strength, range, Math.min((light.spot?.outer_angle ?? 1) / 2, 1.5), 0.4)
+        ? new SpotLight(
+            colour,
+            12 * strength,
+            range,
+            Math.min((light.spot?.outer_angle ?? 1) / 2, 1.5),
+            0.4,
+          )
         : light.type === 'point'
           ? new PointLight(colour, 12 * strength, range)
           : new DirectionalLight(colour, 0.5 * strength);
@@ -135,6 +153,11 @@ export class Lights {
 function brightness(light) {
   const [red, green, blue] = light.diffuse;
   const strength = Math.max(red, green, blue, 0.01);
-  const colour = new Color().setRGB(red / strength, green / strength, blue / strength, SRGBColorSpace);
+  const colour = new Color().setRGB(
+    red / strength,
+    green / strength,
+    blue / strength,
+    SRGBColorSpace,
+  );
   return { colour, strength: strength * (light.intensity ?? 1) };
 }

@@ -35,10 +35,18 @@ export class LookPanel {
    *   shown: Set<string>, switches: Switch[], copyLink: () => void, figures: HTMLElement }} page
    */
   constructor(page) {
-    const modes = element('div', { class: 'segmented', role: 'radiogroup', 'aria-label': 'Colour by' });
+    const modes = element('div', {
+      class: 'segmented',
+      role: 'radiogroup',
+      'aria-label': 'Colour by',
+    });
     MODES.forEach(([mode, label], index) => {
       const one = button(label, () => page.setColour(mode), {
-        class: 'segment', role: 'radio', 'aria-checked': 'false', 'data-mode': mode, title: `${label} (${index + 1})`,
+        class: 'segment',
+        role: 'radio',
+        'aria-checked': 'false',
+        'data-mode': mode,
+        title: `${label} (${index + 1})`,
       });
       this.#modes.push(one);
       modes.append(one);
@@ -57,9 +65,12 @@ export class LookPanel {
       switches.append(row);
     }
     byId('view-look').append(
-      element('h2', { text: 'Colour' }), modes,
-      element('h2', { text: 'Shown' }), overlays,
-      element('h2', { text: 'World' }), switches,
+      element('h2', { text: 'Colour' }),
+      modes,
+      element('h2', { text: 'Shown' }),
+      overlays,
+      element('h2', { text: 'World' }),
+      switches,
       element('div', { class: 'actions' }, button('Copy link to this view', page.copyLink)),
       page.figures,
     );

@@ -62,11 +62,22 @@ class Page {
   lights = new Lights(!this.stage.isSoftware);
   scene = new WorldScene(this.materials, this.assets, this.track, () => this.onSceneChange());
   overlays = new Overlays(this.scene, this.track, byId('labels'), () => this.stage.invalidate());
-  sensors = new Sensors(this.connection, this.scene, this.track, this.overlays, () => this.stage.invalidate());
-  say = (/** @type {string} */ text, /** @type {string} */ kind = 'note') => this.shell.say(text, kind);
+  sensors = new Sensors(this.connection, this.scene, this.track, this.overlays, () =>
+    this.stage.invalidate(),
+  );
+  say = (/** @type {string} */ text, /** @type {string} */ kind = 'note') =>
+    this.shell.say(text, kind);
   controls = new Controls(this.connection, this.say);
   drive = new Drive(this.connection, this.say, () => this.onDrive());
-  inspector = new Inspector(this.connection, { follow: () => this.follow(), drive: () => this.toggleDrive(), close: () => this.select(null) }, (model) => this.drive.canDrive(model));
+  inspector = new Inspector(
+    this.connection,
+    {
+      follow: () => this.follow(),
+      drive: () => this.toggleDrive(),
+      close: () => this.select(null),
+    },
+    (model) => this.drive.canDrive(model),
+  );
   runPanel = new RunPanel();
   performers = new PerformersPanel((name) => this.selectByName(name, true));
   figures = element('p', { class: 'quiet number frames' });
@@ -109,9 +120,13 @@ class Page {
     this.shell.addEventListener('tab', () => this.updatePanels());
     this.applyTheme();
     connection.addEventListener('state', () => this.onConnection());
-    connection.addEventListener('status', (event) => this.onStatus(/** @type {CustomEvent} */ (event).detail));
+    connection.addEventListener('status', (event) =>
+      this.onStatus(/** @type {CustomEvent} */ (event).detail),
+    );
     connection.subscribe('/phalanx/scene', (payload) => this.onScene(readScene(readJson(payload))));
-    connection.subscribe('/phalanx/run', (payload) => this.onRun(readRun(readJson(payload), this.run)));
+    connection.subscribe('/phalanx/run', (payload) =>
+      this.onRun(readRun(readJson(payload), this.run)),
+    );
     connection.subscribe('/phalanx/poses', (payload) => this.onPoses(payload));
     this.listen();
     if (this.options.show) {
@@ -140,7 +155,8 @@ class Page {
     byId('camera-fly').addEventListener('click', () => this.toggleFly());
     byId('drive-button').addEventListener('click', () => this.toggleDrive());
     rig.addEventListener('mode', () => {
-      for (const mode of ['orbit', 'follow', 'fly']) byId(`camera-${mode}`).setAttribute('aria-pressed', String(rig.mode === mode));
+      for (const mode of ['orbit', 'follow', 'fly'])
+        byId(`camera-${mode}`).setAttribute('aria-pressed', String(rig.mode === mode));
     });
     const world = /** @type {HTMLSelectElement} */ (byId('world'));
     world.addEventListener('change', () => {
@@ -178,7 +194,10 @@ class Page {
    */
   pick(x, y) {
     const area = byId('canvas').getBoundingClientRect();
-    const pointer = new Vector2(((x - area.left) / area.width) * 2 - 1, 1 - ((y - area.top) / area.height) * 2);
+    const pointer = new Vector2(
+      ((x - area.left) / area.width) * 2 - 1,
+      1 - ((y - area.top) / area.height) * 2,
+    );
     const ray = new Raycaster();
     ray.setFromCamera(pointer, this.stage.rig.camera);
     return this.scene.pick(ray)?.entry ?? null;
@@ -207,7 +226,9 @@ class Page {
     if (state !== 'open') {
       this.shell.veil({
         title: isFirst ? 'Connecting' : 'Connection lost',
-        text: isFirst ? 'The world appears as soon as the server answers.' : 'What is shown is the last that was heard. It is tried again by itself.',
+        text: isFirst
+          ? 'The world appears as soon as the server answers.'
+          : 'What is shown is the last that was heard. It is tried again by itself.',
         isSolid: isFirst,
         canRetry: state === 'waiting',
       });
@@ -215,10 +236,14 @@ class Page {
       const text = this.run?.problem || 'Connected. The run has not told its world yet.';
       this.shell.veil({ title: 'Waiting for the world', text, isSolid: true, canRetry: false });
     } else if (this.run?.state === 'lost') {
-      const text = this.run.problem || 'The server has no connection to the run. It goes on here when the run is back.';
+      const text =
+        this.run.problem ||
+        'The server has no connection to the run. It goes on here when the run is back.';
       this.shell.veil({ title: 'Run lost', text, isSolid: false, canRetry: false });
     } else if (this.run?.state === 'ended') {
-      const text = this.run.end ? `${this.run.end.outcome}: ${this.run.end.cause}` : 'What is shown is its end.';
+      const text = this.run.end
+        ? `${this.run.end.outcome}: ${this.run.end.cause}`
+        : 'What is shown is its end.';
       this.shell.veil({ title: 'Run ended', text, isSolid: false, canRetry: false });
     } else {
       this.shell.veil(null);
@@ -267,7 +292,11 @@ class Page {
   firstView() {
     const { camera } = this.options;
     if (camera) {
-      this.stage.rig.moveTo(new Vector3(camera[0], camera[1], camera[2]), new Vector3(camera[3], camera[4], camera[5]), true);
+      this.stage.rig.moveTo(
+        new Vector3(camera[0], camera[1], camera[2]),
+        new Vector3(camera[3], camera[4], camera[5]),
+        true,
+      );
     } else {
       this.stage.rig.fit(this.worldBox(), { isFirst: true });
     }
@@ -277,19 +306,33 @@ class Page {
   /** The box around levels, or without these around models, but never planes. */
   worldBox() {
     const box = new Box3();
-    const levels = (this.message?.worlds.find((one) => one.world === this.worldName)?.levels ?? []).filter((level) => !level.default);
+    const levels = (
+      this.message?.worlds.find((one) => one.world === this.worldName)?.levels ?? []
+    ).filter((level) => !level.default);
     if (levels.length > 0) {
-      for (const { pose, size } of levels) box.union(new Box3().setFromCenterAndSize(new Vector3(pose[0], pose[1], pose[2]), new Vector3(...size)));
+      for (const { pose, size } of levels)
+        box.union(
+          new Box3().setFromCenterAndSize(
+            new Vector3(pose[0], pose[1], pose[2]),
+            new Vector3(...size),
+          ),
+        );
       return box;
     }
     for (const entry of this.scene.entries) {
       if (entry.bounds.some((bounds) => !bounds.isEmpty())) box.union(this.scene.boundsOf(entry));
     }
     const performers = new Box3();
-    for (const entry of this.scene.entries) if (entry.model.performer) performers.union(this.scene.boundsOf(entry));
-    if (box.isEmpty()) return performers.isEmpty() ? new Box3(new Vector3(-5, -5, 0), new Vector3(5, 5, 3)) : performers;
+    for (const entry of this.scene.entries)
+      if (entry.model.performer) performers.union(this.scene.boundsOf(entry));
+    if (box.isEmpty())
+      return performers.isEmpty()
+        ? new Box3(new Vector3(-5, -5, 0), new Vector3(5, 5, 3))
+        : performers;
     // A huge piece of ground would leave performers too small to see.
-    const isHuge = !performers.isEmpty() && box.getSize(new Vector3()).length() > 12 * performers.getSize(new Vector3()).length() + 60;
+    const isHuge =
+      !performers.isEmpty() &&
+      box.getSize(new Vector3()).length() > 12 * performers.getSize(new Vector3()).length() + 60;
     return isHuge ? performers.expandByScalar(4) : box;
   }
 
@@ -297,8 +340,13 @@ class Page {
   onRun(run) {
     const before = this.run;
     this.run = run;
-    this.levelIndex = new Map(run.levels.filter((level) => level.name !== 'default').map((level) => [level.name, run.levels.indexOf(level)]));
-    if (before?.state !== run.state) this.shell.announce(`Run is ${STATES[run.state] ?? run.state}`);
+    this.levelIndex = new Map(
+      run.levels
+        .filter((level) => level.name !== 'default')
+        .map((level) => [level.name, run.levels.indexOf(level)]),
+    );
+    if (before?.state !== run.state)
+      this.shell.announce(`Run is ${STATES[run.state] ?? run.state}`);
     const pill = byId('state');
     setText(pill, STATES[run.state] ?? run.state);
     pill.dataset.state = run.state;
@@ -314,14 +362,21 @@ class Page {
     }
     this.showFigures(run);
     this.updateVeil();
-    this.look.offer('groups', run.performers.some((one) => one.group !== undefined && one.group !== null));
+    this.look.offer(
+      'groups',
+      run.performers.some((one) => one.group !== undefined && one.group !== null),
+    );
     this.runPanel.takeEvents(run);
     if (performance.now() - this.#panelsAt > PANEL_MS) this.updatePanels();
   }
 
   /** @param {import('./contract.js').RunMessage} run */
   showFigures(run) {
-    const figure = (/** @type {string} */ id, /** @type {string} */ text, /** @type {number} */ value) => {
+    const figure = (
+      /** @type {string} */ id,
+      /** @type {string} */ text,
+      /** @type {number} */ value,
+    ) => {
       setText(byId(id), text);
       byId(id).dataset.value = String(value);
     };
@@ -337,10 +392,18 @@ class Page {
     if (!run) return;
     this.runPanel.setRun(run, this.levelIndex);
     this.performers.setRun(run, this.levelIndex);
-    this.inspector.update(this.track, run, this.selected?.model.performer ? this.categoryOf(this.selected.slot) : null);
+    this.inspector.update(
+      this.track,
+      run,
+      this.selected?.model.performer ? this.categoryOf(this.selected.slot) : null,
+    );
     const { framesPerS, frameMs, calls } = this.stage.figures();
     const { instances } = this.scene.counts();
-    setText(this.figures, `${fixed(framesPerS, 0)} frames/s, ${instances} shapes in ${calls} draw calls${this.stage.isSoftware ? ', without GPU' : ''}`);
+    const how = this.stage.isSoftware ? ', without GPU' : '';
+    setText(
+      this.figures,
+      `${fixed(framesPerS, 0)} frames/s, ${instances} shapes in ${calls} draw calls${how}`,
+    );
     this.figures.dataset.frameMs = String(frameMs);
     this.look.showLegend(this.colourMode, {
       owners: run.owners,
@@ -373,7 +436,9 @@ class Page {
     const isAnimated = this.overlays.update(nowMs, hasMoved, (slot) => this.categoryOf(slot));
     this.lights.follow(this.stage.rig.target, this.stage.rig.distance);
     // Tests and recorders of pictures wait for this.
-    document.documentElement.dataset.settled = String(this.message !== null && !hasMoved && !isAnimated && !this.assets.isLoading);
+    document.documentElement.dataset.settled = String(
+      this.message !== null && !hasMoved && !isAnimated && !this.assets.isLoading,
+    );
     return hasMoved || isAnimated;
   }
 
@@ -400,11 +465,15 @@ class Page {
     const { track } = this;
     if (this.colourMode === 'speed') this.scaleSpeeds();
     const key = (/** @type {number} */ slot) =>
-      this.colourMode === 'owner' ? track.owner[slot]
-        : this.colourMode === 'level' ? track.level[slot]
+      this.colourMode === 'owner'
+        ? track.owner[slot]
+        : this.colourMode === 'level'
+          ? track.level[slot]
           : Math.round((track.speed[slot] / this.fastest) * 64);
     const keys = this.scene.links.map((_, slot) => key(slot));
-    const isSame = keys.length === this.#colourKeys.length && keys.every((one, slot) => one === this.#colourKeys[slot]);
+    const isSame =
+      keys.length === this.#colourKeys.length &&
+      keys.every((one, slot) => one === this.#colourKeys[slot]);
     if (isSame && !this.#isRecoloured) return;
     this.#isRecoloured = false;
     this.#colourKeys = keys;
@@ -439,9 +508,26 @@ class Page {
   switches() {
     const { stage, scene } = this;
     return [
-      { name: 'grid', label: 'Grid', key: 'r', get: () => stage.showsGrid, set: (isOn) => this.setSwitch('grid', isOn) },
-      { name: 'collisions', label: 'Collision shapes', key: 'i', get: () => scene.showsCollisions, set: (isOn) => this.setSwitch('collisions', isOn) },
-      { name: 'background', label: 'Background of the world', get: () => stage.usesWorldBackground, set: (isOn) => this.setSwitch('background', isOn) },
+      {
+        name: 'grid',
+        label: 'Grid',
+        key: 'r',
+        get: () => stage.showsGrid,
+        set: (isOn) => this.setSwitch('grid', isOn),
+      },
+      {
+        name: 'collisions',
+        label: 'Collision shapes',
+        key: 'i',
+        get: () => scene.showsCollisions,
+        set: (isOn) => this.setSwitch('collisions', isOn),
+      },
+      {
+        name: 'background',
+        label: 'Background of the world',
+        get: () => stage.usesWorldBackground,
+        set: (isOn) => this.setSwitch('background', isOn),
+      },
     ];
   }
 

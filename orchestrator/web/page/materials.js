@@ -6,7 +6,15 @@
  * @module materials
  */
 
-import { Color, DoubleSide, FrontSide, MeshBasicMaterial, MeshLambertMaterial, MeshStandardMaterial, SRGBColorSpace } from './vendor/three.module.min.js';
+import {
+  Color,
+  DoubleSide,
+  FrontSide,
+  MeshBasicMaterial,
+  MeshLambertMaterial,
+  MeshStandardMaterial,
+  SRGBColorSpace,
+} from './vendor/three.module.min.js';
 
 /** @typedef {import('./contract.js').Material} Material */
 /** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
@@ -58,7 +66,12 @@ export class Materials {
       roughness: material?.roughness ?? 0.7,
       texture: material?.texture ?? null,
       repeat: material?.texture_repeat,
-      maps: [material?.normal_map, material?.roughness_map, material?.metalness_map, material?.emissive_map],
+      maps: [
+        material?.normal_map,
+        material?.roughness_map,
+        material?.metalness_map,
+        material?.emissive_map,
+      ],
       isDouble: material?.double_sided === true || options.isPlane === true,
       isLit: material?.lighting !== false,
       isPlane: options.isPlane === true,
@@ -100,7 +113,12 @@ export class Materials {
       map: look.texture ? this.#texture(look.texture, true, look) : null,
     };
     if (!look.isLit) return new MeshBasicMaterial(common);
-    const emissive = new Color().setRGB(look.emissive[0], look.emissive[1], look.emissive[2], SRGBColorSpace);
+    const emissive = new Color().setRGB(
+      look.emissive[0],
+      look.emissive[1],
+      look.emissive[2],
+      SRGBColorSpace,
+    );
     if (this.isSimple) return new MeshLambertMaterial({ ...common, emissive });
     const standard = new MeshStandardMaterial({
       ...common,
@@ -109,8 +127,10 @@ export class Materials {
       roughness: look.roughness,
     });
     if (material?.normal_map) standard.normalMap = this.#texture(material.normal_map, false, look);
-    if (material?.roughness_map) standard.roughnessMap = this.#texture(material.roughness_map, false, look);
-    if (material?.metalness_map) standard.metalnessMap = this.#texture(material.metalness_map, false, look);
+    if (material?.roughness_map)
+      standard.roughnessMap = this.#texture(material.roughness_map, false, look);
+    if (material?.metalness_map)
+      standard.metalnessMap = this.#texture(material.metalness_map, false, look);
     if (material?.emissive_map) {
       standard.emissiveMap = this.#texture(material.emissive_map, true, look);
       standard.emissive.set(0xffffff);

@@ -60,7 +60,8 @@ export function writeOptions(options) {
   if (options.world) parts.set('world', options.world);
   if (options.colour && options.colour !== 'material') parts.set('colour', options.colour);
   if (options.show) parts.set('show', options.show.join(','));
-  if (options.camera) parts.set('camera', options.camera.map((value) => value.toFixed(3)).join(','));
+  if (options.camera)
+    parts.set('camera', options.camera.map((value) => value.toFixed(3)).join(','));
   if (options.select) parts.set('select', options.select);
   if (options.follow) parts.set('follow', 'true');
   return `#${parts}`.replaceAll('%2C', ',');

@@ -35,7 +35,10 @@ import { Labels } from './labels.js';
 import { matrixOf } from './shapes.js';
 import { Trails } from './trails.js';
 
-/** @typedef {'levels' | 'buffers' | 'ghosts' | 'groups' | 'handOffs' | 'trails' | 'frames' | 'names' | 'contacts'} Overlay */
+/**
+ * @typedef {'levels' | 'buffers' | 'ghosts' | 'groups' | 'handOffs' | 'trails' | 'frames' | 'names'
+ *   | 'contacts'} Overlay
+ */
 
 /** Overlays with their labels and keys, in the order in which they are offered. */
 export const OVERLAYS = /** @type {[Overlay, string, string][]} */ ([
@@ -112,10 +115,21 @@ export class Overlays {
     this.#onChange = onChange;
     this.#ghosts = ghostMesh(1);
     this.#selection.renderOrder = 5;
-    this.root.add(this.#levels, this.#buffers, this.#frames, this.#groups, this.#contacts, this.#selection);
+    this.root.add(
+      this.#levels,
+      this.#buffers,
+      this.#frames,
+      this.#groups,
+      this.#contacts,
+      this.#selection,
+    );
     const ring = new RingGeometry(0.82, 1, 48);
     for (let index = 0; index < PULSES_MAX; index += 1) {
-      const material = new MeshBasicMaterial({ transparent: true, depthWrite: false, side: DoubleSide });
+      const material = new MeshBasicMaterial({
+        transparent: true,
+        depthWrite: false,
+        side: DoubleSide,
+      });
       const pulse = new Mesh(ring, material);
       pulse.visible = false;
       pulse.renderOrder = 4;
@@ -237,10 +251,16 @@ export class Overlays {
     if (this.shown.has('names')) {
       for (const level of this.shown.has('levels') ? (this.#world?.levels ?? []) : []) {
         if (level.default) continue;
-        const top = new Vector3(level.pose[0], level.pose[1] - level.size[1] / 2, level.pose[2] + level.size[2] / 2);
+        const top = new Vector3(
+          level.pose[0],
+          level.pose[1] - level.size[1] / 2,
+          level.pose[2] + level.size[2] / 2,
+        );
         labels.push({ text: level.name, kind: 'level', place: (out) => out.copy(top) });
       }
-      const performers = this.#scene.entries.filter((entry) => entry.model.performer && entry !== this.#selected);
+      const performers = this.#scene.entries.filter(
+        (entry) => entry.model.performer && entry !== this.#selected,
+      );
       if (performers.length <= NAMED_MAX) {
         labels.push(...performers.map((entry) => this.#modelLabel(entry, 'model')));
       }
@@ -343,11 +363,18 @@ export class Overlays {
     let count = 0;
     const matrix = new Matrix4();
     const centre = new Vector3();
-    const put = (/** @type {string} */ name, /** @type {string} */ level, /** @type {number} */ nth) => {
+    const put = (
+      /** @type {string} */ name,
+      /** @type {string} */ level,
+      /** @type {number} */ nth,
+    ) => {
       const entry = this.#scene.byName.get(name);
       if (!entry || count >= this.#ghosts.instanceMatrix.count) return;
       const box = this.#scene.boundsOf(entry, this.#box);
-      const size = box.getSize(new Vector3()).multiplyScalar(0.5 * (1.5 + 0.25 * nth)).addScalar(0.06);
+      const size = box
+        .getSize(new Vector3())
+        .multiplyScalar(0.5 * (1.5 + 0.25 * nth))
+        .addScalar(0.06);
       matrix.makeScale(size.x, size.y, size.z).setPosition(box.getCenter(centre));
       this.#ghosts.setMatrixAt(count, matrix);
       this.#ghosts.setColorAt(count, rgbColour(categoryColour(this.#levelIndex.get(level) ?? -1)));
@@ -377,7 +404,9 @@ export class Overlays {
     const points = [];
     for (const members of groups.values()) {
       if (members.length < 2) continue;
-      const middle = members.reduce((sum, one) => sum.add(one), new Vector3()).divideScalar(members.length);
+      const middle = members
+        .reduce((sum, one) => sum.add(one), new Vector3())
+        .divideScalar(members.length);
       for (const member of members) points.push(...member.toArray(), ...middle.toArray());
     }
     setSegments(this.#groups, points);
@@ -388,7 +417,8 @@ export class Overlays {
     /** @type {number[]} */
     const points = [];
     for (const [topic, { points: some, at }] of this.#contactPoints) {
-      if (now - at > CONTACT_MS && this.#run && this.#run.state === 'running') this.#contactPoints.delete(topic);
+      if (now - at > CONTACT_MS && this.#run && this.#run.state === 'running')
+        this.#contactPoints.delete(topic);
       else points.push(...some);
     }
     setSegments(this.#contacts, points.slice(0, CONTACTS_MAX * 6));
@@ -408,7 +438,11 @@ export class Overlays {
     for (const x of [0, 1]) {
       for (const y of [0, 1]) {
         for (const z of [0, 1]) {
-          const corner = [x ? box.max.x : box.min.x, y ? box.max.y : box.min.y, z ? box.max.z : box.min.z];
+          const corner = [
+            x ? box.max.x : box.min.x,
+            y ? box.max.y : box.min.y,
+            z ? box.max.z : box.min.z,
+          ];
           [x, y, z].forEach((side, axis) => {
             const end = [...corner];
             end[axis] += side ? -arm : arm;
@@ -437,7 +471,16 @@ function rgbColour(rgb) {
 function levelBox(size, pose, colour, level) {
   const group = new Group();
   const geometry = new BoxGeometry(...size);
-  const fill = new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.13, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -2, side: DoubleSide });
+  const fill = new MeshBasicMaterial({
+    color: colour,
+    transparent: true,
+    opacity: 0.13,
+    depthWrite: false,
+    polygonOffset: true,
+    polygonOffsetFactor: -1,
+    polygonOffsetUnits: -2,
+    side: DoubleSide,
+  });
   const edges = new LineBasicMaterial({ color: colour, transparent: true, opacity: 0.8 });
   const floor = new PlaneGeometry(size[0], size[1]).translate(0, 0, -size[2] / 2);
   group.add(new Mesh(floor, fill), new LineSegments(new EdgesGeometry(geometry), edges));
@@ -458,10 +501,24 @@ function levelBox(size, pose, colour, level) {
 function bufferOutline(size, buffer, pose, colour) {
   const [x, y] = [size[0] / 2 + buffer, size[1] / 2 + buffer];
   const z = -size[2] / 2 + 0.01;
-  const corners = [[-x, -y, z], [x, -y, z], [x, y, z], [-x, y, z]];
+  const corners = [
+    [-x, -y, z],
+    [x, -y, z],
+    [x, y, z],
+    [-x, y, z],
+  ];
   const points = corners.flatMap((corner, index) => [...corner, ...corners[(index + 1) % 4]]);
-  const geometry = new BufferGeometry().setAttribute('position', new Float32BufferAttribute(points, 3));
-  const material = new LineDashedMaterial({ color: colour, transparent: true, opacity: 0.8, dashSize: 0.25, gapSize: 0.35 });
+  const geometry = new BufferGeometry().setAttribute(
+    'position',
+    new Float32BufferAttribute(points, 3),
+  );
+  const material = new LineDashedMaterial({
+    color: colour,
+    transparent: true,
+    opacity: 0.8,
+    dashSize: 0.25,
+    gapSize: 0.35,
+  });
   const lines = new LineSegments(geometry, material);
   lines.computeLineDistances();
   lines.matrixAutoUpdate = false;
@@ -481,10 +538,26 @@ function ghostMesh(count) {
 function frameAxes() {
   const geometry = new BufferGeometry();
   const length = 0.5;
-  geometry.setAttribute('position', new Float32BufferAttribute([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length], 3));
-  const [x, y, z] = [[0.86, 0.2, 0.18], [0.2, 0.6, 0.2], [0.15, 0.4, 0.9]];
-  geometry.setAttribute('color', new Float32BufferAttribute([...x, ...x, ...y, ...y, ...z, ...z], 3));
-  const lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, depthTest: false }));
+  geometry.setAttribute(
+    'position',
+    new Float32BufferAttribute(
+      [0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length],
+      3,
+    ),
+  );
+  const [x, y, z] = [
+    [0.86, 0.2, 0.18],
+    [0.2, 0.6, 0.2],
+    [0.15, 0.4, 0.9],
+  ];
+  geometry.setAttribute(
+    'color',
+    new Float32BufferAttribute([...x, ...x, ...y, ...y, ...z, ...z], 3),
+  );
+  const lines = new LineSegments(
+    geometry,
+    new LineBasicMaterial({ vertexColors: true, depthTest: false }),
+  );
   lines.renderOrder = 6;
   return lines;
 }
@@ -494,7 +567,11 @@ function frameAxes() {
  * @param {string} colour
  */
 function segments(opacity, colour) {
-  const material = new LineBasicMaterial({ color: new Color(colour), transparent: opacity < 1, opacity });
+  const material = new LineBasicMaterial({
+    color: new Color(colour),
+    transparent: opacity < 1,
+    opacity,
+  });
   const lines = new LineSegments(new BufferGeometry(), material);
   lines.frustumCulled = false;
   return lines;
@@ -513,7 +590,10 @@ function setSegments(lines, points) {
     attribute.needsUpdate = true;
   } else if (points.length > 0) {
     lines.geometry.dispose();
-    lines.geometry.setAttribute('position', new BufferAttribute(new Float32Array(points.length * 2), 3));
+    lines.geometry.setAttribute(
+      'position',
+      new BufferAttribute(new Float32Array(points.length * 2), 3),
+    );
     lines.geometry.getAttribute('position').array.set(points);
   }
   lines.geometry.setDrawRange(0, points.length / 3);

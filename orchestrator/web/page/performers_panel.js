@@ -16,21 +16,46 @@ const MARGIN = 8;
 
 /** @typedef {import('./contract.js').PerformerFigures} Performer */
 
-/** Columns: title, class, text. */
-const COLUMNS = /** @type {[string, string, (one: Performer) => string, (a: Performer, b: Performer) => number][]} */ ([
+/** @typedef {(a: Performer, b: Performer) => number} Order */
+/** @typedef {[string, string, (one: Performer) => string, Order]} Column title, class, text, order */
+
+/** Columns of the table. */
+const COLUMNS = /** @type {Column[]} */ ([
   ['name', '', (one) => one.name, (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })],
-  ['level', '', (one) => one.level, (a, b) => a.level.localeCompare(b.level, 'en', { numeric: true })],
-  ['owner', '', (one) => one.owner ?? '', (a, b) => (a.owner ?? '').localeCompare(b.owner ?? '', 'en', { numeric: true })],
+  [
+    'level',
+    '',
+    (one) => one.level,
+    (a, b) => a.level.localeCompare(b.level, 'en', { numeric: true }),
+  ],
+  [
+    'owner',
+    '',
+    (one) => one.owner ?? '',
+    (a, b) => (a.owner ?? '').localeCompare(b.owner ?? '', 'en', { numeric: true }),
+  ],
   ['m/s', 'number', (one) => fixed(one.speed, 2), (a, b) => (b.speed ?? 0) - (a.speed ?? 0)],
 ]);
 
 export class PerformersPanel {
   #view = byId('view-performers');
-  #filter = element('input', { type: 'search', placeholder: 'Filter by name, level or owner', 'aria-label': 'Filter performers (/)' });
+  #filter = element('input', {
+    type: 'search',
+    placeholder: 'Filter by name, level or owner',
+    'aria-label': 'Filter performers (/)',
+  });
   #count = element('p', { class: 'quiet', role: 'status' });
   #body = element('tbody');
-  #before = element('tr', { class: 'gap', 'aria-hidden': 'true' }, element('td', { colspan: COLUMNS.length }));
-  #after = element('tr', { class: 'gap', 'aria-hidden': 'true' }, element('td', { colspan: COLUMNS.length }));
+  #before = element(
+    'tr',
+    { class: 'gap', 'aria-hidden': 'true' },
+    element('td', { colspan: COLUMNS.length }),
+  );
+  #after = element(
+    'tr',
+    { class: 'gap', 'aria-hidden': 'true' },
+    element('td', { colspan: COLUMNS.length }),
+  );
   #scroller = element('div', { class: 'table-scroll' });
   /** @type {Performer[]} */
   #all = [];
@@ -50,7 +75,14 @@ export class PerformersPanel {
     const head = element('tr');
     COLUMNS.forEach(([title, kind], index) => {
       const cell = element('th', { scope: 'col', class: kind });
-      cell.append(element('button', { type: 'button', text: title, 'aria-label': `Sort by ${title}`, onclick: () => this.#sortBy(index) }));
+      cell.append(
+        element('button', {
+          type: 'button',
+          text: title,
+          'aria-label': `Sort by ${title}`,
+          onclick: () => this.#sortBy(index),
+        }),
+      );
       this.#heads.push(cell);
       head.append(cell);
     });
@@ -93,16 +125,25 @@ export class PerformersPanel {
 
   #markSort() {
     this.#heads.forEach((cell, index) => {
-      cell.setAttribute('aria-sort', index === this.#sort ? (index === 3 ? 'descending' : 'ascending') : 'none');
+      cell.setAttribute(
+        'aria-sort',
+        index === this.#sort ? (index === 3 ? 'descending' : 'ascending') : 'none',
+      );
     });
   }
 
   #refresh() {
     const wanted = this.#filter.value.trim().toLowerCase();
-    const passes = (/** @type {Performer} */ one) => `${one.name} ${one.level} ${one.owner ?? ''}`.toLowerCase().includes(wanted);
+    const passes = (/** @type {Performer} */ one) =>
+      `${one.name} ${one.level} ${one.owner ?? ''}`.toLowerCase().includes(wanted);
     this.#rows = this.#all.filter(passes).sort(COLUMNS[this.#sort][3]);
     const all = this.#all.length;
-    setText(this.#count, this.#rows.length === all ? `${all} ${all === 1 ? 'performer' : 'performers'}` : `${this.#rows.length} of ${all} performers`);
+    setText(
+      this.#count,
+      this.#rows.length === all
+        ? `${all} ${all === 1 ? 'performer' : 'performers'}`
+        : `${this.#rows.length} of ${all} performers`,
+    );
     this.#draw();
   }
 
@@ -122,14 +163,21 @@ export class PerformersPanel {
       rows.push(row);
     }
     const wanted = [this.#before, ...rows, this.#after];
-    const isSame = wanted.length === this.#body.rows.length && wanted.every((row, index) => row === this.#body.rows[index]);
+    const isSame =
+      wanted.length === this.#body.rows.length &&
+      wanted.every((row, index) => row === this.#body.rows[index]);
     if (!isSame) this.#body.replaceChildren(...wanted);
   }
 
   #makeRow() {
     const row = element('tr');
     const choose = () => this.#onSelect(row.dataset.performer ?? '');
-    const name = element('button', { type: 'button', class: 'link' }, element('i', { class: 'swatch' }), element('span'));
+    const name = element(
+      'button',
+      { type: 'button', class: 'link' },
+      element('i', { class: 'swatch' }),
+      element('span'),
+    );
     row.append(element('th', { scope: 'row' }, name));
     for (const [, kind] of COLUMNS.slice(1)) row.append(element('td', { class: kind }));
     row.addEventListener('click', choose);
@@ -147,7 +195,8 @@ export class PerformersPanel {
     const swatch = /** @type {HTMLElement} */ (row.querySelector('.swatch'));
     swatch.style.background = css(categoryColour(this.#levelOf(performer.level)));
     COLUMNS.forEach(([, , text], index) => {
-      const cell = index === 0 ? /** @type {Element} */ (row.querySelector('.link span')) : row.cells[index];
+      const cell =
+        index === 0 ? /** @type {Element} */ (row.querySelector('.link span')) : row.cells[index];
       setText(cell, text(performer));
     });
   }

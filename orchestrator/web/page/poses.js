@@ -81,7 +81,14 @@ export class PoseTrack {
    * @param {{ id: number, pose: number[] }[]} links
    */
   reset(links) {
-    const before = { slots: this.slots, shown: this.shown, to: this.#to, owner: this.owner, level: this.level, speed: this.speed };
+    const before = {
+      slots: this.slots,
+      shown: this.shown,
+      to: this.#to,
+      owner: this.owner,
+      level: this.level,
+      speed: this.speed,
+    };
     this.slots = new Map(links.map((link, slot) => [link.id, slot]));
     this.shown = new Float64Array(links.length * POSE);
     this.#from = new Float64Array(links.length * POSE);
@@ -154,7 +161,8 @@ export class PoseTrack {
     for (let index = 0; index < 4; index += 1) {
       this.#to[base + 3 + index] = view.getFloat32(at + 44 + index * 4, true);
     }
-    for (let index = 0; index < POSE; index += 1) this.#from[base + index] = this.shown[base + index];
+    for (let index = 0; index < POSE; index += 1)
+      this.#from[base + index] = this.shown[base + index];
     this.#changed.add(slot);
     if (isBack || this.#isJump(slot)) this.#arrive(slot);
     else this.#moving.add(slot);

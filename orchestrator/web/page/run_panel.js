@@ -32,7 +32,7 @@ export class RunPanel {
   #newest = -1;
   #run = '';
   #eventsShown = '';
-  /** @type {Map<string, { card: HTMLElement, set: (one: import('./contract.js').Secondary, isHolder: boolean, longest: number, owner: number) => void }>} */
+  /** @type {Map<string, ReturnType<typeof secondaryCard>>} */
   #cards = new Map();
 
   constructor() {
@@ -41,12 +41,24 @@ export class RunPanel {
       key.append(element('i', { class: `swatch part-${field}` }), element('span', { text: label }));
     }
     const head = element('tr', {});
-    for (const [text, kind] of [['level', ''], ['owner', ''], ['here', 'number'], ['ghosts', 'number']]) head.append(element('th', { scope: 'col', text, class: kind }));
+    for (const [text, kind] of [
+      ['level', ''],
+      ['owner', ''],
+      ['here', 'number'],
+      ['ghosts', 'number'],
+    ])
+      head.append(element('th', { scope: 'col', text, class: kind }));
     this.#view.append(
-      heading('Step'), this.#holder,
-      heading('Secondaries'), this.#secondaries, key,
-      heading('Levels'), element('table', { class: 'levels' }, element('thead', {}, head), this.#levels),
-      heading('Events'), this.#events, this.#problems,
+      heading('Step'),
+      this.#holder,
+      heading('Secondaries'),
+      this.#secondaries,
+      key,
+      heading('Levels'),
+      element('table', { class: 'levels' }, element('thead', {}, head), this.#levels),
+      heading('Events'),
+      this.#events,
+      this.#problems,
     );
   }
 
@@ -57,7 +69,12 @@ export class RunPanel {
   setRun(run, levelIndex) {
     if (this.#view.hidden) return;
     const holder = run.holder;
-    setText(this.#holder, holder ? `${holder.peer} holds the step${holder.reason ? `: ${holder.reason}` : ''}` : 'No secondary holds the others back.');
+    setText(
+      this.#holder,
+      holder
+        ? `${holder.peer} holds the step${holder.reason ? `: ${holder.reason}` : ''}`
+        : 'No secondary holds the others back.',
+    );
     this.#holder.classList.toggle('is-held', holder !== null);
     this.#showSecondaries(run);
     this.#showLevels(run, levelIndex);
@@ -68,14 +85,17 @@ export class RunPanel {
   setProblems(problems) {
     this.#problems.hidden = problems.length === 0;
     this.#problems.replaceChildren(
-      element('summary', { text: `${problems.length} ${problems.length === 1 ? 'file is' : 'files are'} not drawn` }),
+      element('summary', {
+        text: `${problems.length} ${problems.length === 1 ? 'file is' : 'files are'} not drawn`,
+      }),
       ...problems.slice(0, 50).map((text) => element('p', { class: 'quiet', text })),
     );
   }
 
   /** @param {import('./contract.js').RunMessage} run */
   #showSecondaries(run) {
-    const total = (/** @type {import('./contract.js').Secondary} */ one) => PARTS.reduce((sum, [field]) => sum + (one[field] ?? 0), 0);
+    const total = (/** @type {import('./contract.js').Secondary} */ one) =>
+      PARTS.reduce((sum, [field]) => sum + (one[field] ?? 0), 0);
     const longest = Math.max(1, ...run.secondaries.map(total));
     const names = new Set(run.secondaries.map((one) => one.name));
     for (const [name, { card }] of this.#cards) {
@@ -105,7 +125,16 @@ export class RunPanel {
       let row = rows.rows[index];
       if (!row) {
         row = rows.insertRow();
-        row.append(element('th', { scope: 'row' }, element('span', { class: 'named' }, element('i', { class: 'swatch' }), element('span'))), element('td'), element('td', { class: 'number' }), element('td', { class: 'number' }));
+        row.append(
+          element(
+            'th',
+            { scope: 'row' },
+            element('span', { class: 'named' }, element('i', { class: 'swatch' }), element('span')),
+          ),
+          element('td'),
+          element('td', { class: 'number' }),
+          element('td', { class: 'number' }),
+        );
       }
       const [name, owner, here, ghosts] = row.cells;
       row.classList.toggle('is-idle', !level.active);
@@ -143,12 +172,18 @@ export class RunPanel {
     const shown = `${this.#run} ${this.#newest}`;
     if (shown === this.#eventsShown) return;
     this.#eventsShown = shown;
-    const items = this.#heard.toReversed().map((event) =>
-      element('li', { class: `event-${event.severity ?? 'info'}` },
-        element('span', { class: 'number quiet', text: whole(event.iteration) }),
-        element('span', { text: event.text })),
-    );
-    if (items.length === 0) items.push(element('li', { class: 'quiet', text: 'Nothing has happened yet.' }));
+    const items = this.#heard
+      .toReversed()
+      .map((event) =>
+        element(
+          'li',
+          { class: `event-${event.severity ?? 'info'}` },
+          element('span', { class: 'number quiet', text: whole(event.iteration) }),
+          element('span', { text: event.text }),
+        ),
+      );
+    if (items.length === 0)
+      items.push(element('li', { class: 'quiet', text: 'Nothing has happened yet.' }));
     this.#events.replaceChildren(...items);
   }
 }
@@ -167,11 +202,18 @@ function secondaryCard(name) {
   const swatch = element('i', { class: 'swatch' });
   const state = element('span', { class: 'quiet' });
   const step = element('span', { class: 'number' });
-  const bars = PARTS.map(([field, label]) => element('i', { class: `part-${field}`, title: label }));
+  const bars = PARTS.map(([field, label]) =>
+    element('i', { class: `part-${field}`, title: label }),
+  );
   const bar = element('div', { class: 'bar', role: 'img' }, ...bars);
   const facts = element('p', { class: 'quiet number' });
-  const card = element('article', { class: 'secondary', 'data-peer': name },
-    element('header', {}, swatch, element('strong', { text: name }), state, step), bar, facts);
+  const card = element(
+    'article',
+    { class: 'secondary', 'data-peer': name },
+    element('header', {}, swatch, element('strong', { text: name }), state, step),
+    bar,
+    facts,
+  );
   /**
    * @param {import('./contract.js').Secondary} one
    * @param {boolean} isHolder
@@ -186,13 +228,21 @@ function secondaryCard(name) {
     PARTS.forEach(([field], index) => {
       bars[index].style.width = `${(((one[field] ?? 0) / longest) * 100).toFixed(1)}%`;
     });
-    bar.setAttribute('aria-label', PARTS.map(([field, label]) => `${label} ${micros(one[field])}`).join(', '));
+    bar.setAttribute(
+      'aria-label',
+      PARTS.map(([field, label]) => `${label} ${micros(one[field])}`).join(', '),
+    );
     const count = countOf(one.performers);
-    setText(facts, [
-      `${count} ${count === 1 ? 'performer' : 'performers'}`,
-      one.cpu === undefined ? '' : `${Math.round(one.cpu * 100)} % cpu`,
-      one.memory_bytes ? bytes(one.memory_bytes) : '',
-    ].filter(Boolean).join(' · '));
+    setText(
+      facts,
+      [
+        `${count} ${count === 1 ? 'performer' : 'performers'}`,
+        one.cpu === undefined ? '' : `${Math.round(one.cpu * 100)} % cpu`,
+        one.memory_bytes ? bytes(one.memory_bytes) : '',
+      ]
+        .filter(Boolean)
+        .join(' · '),
+    );
   };
   return { card, set };
 }

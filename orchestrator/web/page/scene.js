@@ -6,8 +6,18 @@
  * @module scene
  */
 
-import { Box3, Color, DynamicDrawUsage, Group, InstancedMesh, Matrix4, SRGBColorSpace, Vector3 } from './vendor/three.module.min.js';
+import {
+  Box3,
+  Color,
+  DynamicDrawUsage,
+  Group,
+  InstancedMesh,
+  Matrix4,
+  SRGBColorSpace,
+  Vector3,
+} from './vendor/three.module.min.js';
 import { report } from './assets.js';
+import { categoryColour } from './colours.js';
 import { geometryOf, matrixOf, unitShape } from './shapes.js';
 
 /** @typedef {import('./contract.js').World} World */
@@ -40,6 +50,8 @@ import { geometryOf, matrixOf, unitShape } from './shapes.js';
 const SHADOW_OPACITY_MIN = 0.6;
 /** Colour of collision shapes. */
 const COLLISION = { diffuse: [0.9, 0.55, 0.1, 0.45] };
+/** Colours of models that say nothing of their look. */
+const SOFT_COLOURS = 7;
 const scratch = new Matrix4();
 
 export class WorldScene {
@@ -139,7 +151,9 @@ export class WorldScene {
     const bounds = entry.bounds[index];
     const collisions = link.collisions ?? [];
     for (const visual of hasVisuals ? link.visuals : collisions) {
-      this.#addShape(visual, slot, bounds, { isCollision: false, material: visual.material ?? null });
+      const material =
+        visual.material ?? (hasVisuals || entry.model.static ? null : softMaterial(entry.model.id));
+      this.#addShape(visual, slot, bounds, { isCollision: false, material });
     }
     if (!hasVisuals) return;
     for (const collision of collisions) {
@@ -170,11 +184,15 @@ export class WorldScene {
       const casts = castsShadows && surface.opacity > SHADOW_OPACITY_MIN;
       const key = `${unit.key} ${surface.key} ${casts} ${isCollision}`;
       const material = this.#materials.of(surface);
-      this.#addInstance(key, { geometry: shared, material, castsShadows: casts, isPlane, isCollision }, {
-        slot,
-        local,
-        colour: surface.colour,
-      });
+      this.#addInstance(
+        key,
+        { geometry: shared, material, castsShadows: casts, isPlane, isCollision },
+        {
+          slot,
+          local,
+          colour: surface.colour,
+        },
+      );
     } else if (geometry.asset) {
       if (geometry.scale) pose.scale(new Vector3(...geometry.scale));
       this.#addMesh(geometry.asset, pose, slot, bounds, { ...options, transparency, castsShadows });
@@ -188,7 +206,8 @@ export class WorldScene {
    * @param {Matrix4} pose
    * @param {number} slot
    * @param {Box3} bounds
-   * @param {{ isCollision: boolean, material: import('./contract.js').Material | null, transparency: number, castsShadows: boolean }} options
+   * @param {{ isCollision: boolean, material: import('./contract.js').Material | null,
+   *   transparency: number, castsShadows: boolean }} options
    */
   #addMesh(asset, pose, slot, bounds, options) {
     const generation = this.#generation;
@@ -200,16 +219,21 @@ export class WorldScene {
         const surface = given && this.#materials.surface(given, transparency, { isMesh: true });
         const material = surface ? this.#materials.of(surface) : part.material;
         const colour = surface ? surface.colour : part.colour;
-        const key = `${asset} ${index} ${surface?.key ?? 'own'} ${options.castsShadows} ${options.isCollision}`;
+        const kind = `${options.castsShadows} ${options.isCollision}`;
+        const key = `${asset} ${index} ${surface?.key ?? 'own'} ${kind}`;
         const local = pose.clone().multiply(part.matrix);
         growBounds(bounds, part.geometry, local);
-        const batch = this.#addInstance(key, {
-          geometry: part.geometry,
-          material,
-          castsShadows: options.castsShadows,
-          isPlane: false,
-          isCollision: options.isCollision,
-        }, { slot, local, colour });
+        const batch = this.#addInstance(
+          key,
+          {
+            geometry: part.geometry,
+            material,
+            castsShadows: options.castsShadows,
+            isPlane: false,
+            isCollision: options.isCollision,
+          },
+          { slot, local, colour },
+        );
         this.#build(batch);
       });
       this.#onChange();
@@ -317,7 +341,9 @@ export class WorldScene {
    * @param {import('./vendor/three.module.min.js').Raycaster} raycaster
    */
   pick(raycaster) {
-    const meshes = [...this.#batches.values()].flatMap((batch) => (batch.mesh?.visible && !batch.isPlane ? [batch.mesh] : []));
+    const meshes = [...this.#batches.values()].flatMap((batch) =>
+      batch.mesh?.visible && !batch.isPlane ? [batch.mesh] : [],
+    );
     for (const mesh of meshes) mesh.computeBoundingSphere();
     const [hit] = raycaster.intersectObjects(meshes, false);
     if (!hit || hit.instanceId === undefined) return null;
@@ -357,7 +383,10 @@ export class WorldScene {
   /** Counts what is drawn: batches are draw calls. */
   counts() {
     const batches = [...this.#batches.values()];
-    return { batches: batches.length, instances: batches.reduce((sum, batch) => sum + batch.instances.length, 0) };
+    return {
+      batches: batches.length,
+      instances: batches.reduce((sum, batch) => sum + batch.instances.length, 0),
+    };
   }
 
   #clear() {
@@ -373,6 +402,16 @@ export class WorldScene {
     this.entryOfSlot = [];
     this.slotOfFrame.clear();
   }
+}
+
+/**
+ * Returns the material of a model that moves and says nothing of its look: models are told apart.
+ *
+ * @param {number} id
+ */
+function softMaterial(id) {
+  const rgb = categoryColour(id % SOFT_COLOURS).map((part) => 0.25 + part * 0.62);
+  return { diffuse: [...rgb, 1] };
 }
 
 const mixed = new Color();

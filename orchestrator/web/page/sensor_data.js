@@ -21,7 +21,29 @@ const NUMBERS = /** @type {Record<number, [number, (view: DataView, at: number) 
 /** Points of a cloud that are drawn at most. */
 const POINTS_MAX = 300_000;
 
-/** @typedef {{ points: Float32Array, fan: Float32Array | null, colours: Float32Array | null }} PointData */
+/**
+ * @typedef {object} PointData
+ * @property {Float32Array} points
+ * @property {Float32Array | null} fan triangles that rays swept
+ * @property {Float32Array | null} colours
+ */
+
+/**
+ * @typedef {object} Picture
+ * @property {number} width [px]
+ * @property {number} height [px]
+ * @property {Uint8ClampedArray<ArrayBuffer> | null} pixels
+ * @property {ImageBitmap | null} bitmap
+ * @property {string} note
+ */
+
+/**
+ * @typedef {object} Depth encoding of one number per pixel
+ * @property {number} bytes per pixel
+ * @property {number} unit factor to the unit of the suffix
+ * @property {string} suffix
+ * @property {(view: DataView, at: number) => number} read
+ */
 
 /**
  * Reads a scan: its hits as points, and the area that its rays swept as triangles.
@@ -64,9 +86,13 @@ export function readCloud(message) {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const stride = Number(message.point_stride);
   if (!(stride > 0)) throw new RangeError('a point of a cloud has no size');
-  const fields = new Map((message.fields ?? []).map((/** @type {any} */ field) => [field.name, field]));
+  const fields = new Map(
+    (message.fields ?? []).map((/** @type {any} */ field) => [field.name, field]),
+  );
   const readers = ['x', 'y', 'z'].map((name) => reader(fields.get(name), stride));
-  const colour = ['red', 'green', 'blue'].map((name) => (fields.has(name) ? reader(fields.get(name), stride) : null));
+  const colour = ['red', 'green', 'blue'].map((name) =>
+    fields.has(name) ? reader(fields.get(name), stride) : null,
+  );
   const total = Math.floor(view.byteLength / stride);
   const skip = Math.max(1, Math.ceil(total / POINTS_MAX));
   const points = [];
@@ -78,7 +104,11 @@ export function readCloud(message) {
     points.push(...place);
     if (colour[0]) colours.push(...colour.map((read) => (read ? read(view, at) / 255 : 0)));
   }
-  return { points: Float32Array.from(points), fan: null, colours: colours.length > 0 ? Float32Array.from(colours) : null };
+  return {
+    points: Float32Array.from(points),
+    fan: null,
+    colours: colours.length > 0 ? Float32Array.from(colours) : null,
+  };
 }
 
 /**
@@ -89,7 +119,8 @@ function reader(field, stride) {
   const found = NUMBERS[field?.type];
   if (!found) throw new RangeError('a cloud has no x, y and z');
   const [size, read] = found;
-  if (field.offset + size > stride) throw new RangeError(`field ${field.name} is outside of its point`);
+  if (field.offset + size > stride)
+    throw new RangeError(`field ${field.name} is outside of its point`);
   return (/** @type {DataView} */ view, /** @type {number} */ at) => read(view, at + field.offset);
 }
 
@@ -98,7 +129,7 @@ function reader(field, stride) {
  *
  * @param {any} message foxglove.RawImage or foxglove.CompressedImage
  * @param {string} schemaName
- * @returns {Promise<{ width: number, height: number, pixels: Uint8ClampedArray<ArrayBuffer> | null, bitmap: ImageBitmap | null, note: string }>}
+ * @returns {Promise<Picture>}
  */
 export async function readImage(message, schemaName) {
   const data = readBytes(message.data ?? '');
@@ -110,7 +141,8 @@ export async function readImage(message, schemaName) {
 }
 
 /**
- * Turns the bytes of a raw image into pixels; depths become grey, from near and light to far and dark.
+ * Turns the bytes of a raw image into pixels; depths become grey, from near and light to far and
+ * dark.
  *
  * @param {{ width: number, height: number, step: number, encoding: string }} message
  * @param {Uint8Array} data
@@ -131,14 +163,22 @@ export function readRaw(message, data) {
   }
   const depth = DEPTHS[encoding];
   if (!depth) throw new RangeError(`images of encoding ${encoding} are not known`);
-  const [least, most] = limits(width, height, (x, y) => depth.read(view, y * step + x * depth.bytes));
+  const [least, most] = limits(width, height, (x, y) =>
+    depth.read(view, y * step + x * depth.bytes),
+  );
   each(width, height, (at, x, y) => {
     const value = depth.read(view, y * step + x * depth.bytes);
-    const grey = Number.isFinite(value) && value > 0 ? 235 - (200 * (value - least)) / (most - least || 1) : 12;
+    const grey =
+      Number.isFinite(value) && value > 0
+        ? 235 - (200 * (value - least)) / (most - least || 1)
+        : 12;
     pixels.fill(grey, at, at + 3);
     pixels[at + 3] = 255;
   });
-  const note = most > least ? `${(least * depth.unit).toFixed(2)} to ${(most * depth.unit).toFixed(2)}${depth.suffix}` : '';
+  const note =
+    most > least
+      ? `${(least * depth.unit).toFixed(2)} to ${(most * depth.unit).toFixed(2)}${depth.suffix}`
+      : '';
   return { width, height, pixels, note };
 }
 
@@ -154,7 +194,7 @@ const COLOURS = /** @type {Record<string, { bytes: number, order: number[] }>} *
 });
 
 /** Encodings of one number per pixel. */
-const DEPTHS = /** @type {Record<string, { bytes: number, unit: number, suffix: string, read: (view: DataView, at: number) => number }>} */ ({
+const DEPTHS = /** @type {Record<string, Depth>} */ ({
   '32FC1': { bytes: 4, unit: 1, suffix: ' m', read: (view, at) => view.getFloat32(at, true) },
   '16UC1': { bytes: 2, unit: 0.001, suffix: ' m', read: (view, at) => view.getUint16(at, true) },
   mono16: { bytes: 2, unit: 1, suffix: '', read: (view, at) => view.getUint16(at, true) },
@@ -201,7 +241,12 @@ export function readContacts(message) {
     (contact.position ?? []).forEach((/** @type {any} */ point, /** @type {number} */ index) => {
       const normal = contact.normal?.[index] ?? contact.normal?.[0] ?? { z: 1 };
       const at = [point.x ?? 0, point.y ?? 0, point.z ?? 0];
-      lines.push(...at, at[0] + 0.4 * (normal.x ?? 0), at[1] + 0.4 * (normal.y ?? 0), at[2] + 0.4 * (normal.z ?? 0));
+      lines.push(
+        ...at,
+        at[0] + 0.4 * (normal.x ?? 0),
+        at[1] + 0.4 * (normal.y ?? 0),
+        at[2] + 0.4 * (normal.z ?? 0),
+      );
     });
   }
   return lines;

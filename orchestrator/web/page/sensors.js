@@ -6,7 +6,18 @@
  * @module sensors
  */
 
-import { BufferAttribute, BufferGeometry, Color, DoubleSide, Group, Matrix4, Mesh, MeshBasicMaterial, Points, PointsMaterial } from './vendor/three.module.min.js';
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DoubleSide,
+  Group,
+  Matrix4,
+  Mesh,
+  MeshBasicMaterial,
+  Points,
+  PointsMaterial,
+} from './vendor/three.module.min.js';
 import { categoryColour } from './colours.js';
 import { byId, element, setText, toggle } from './dom.js';
 import { readContacts, readCloud, readImage, readScan } from './sensor_data.js';
@@ -55,7 +66,10 @@ export class Sensors {
   /** @type {Map<string, () => void>} */
   #contacts = new Map();
   #list = element('div', { class: 'sensors' });
-  #empty = element('p', { class: 'quiet', text: 'No sensor of this run has scans, points or images.' });
+  #empty = element('p', {
+    class: 'quiet',
+    text: 'No sensor of this run has scans, points or images.',
+  });
   #wantsContacts = false;
 
   /**
@@ -91,7 +105,9 @@ export class Sensors {
   #takeChannels() {
     // While the connection is lost, what was shown stays.
     if (this.#connection.channels.size === 0) return;
-    const channels = [...this.#connection.channels.values()].filter((channel) => KINDS[channel.schemaName]);
+    const channels = [...this.#connection.channels.values()].filter(
+      (channel) => KINDS[channel.schemaName],
+    );
     const topics = new Set(channels.map((channel) => channel.topic));
     for (const [topic, sensor] of this.#sensors) {
       if (topics.has(topic)) continue;
@@ -115,7 +131,9 @@ export class Sensors {
   }
 
   #takeContacts() {
-    const channels = [...this.#connection.channels.values()].filter((channel) => channel.schemaName === CONTACTS);
+    const channels = [...this.#connection.channels.values()].filter(
+      (channel) => channel.schemaName === CONTACTS,
+    );
     for (const { topic } of this.#wantsContacts ? channels : []) {
       if (this.#contacts.has(topic)) continue;
       const end = this.#connection.subscribe(topic, (payload) => {
@@ -144,12 +162,30 @@ export class Sensors {
     });
     line.append(element('span', { class: 'kind quiet', text: kind }));
     const row = element('div', { class: 'sensor' }, line, note);
-    const canvas = kind === 'image' ? element('canvas', { hidden: true, role: 'img', 'aria-label': `Image of ${channel.topic}` }) : null;
+    const canvas =
+      kind === 'image'
+        ? element('canvas', {
+            hidden: true,
+            role: 'img',
+            'aria-label': `Image of ${channel.topic}`,
+          })
+        : null;
     if (canvas) row.append(canvas);
     const group = new Group();
     group.matrixAutoUpdate = false;
     /** @type {Sensor} */
-    const sensor = { channel, isShown: false, end: null, group, frame: '', pose: new Matrix4(), row, box, note, canvas };
+    const sensor = {
+      channel,
+      isShown: false,
+      end: null,
+      group,
+      frame: '',
+      pose: new Matrix4(),
+      row,
+      box,
+      note,
+      canvas,
+    };
     return sensor;
   }
 
@@ -202,7 +238,11 @@ export class Sensors {
     }
     sensor.frame = message.frame_id ?? '';
     const { position: p = {}, orientation: q = {} } = message.pose ?? {};
-    matrixOf([p.x ?? 0, p.y ?? 0, p.z ?? 0, q.x ?? 0, q.y ?? 0, q.z ?? 0, q.w ?? 1], 0, sensor.pose);
+    matrixOf(
+      [p.x ?? 0, p.y ?? 0, p.z ?? 0, q.x ?? 0, q.y ?? 0, q.z ?? 0, q.w ?? 1],
+      0,
+      sensor.pose,
+    );
     const isScan = schemaName === 'foxglove.LaserScan';
     const data = isScan ? readScan(message) : readCloud(message);
     const index = [...this.#sensors.keys()].indexOf(sensor.channel.topic);
@@ -224,7 +264,8 @@ export class Sensors {
     const image = await readImage(message, schemaName);
     if (canvas.width !== image.width) canvas.width = image.width;
     if (canvas.height !== image.height) canvas.height = image.height;
-    if (image.pixels) context.putImageData(new ImageData(image.pixels, image.width, image.height), 0, 0);
+    if (image.pixels)
+      context.putImageData(new ImageData(image.pixels, image.width, image.height), 0, 0);
     else if (image.bitmap) context.drawImage(image.bitmap, 0, 0);
     setText(sensor.note, `${image.width} × ${image.height}${image.note ? `, ${image.note}` : ''}`);
   }
@@ -259,14 +300,28 @@ function setPoints(group, data, colour, isScan) {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new BufferAttribute(data.points, 3));
   if (data.colours) geometry.setAttribute('color', new BufferAttribute(data.colours, 3));
-  const material = new PointsMaterial({ color: data.colours ? 0xffffff : colour, vertexColors: data.colours !== null, size: isScan ? 2.5 : 2, sizeAttenuation: false });
+  const material = new PointsMaterial({
+    color: data.colours ? 0xffffff : colour,
+    vertexColors: data.colours !== null,
+    size: isScan ? 2.5 : 2,
+    sizeAttenuation: false,
+  });
   const points = new Points(geometry, material);
   points.frustumCulled = false;
   group.add(points);
   if (!data.fan) return;
   const swept = new BufferGeometry();
   swept.setAttribute('position', new BufferAttribute(data.fan, 3));
-  const fan = new Mesh(swept, new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.12, depthWrite: false, side: DoubleSide }));
+  const fan = new Mesh(
+    swept,
+    new MeshBasicMaterial({
+      color: colour,
+      transparent: true,
+      opacity: 0.12,
+      depthWrite: false,
+      side: DoubleSide,
+    }),
+  );
   fan.frustumCulled = false;
   group.add(fan);
 }

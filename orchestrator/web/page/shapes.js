@@ -73,9 +73,16 @@ export function unitShape(geometry) {
     case 'cylinder':
       return scaled('cylinder', makeCylinder, radius, radius, length);
     case 'cone':
-      return scaled('cone', () => upright(new ConeGeometry(1, 1, segments.around)), radius, radius, length);
+      return scaled(
+        'cone',
+        () => upright(new ConeGeometry(1, 1, segments.around)),
+        radius,
+        radius,
+        length,
+      );
     case 'capsule': {
-      const make = () => upright(new CapsuleGeometry(radius, length, segments.along >> 1, segments.around));
+      const make = () =>
+        upright(new CapsuleGeometry(radius, length, segments.along >> 1, segments.around));
       return { key: `capsule ${radius} ${length}`, make, matrix: new Matrix4() };
     }
     case 'plane': {

@@ -50,7 +50,12 @@ export class Shell extends EventTarget {
         next.focus();
       });
     });
-    const tab = panel ?? stored('tab', this.#tabs.map((one) => one.id.slice(4)));
+    const tab =
+      panel ??
+      stored(
+        'tab',
+        this.#tabs.map((one) => one.id.slice(4)),
+      );
     if (tab && tab !== 'none') this.openTab(tab);
     this.#setPanel(panel ? panel !== 'none' : innerWidth >= WIDE_PX);
     this.#applyTheme();

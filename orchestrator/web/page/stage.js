@@ -1,12 +1,25 @@
 // @ts-check
 /**
- * The stage: renderer, frame loop and the ground. Frames are drawn only while something changes, and
- * with less detail where the machine has no GPU.
+ * The stage: renderer, frame loop and the ground. Frames are drawn only while something changes,
+ * and with less detail where the machine has no GPU.
  *
  * @module stage
  */
 
-import { Color, Fog, FogExp2, Group, LineBasicMaterial, LineSegments, BufferGeometry, Float32BufferAttribute, PCFShadowMap, Scene, SRGBColorSpace, WebGLRenderer } from './vendor/three.module.min.js';
+import {
+  Color,
+  Fog,
+  FogExp2,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  BufferGeometry,
+  Float32BufferAttribute,
+  PCFShadowMap,
+  Scene,
+  SRGBColorSpace,
+  WebGLRenderer,
+} from './vendor/three.module.min.js';
 import { CameraRig } from './camera.js';
 
 /** @typedef {import('./contract.js').World} World */
@@ -196,9 +209,16 @@ export class Stage extends EventTarget {
     this.scene.background = colour;
     const fog = isWorlds ? this.#worldFog : null;
     if (fog?.type === 'linear') {
-      this.scene.fog = new Fog(new Color().setRGB(...fog.color, SRGBColorSpace), fog.start, fog.end);
+      this.scene.fog = new Fog(
+        new Color().setRGB(...fog.color, SRGBColorSpace),
+        fog.start,
+        fog.end,
+      );
     } else if (fog) {
-      this.scene.fog = new FogExp2(new Color().setRGB(...fog.color, SRGBColorSpace).getHex(), fog.density);
+      this.scene.fog = new FogExp2(
+        new Color().setRGB(...fog.color, SRGBColorSpace).getHex(),
+        fog.density,
+      );
     } else {
       this.scene.fog = new Fog(colour, 60, 400);
     }
@@ -221,7 +241,11 @@ export class Stage extends EventTarget {
     if (!this.#grid) return;
     this.#grid.visible = this.showsGrid;
     const coarse = step * 5;
-    this.#grid.position.set(Math.round(target.x / coarse) * coarse, Math.round(target.y / coarse) * coarse, 0.002);
+    this.#grid.position.set(
+      Math.round(target.x / coarse) * coarse,
+      Math.round(target.y / coarse) * coarse,
+      0.002,
+    );
     const fog = this.scene.fog;
     if (fog instanceof Fog && !this.#usesWorldBackground) {
       fog.near = Math.max(distance * 1.6, 25);
@@ -243,7 +267,10 @@ function grid(step, colour) {
   const rgb = new Color(colour);
   for (let index = -half; index <= half; index += 1) {
     const strength = (index % 5 === 0 ? 0.42 : 0.16) * (1 - Math.abs(index) / half);
-    for (const [from, to] of [[-half, 0], [0, half]]) {
+    for (const [from, to] of [
+      [-half, 0],
+      [0, half],
+    ]) {
       for (const along of [0, 1]) {
         for (const end of [from, to]) {
           const point = along ? [end * step, index * step, 0] : [index * step, end * step, 0];
@@ -256,7 +283,10 @@ function grid(step, colour) {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new Float32BufferAttribute(positions, 3));
   geometry.setAttribute('color', new Float32BufferAttribute(colours, 4));
-  const lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+  const lines = new LineSegments(
+    geometry,
+    new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+  );
   lines.renderOrder = 1;
   return lines;
 }
@@ -266,7 +296,9 @@ function isSoftware() {
   const context = document.createElement('canvas').getContext('webgl2');
   if (!context) return true;
   const extension = context.getExtension('WEBGL_debug_renderer_info');
-  const name = extension ? context.getParameter(extension.UNMASKED_RENDERER_WEBGL) : context.getParameter(context.RENDERER);
+  const name = extension
+    ? context.getParameter(extension.UNMASKED_RENDERER_WEBGL)
+    : context.getParameter(context.RENDERER);
   context.getExtension('WEBGL_lose_context')?.loseContext();
   return /swiftshader|llvmpipe|software|basic render/i.test(String(name));
 }

@@ -6,7 +6,13 @@
  * @module trails
  */
 
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, LineBasicMaterial, LineSegments } from './vendor/three.module.min.js';
+import {
+  BufferAttribute,
+  BufferGeometry,
+  DynamicDrawUsage,
+  LineBasicMaterial,
+  LineSegments,
+} from './vendor/three.module.min.js';
 
 /** Points of a trail at most. */
 const POINTS_MAX = 48;
@@ -29,15 +35,28 @@ export class Trails {
    */
   constructor(slots) {
     this.#slots = slots;
-    this.#trails = slots.map(() => ({ points: new Float32Array(POINTS_MAX * 3), count: 0, head: 0 }));
+    this.#trails = slots.map(() => ({
+      points: new Float32Array(POINTS_MAX * 3),
+      count: 0,
+      head: 0,
+    }));
     const vertices = slots.length * POINTS_MAX * 2;
     this.#positions = new Float32Array(vertices * 3);
     this.#colours = new Float32Array(vertices * 4);
     const geometry = new BufferGeometry();
-    geometry.setAttribute('position', new BufferAttribute(this.#positions, 3).setUsage(DynamicDrawUsage));
-    geometry.setAttribute('color', new BufferAttribute(this.#colours, 4).setUsage(DynamicDrawUsage));
+    geometry.setAttribute(
+      'position',
+      new BufferAttribute(this.#positions, 3).setUsage(DynamicDrawUsage),
+    );
+    geometry.setAttribute(
+      'color',
+      new BufferAttribute(this.#colours, 4).setUsage(DynamicDrawUsage),
+    );
     geometry.setDrawRange(0, 0);
-    this.lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+    this.lines = new LineSegments(
+      geometry,
+      new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+    );
     this.lines.frustumCulled = false;
   }
 
@@ -53,7 +72,11 @@ export class Trails {
       const [x, y, z] = [shown[slot * 7], shown[slot * 7 + 1], shown[slot * 7 + 2]];
       if (trail.count > 0) {
         const last = ((trail.head + POINTS_MAX - 1) % POINTS_MAX) * 3;
-        const distance = Math.hypot(x - trail.points[last], y - trail.points[last + 1], z - trail.points[last + 2]);
+        const distance = Math.hypot(
+          x - trail.points[last],
+          y - trail.points[last + 1],
+          z - trail.points[last + 2],
+        );
         if (distance < SPACING_M) return;
         if (distance > JUMP_M) trail.count = 0;
       }
@@ -73,7 +96,12 @@ export class Trails {
    */
   draw(shown, colourOf) {
     let vertex = 0;
-    const put = (/** @type {ArrayLike<number>} */ from, /** @type {number} */ at, /** @type {number[]} */ rgb, /** @type {number} */ alpha) => {
+    const put = (
+      /** @type {ArrayLike<number>} */ from,
+      /** @type {number} */ at,
+      /** @type {number[]} */ rgb,
+      /** @type {number} */ alpha,
+    ) => {
       for (let axis = 0; axis < 3; axis += 1) {
         this.#positions[vertex * 3 + axis] = from[at + axis];
         this.#colours[vertex * 4 + axis] = rgb[axis];

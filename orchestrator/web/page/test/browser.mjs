@@ -20,11 +20,19 @@ export async function launch() {
     executablePath,
     headless: true,
     args: [
-      '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist',
+      '--no-sandbox',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+      '--ignore-gpu-blocklist',
       // The network is forbidden: no name resolves but that of this machine.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
-      '--disable-background-networking', '--disable-component-update', '--no-first-run', '--hide-scrollbars',
-      '--force-color-profile=srgb', '--disable-lcd-text', '--disable-dev-shm-usage',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--no-first-run',
+      '--hide-scrollbars',
+      '--force-color-profile=srgb',
+      '--disable-lcd-text',
+      '--disable-dev-shm-usage',
     ],
   });
 }
@@ -36,7 +44,11 @@ export async function open(browser, address, { width = 1280, height = 800, scale
   const problems = [];
   page.on('console', (message) => {
     const text = message.text();
-    if (['error', 'warn'].includes(message.type()) && !/GPU stall|GL Driver Message|software WebGL/.test(text)) problems.push(text);
+    if (
+      ['error', 'warn'].includes(message.type()) &&
+      !/GPU stall|GL Driver Message|software WebGL/.test(text)
+    )
+      problems.push(text);
   });
   page.on('pageerror', (error) => problems.push(String(error.stack ?? error)));
   const requests = [];
@@ -47,5 +59,7 @@ export async function open(browser, address, { width = 1280, height = 800, scale
 
 /** Waits until nothing moves in the picture and no file is on its way. */
 export async function settled(page, timeout = 30_000) {
-  await page.waitForFunction(() => document.documentElement.dataset.settled === 'true', { timeout });
+  await page.waitForFunction(() => document.documentElement.dataset.settled === 'true', {
+    timeout,
+  });
 }

@@ -1,5 +1,5 @@
-// Compares pictures by the mean colours of small areas: edges may be drawn a little differently, the
-// same thing in another place or colour may not.
+// Compares pictures by the mean colours of small areas: edges may be drawn a little differently,
+// the same thing in another place or colour may not.
 
 import { readFile } from 'node:fs/promises';
 import { load } from './modules.mjs';
@@ -12,9 +12,11 @@ const AREA = 8;
 const DIFFERS = 14;
 
 export async function compare(foundPath, keptPath) {
-  const [found, kept] = (await Promise.all([readFile(foundPath), readFile(keptPath)])).map((bytes) => PNG.sync.read(bytes));
+  const [found, kept] = (await Promise.all([readFile(foundPath), readFile(keptPath)])).map(
+    (bytes) => PNG.sync.read(bytes),
+  );
   if (found.width !== kept.width || found.height !== kept.height) {
-    throw new Error(`${foundPath} has ${found.width} x ${found.height} pixels instead of ${kept.width} x ${kept.height}`);
+    throw new Error(`${foundPath} has ${size(found)} pixels instead of ${size(kept)}`);
   }
   let [areas, different, sum] = [0, 0, 0];
   for (let y = 0; y < found.height; y += AREA) {
@@ -29,12 +31,17 @@ export async function compare(foundPath, keptPath) {
   return { share: different / areas, mean: sum / areas };
 }
 
+function size({ width, height }) {
+  return `${width} x ${height}`;
+}
+
 function mean(image, left, top) {
   const sum = [0, 0, 0];
   let count = 0;
   for (let y = top; y < Math.min(top + AREA, image.height); y += 1) {
     for (let x = left; x < Math.min(left + AREA, image.width); x += 1) {
-      for (let part = 0; part < 3; part += 1) sum[part] += image.data[(y * image.width + x) * 4 + part];
+      for (let part = 0; part < 3; part += 1)
+        sum[part] += image.data[(y * image.width + x) * 4 + part];
       count += 1;
     }
   }

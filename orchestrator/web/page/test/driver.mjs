@@ -1,5 +1,5 @@
-// Drives a browser by orders: one JSON object a line on standard input, one answer a line on standard
-// output, `{"value": ...}` or `{"error": "..."}`.
+// Drives a browser by orders: one JSON object a line on standard input, one answer a line on
+// standard output, `{"value": ...}` or `{"error": "..."}`.
 
 import { createInterface } from 'node:readline';
 import { launch, open } from './browser.mjs';
@@ -32,7 +32,9 @@ const orders = {
   },
   compare: ({ found, kept }) => compare(found, kept),
   problems() {
-    const away = shown.requests.filter((one) => !/^(http:\/\/127\.0\.0\.1:|ws:\/\/127\.0\.0\.1:|blob:|data:)/.test(one));
+    const away = shown.requests.filter(
+      (one) => !/^(http:\/\/127\.0\.0\.1:|ws:\/\/127\.0\.0\.1:|blob:|data:)/.test(one),
+    );
     const found = [...shown.problems, ...away.map((one) => `asked for ${one}`)];
     shown.problems.length = 0;
     shown.requests.length = 0;

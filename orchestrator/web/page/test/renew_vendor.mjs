@@ -4,9 +4,12 @@
 // the packages give.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { dirname } from 'node:path';
+import { load } from './modules.mjs';
 
+const { build } = load('esbuild');
+
+const packages = dirname(dirname(load.resolve('esbuild/package.json')));
 const vendor = new URL('../vendor/', import.meta.url);
 
 /** One module with all that the page uses of three.js; what is not named is left out. */
@@ -18,7 +21,7 @@ export { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js';
 
 async function bundle() {
   const result = await build({
-    stdin: { contents: entry, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+    stdin: { contents: entry, resolveDir: packages },
     bundle: true,
     format: 'esm',
     legalComments: 'inline',
@@ -33,22 +36,23 @@ async function main() {
   const lock = JSON.parse(await readFile(new URL('package-lock.json', import.meta.url), 'utf8'));
   const three = lock.packages['node_modules/three'];
   const esbuild = lock.packages['node_modules/esbuild'];
-  const licence = await readFile(new URL('node_modules/three/LICENSE', import.meta.url));
+  const licence = await readFile(`${packages}/three/LICENSE`);
   const readme = `# Files of others
 
 | file | package | licence |
 |---|---|---|
-| \`three.module.min.js\` | npm \`three\` ${three.version} with its addons OrbitControls and GLTFLoader | MIT, \`three.LICENSE\` |
+| \`three.module.min.js\` | npm \`three\` ${three.version} | MIT, \`three.LICENSE\` |
 
-The module is bundled by esbuild ${esbuild.version}, which leaves out no export of three.js.
+The module has all of three.js and its addons OrbitControls and GLTFLoader, bundled by esbuild
+${esbuild.version}.
 
 | package | integrity on npm |
 |---|---|
 | \`three\` ${three.version} | \`${three.integrity}\` |
 | \`esbuild\` ${esbuild.version} | \`${esbuild.integrity}\` |
 
-\`npm ci && npm run renew\` in \`../test\` writes this folder again, \`npm run renew -- --check\` compares it;
-a new version is a new number in \`../test/package.json\` and \`npm install\`.
+\`npm ci && npm run renew\` in \`../test\` writes this folder again, \`npm run renew -- --check\`
+compares it; a new version is a new number in \`../test/package.json\` and \`npm install\`.
 `;
   const files = {
     'three.module.min.js': await bundle(),

@@ -18,20 +18,45 @@ export function checker() {
 
 /** A pyramid with its base on z = 0, as GLB. */
 export function pyramid() {
-  const [a, b, c, d, tip] = [[-0.5, -0.5, 0], [0.5, -0.5, 0], [0.5, 0.5, 0], [-0.5, 0.5, 0], [0, 0, 0.9]];
+  const [a, b, c, d, tip] = [
+    [-0.5, -0.5, 0],
+    [0.5, -0.5, 0],
+    [0.5, 0.5, 0],
+    [-0.5, 0.5, 0],
+    [0, 0, 0.9],
+  ];
   const corners = [a, b, tip, b, c, tip, c, d, tip, d, a, tip].flat();
   const positions = Buffer.from(Float32Array.from(corners).buffer);
-  const document = Buffer.from(JSON.stringify({
-    asset: { version: '2.0' },
-    scene: 0,
-    scenes: [{ nodes: [0] }],
-    nodes: [{ mesh: 0 }],
-    materials: [{ pbrMetallicRoughness: { baseColorFactor: [0.75, 0.3, 0.5, 1], metallicFactor: 0, roughnessFactor: 0.6 } }],
-    meshes: [{ primitives: [{ attributes: { POSITION: 0 }, material: 0 }] }],
-    accessors: [{ bufferView: 0, componentType: 5126, count: 12, type: 'VEC3', min: [-0.5, -0.5, 0], max: [0.5, 0.5, 0.9] }],
-    bufferViews: [{ buffer: 0, byteLength: positions.length }],
-    buffers: [{ byteLength: positions.length }],
-  }));
+  const document = Buffer.from(
+    JSON.stringify({
+      asset: { version: '2.0' },
+      scene: 0,
+      scenes: [{ nodes: [0] }],
+      nodes: [{ mesh: 0 }],
+      materials: [
+        {
+          pbrMetallicRoughness: {
+            baseColorFactor: [0.75, 0.3, 0.5, 1],
+            metallicFactor: 0,
+            roughnessFactor: 0.6,
+          },
+        },
+      ],
+      meshes: [{ primitives: [{ attributes: { POSITION: 0 }, material: 0 }] }],
+      accessors: [
+        {
+          bufferView: 0,
+          componentType: 5126,
+          count: 12,
+          type: 'VEC3',
+          min: [-0.5, -0.5, 0],
+          max: [0.5, 0.5, 0.9],
+        },
+      ],
+      bufferViews: [{ buffer: 0, byteLength: positions.length }],
+      buffers: [{ byteLength: positions.length }],
+    }),
+  );
   const json = Buffer.concat([document, Buffer.alloc((4 - (document.length % 4)) % 4, 0x20)]);
   const header = Buffer.alloc(12);
   header.write('glTF', 0);

@@ -1,4 +1,5 @@
-// A stand-in for `phalanx web`: it serves the page and a world that is generated, by the same protocol.
+// A stand-in for `phalanx web`: it serves the page and a world that is generated, by the same
+// protocol.
 
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
@@ -10,8 +11,16 @@ import { buffersAt, levelAt } from './worlds.mjs';
 const { WebSocketServer } = load('ws');
 
 const PAGE = new URL('../../', import.meta.url);
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self' blob: ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "connect-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'";
 
 /** Channels of the stand-in. */
 const CHANNELS = [
@@ -53,10 +62,18 @@ export class StandIn {
 
   async listen(port = 0) {
     this.#http = createServer((request, response) => this.#serve(request, response));
-    this.#sockets = new WebSocketServer({ server: this.#http, handleProtocols: (offered) => (offered.has('foxglove.sdk.v1') ? 'foxglove.sdk.v1' : false), verifyClient: ({ req }) => this.#isAllowed(req) });
+    this.#sockets = new WebSocketServer({
+      server: this.#http,
+      handleProtocols: (offered) => (offered.has('foxglove.sdk.v1') ? 'foxglove.sdk.v1' : false),
+      verifyClient: ({ req }) => this.#isAllowed(req),
+    });
     this.#sockets.on('connection', (socket) => this.#accept(socket));
     await new Promise((resolve) => this.#http.listen(port, '127.0.0.1', resolve));
-    this.#timers.push(setInterval(() => this.#advance(), 33), setInterval(() => this.#sendRun(), 100), setInterval(() => this.#sendSensors(), 100));
+    this.#timers.push(
+      setInterval(() => this.#advance(), 33),
+      setInterval(() => this.#sendRun(), 100),
+      setInterval(() => this.#sendSensors(), 100),
+    );
     return `http://127.0.0.1:${this.#http.address().port}/`;
   }
 
@@ -73,20 +90,33 @@ export class StandIn {
   }
 
   #isAllowed(request) {
-    return !this.#token || new URL(request.url, 'http://stand.in').searchParams.get('token') === this.#token;
+    return (
+      !this.#token ||
+      new URL(request.url, 'http://stand.in').searchParams.get('token') === this.#token
+    );
   }
 
   async #serve(request, response) {
     const path = new URL(request.url, 'http://stand.in').pathname;
     const headers = { 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff' };
-    const send = (status, type, body) => response.writeHead(status, { ...headers, 'Content-Type': type }).end(body);
-    if (path.startsWith('/assets/') && this.#token && request.headers.authorization !== `Bearer ${this.#token}`) return send(401, 'text/plain', 'a token is wanted');
+    const send = (status, type, body) =>
+      response.writeHead(status, { ...headers, 'Content-Type': type }).end(body);
+    if (
+      path.startsWith('/assets/') &&
+      this.#token &&
+      request.headers.authorization !== `Bearer ${this.#token}`
+    )
+      return send(401, 'text/plain', 'a token is wanted');
     if (path === '/assets/checker.png') return send(200, 'image/png', checker());
     if (path === '/assets/pyramid.glb') return send(200, 'model/gltf-binary', pyramid());
     const name = path === '/' ? 'index.html' : path.replace(/^\/page\//, '');
     if (name.includes('..') || name.startsWith('test')) return send(404, 'text/plain', 'not found');
     try {
-      return send(200, TYPES[extname(name)] ?? 'application/octet-stream', await readFile(new URL(name, PAGE)));
+      return send(
+        200,
+        TYPES[extname(name)] ?? 'application/octet-stream',
+        await readFile(new URL(name, PAGE)),
+      );
     } catch {
       return send(404, 'text/plain', 'not found');
     }
@@ -96,10 +126,35 @@ export class StandIn {
     const client = { socket, subscriptions: new Map(), hasAll: false, sentEvents: 0 };
     this.#clients.add(client);
     socket.on('close', () => this.#clients.delete(client));
-    socket.on('message', (data, isBinary) => (isBinary ? this.#onBinary(client, data) : this.#onText(client, JSON.parse(data))));
-    socket.send(JSON.stringify({ op: 'serverInfo', name: 'stand-in', capabilities: ['clientPublish', 'services', 'time'], supportedEncodings: ['json'], metadata: {}, sessionId: '1' }));
-    socket.send(JSON.stringify({ op: 'advertise', channels: this.#channels().map((one) => ({ ...one, schema: '' })) }));
-    socket.send(JSON.stringify({ op: 'advertiseServices', services: SERVICES.map((name, index) => ({ id: index + 1, name: `/phalanx/${name}`, type: 'phalanx' })) }));
+    socket.on('message', (data, isBinary) =>
+      isBinary ? this.#onBinary(client, data) : this.#onText(client, JSON.parse(data)),
+    );
+    socket.send(
+      JSON.stringify({
+        op: 'serverInfo',
+        name: 'stand-in',
+        capabilities: ['clientPublish', 'services', 'time'],
+        supportedEncodings: ['json'],
+        metadata: {},
+        sessionId: '1',
+      }),
+    );
+    socket.send(
+      JSON.stringify({
+        op: 'advertise',
+        channels: this.#channels().map((one) => ({ ...one, schema: '' })),
+      }),
+    );
+    socket.send(
+      JSON.stringify({
+        op: 'advertiseServices',
+        services: SERVICES.map((name, index) => ({
+          id: index + 1,
+          name: `/phalanx/${name}`,
+          type: 'phalanx',
+        })),
+      }),
+    );
   }
 
   #channels() {
@@ -110,22 +165,38 @@ export class StandIn {
     if (message.op === 'subscribe') {
       for (const { id, channelId } of message.subscriptions) {
         client.subscriptions.set(channelId, id);
-        if (channelId === 1) this.#send(client, 1, JSON.stringify({ frame: '', worlds: [this.#world.world], problems: [] }));
+        if (channelId === 1)
+          this.#send(
+            client,
+            1,
+            JSON.stringify({ frame: '', worlds: [this.#world.world], problems: [] }),
+          );
         if (channelId === 3) client.hasAll = false;
       }
     } else if (message.op === 'unsubscribe') {
-      for (const [channel, id] of client.subscriptions) if (message.subscriptionIds.includes(id)) client.subscriptions.delete(channel);
+      for (const [channel, id] of client.subscriptions)
+        if (message.subscriptionIds.includes(id)) client.subscriptions.delete(channel);
     } else if (message.op === 'advertise') {
-      client.topics = new Map([...(client.topics ?? []), ...message.channels.map((one) => [one.id, one.topic])]);
+      client.topics = new Map([
+        ...(client.topics ?? []),
+        ...message.channels.map((one) => [one.id, one.topic]),
+      ]);
     }
   }
 
   #onBinary(client, data) {
     if (data[0] === 1) {
-      this.published.push({ topic: client.topics?.get(data.readUInt32LE(1)), message: JSON.parse(data.subarray(5)) });
+      this.published.push({
+        topic: client.topics?.get(data.readUInt32LE(1)),
+        message: JSON.parse(data.subarray(5)),
+      });
       return;
     }
-    const [service, call, length] = [data.readUInt32LE(1), data.readUInt32LE(5), data.readUInt32LE(9)];
+    const [service, call, length] = [
+      data.readUInt32LE(1),
+      data.readUInt32LE(5),
+      data.readUInt32LE(9),
+    ];
     const request = JSON.parse(data.subarray(13 + length));
     const answer = Buffer.from(JSON.stringify(this.#answer(SERVICES[service - 1], request)));
     const head = Buffer.alloc(17);
@@ -142,12 +213,24 @@ export class StandIn {
     if (service === 'play') this.state = 'running';
     else if (service === 'pause') this.state = 'paused';
     else if (service === 'step') {
-      if (this.state !== 'paused') return { ok: false, message: 'the run is running: pause it to step' };
+      if (this.state !== 'paused')
+        return { ok: false, message: 'the run is running: pause it to step' };
       this.iteration += request.count;
     } else if (service === 'pace') this.pace = request.factor;
     else if (service === 'seek') this.iteration = Math.round(request.sim_time_s * 1000);
-    else if (service === 'run_to') this.iteration = Math.max(this.iteration, Math.round(request.sim_time_s * 1000));
-    else if (service === 'show') return { ok: true, message: '', title: `performer ${request.name}`, lines: [['owner', 's1'], ['systems', 'DiffDrive'], ['', 'Lidar']] };
+    else if (service === 'run_to')
+      this.iteration = Math.max(this.iteration, Math.round(request.sim_time_s * 1000));
+    else if (service === 'show')
+      return {
+        ok: true,
+        message: '',
+        title: `performer ${request.name}`,
+        lines: [
+          ['owner', 's1'],
+          ['systems', 'DiffDrive'],
+          ['', 'Lidar'],
+        ],
+      };
     return { ok: true, message: '' };
   }
 
@@ -171,6 +254,7 @@ export class StandIn {
   #advance() {
     if (this.state === 'running') this.iteration += Math.round(33 * (this.pace || 1));
     const { performers, place, world, secondaries } = this.#world;
+    const names = world.levels.map((one) => one.name);
     const time = this.iteration / 1000;
     const places = performers.map((_, index) => place(index, time));
     places.forEach(({ pose }, index) => {
@@ -179,12 +263,22 @@ export class StandIn {
       this.#hands[index] = level;
       if (before === undefined || before === level) return;
       this.#handOffs[index] = (this.#handOffs[index] ?? 0) + 1;
-      this.#events.push({ number: this.#events.length, iteration: this.iteration, severity: 'info', kind: 'hand-off', text: `${performers[index].name} from ${world.levels[before].name} to ${world.levels[level].name}` });
+      this.#events.push({
+        number: this.#events.length,
+        iteration: this.iteration,
+        severity: 'info',
+        kind: 'hand-off',
+        text: `${performers[index].name} from ${names[before]} to ${names[level]}`,
+      });
     });
     this.#levels = places.map(({ pose }) => buffersAt(world.levels, pose[0], pose[1]));
     const owner = (level) => (level === world.levels.length - 1 ? 0 : level % secondaries.length);
     for (const client of this.#clients) {
-      if (!client.subscriptions.has(3) || (client.hasAll && this.state !== 'running' && client.at === this.iteration)) continue;
+      if (
+        !client.subscriptions.has(3) ||
+        (client.hasAll && this.state !== 'running' && client.at === this.iteration)
+      )
+        continue;
       client.hasAll = true;
       client.at = this.iteration;
       this.#send(client, 3, this.#poses(places, owner));
@@ -222,26 +316,65 @@ export class StandIn {
     const time = this.iteration / 1000;
     const names = world.levels.map((level) => level.name);
     const ownerOf = (level) => (level === names.length - 1 ? 0 : level % secondaries.length);
-    const inLevel = (level) => performers.filter((_, index) => this.#hands[index] === level).map((one) => one.name);
+    const inLevel = (level) =>
+      performers.filter((_, index) => this.#hands[index] === level).map((one) => one.name);
     const plays = this.state === 'running';
     return {
-      run: this.#world.name === 'crowd' ? 'warehouse-7' : 'shapes-1', state: this.state, iteration: this.iteration, sim_time_s: time,
-      real_time_factor: plays ? this.pace * 0.998 : 0, steps_per_second: plays ? 998 * this.pace : 0, pace: this.pace,
-      holder: secondaries.length > 1 && plays ? { peer: secondaries[1], reason: 'answers last in 71 % of the steps' } : null,
-      owners: secondaries, recording: this.#recording, read_only: false, digest: '5f0c2a91',
-      drive: performers.slice(0, 3).map(({ name }) => ({ model: name, topic: `/model/${name}/cmd_vel` })),
+      run: this.#world.name === 'crowd' ? 'warehouse-7' : 'shapes-1',
+      state: this.state,
+      iteration: this.iteration,
+      sim_time_s: time,
+      real_time_factor: plays ? this.pace * 0.998 : 0,
+      steps_per_second: plays ? 998 * this.pace : 0,
+      pace: this.pace,
+      holder:
+        secondaries.length > 1 && plays
+          ? { peer: secondaries[1], reason: 'answers last in 71 % of the steps' }
+          : null,
+      owners: secondaries,
+      recording: this.#recording,
+      read_only: false,
+      digest: '5f0c2a91',
+      drive: performers
+        .slice(0, 3)
+        .map(({ name }) => ({ model: name, topic: `/model/${name}/cmd_vel` })),
       secondaries: secondaries.map((name, index) => ({
-        name, state: 'active', physics_us: 410 + 160 * (index === 1 ? 1.6 : Math.sin(index)), systems_us: 90 + 10 * index, sensors_us: index === 0 ? 120 : 30,
-        busy_us: 640 + 90 * index, wait_us: index === 1 ? 20 : 330, blocked_us: 0, last_share: 0.3, blocking: index === 1, cpu: 0.62 + 0.08 * index, memory_bytes: 88e6 + index * 7e6,
-        performers: performers.filter((_, at) => ownerOf(this.#hands[at] ?? 0) === index).map((one) => one.name),
+        name,
+        state: 'active',
+        physics_us: 410 + 160 * (index === 1 ? 1.6 : Math.sin(index)),
+        systems_us: 90 + 10 * index,
+        sensors_us: index === 0 ? 120 : 30,
+        busy_us: 640 + 90 * index,
+        wait_us: index === 1 ? 20 : 330,
+        blocked_us: 0,
+        last_share: 0.3,
+        blocking: index === 1,
+        cpu: 0.62 + 0.08 * index,
+        memory_bytes: 88e6 + index * 7e6,
+        performers: performers
+          .filter((_, at) => ownerOf(this.#hands[at] ?? 0) === index)
+          .map((one) => one.name),
       })),
       levels: names.map((name, index) => ({
-        name, world: world.world, active: name === 'default' || inLevel(index).length > 0, suspended: false, owner: secondaries[ownerOf(index)],
-        performers: inLevel(index), ghosts: performers.filter((_, at) => this.#levels[at]?.includes(index)).map((one) => one.name), hand_offs: 0, physics_us: 100,
+        name,
+        world: world.world,
+        active: name === 'default' || inLevel(index).length > 0,
+        suspended: false,
+        owner: secondaries[ownerOf(index)],
+        performers: inLevel(index),
+        ghosts: performers
+          .filter((_, at) => this.#levels[at]?.includes(index))
+          .map((one) => one.name),
+        hand_offs: 0,
+        physics_us: 100,
       })),
       performers: performers.map(({ name }, index) => ({
-        name, level: names[this.#hands[index] ?? 0], owner: secondaries[ownerOf(this.#hands[index] ?? 0)], hand_offs: this.#handOffs[index] ?? 0,
-        speed: Math.hypot(...place(index, time).velocity), group: index % 40 < 3 ? Math.floor(index / 40) : null,
+        name,
+        level: names[this.#hands[index] ?? 0],
+        owner: secondaries[ownerOf(this.#hands[index] ?? 0)],
+        hand_offs: this.#handOffs[index] ?? 0,
+        speed: Math.hypot(...place(index, time).velocity),
+        group: index % 40 < 3 ? Math.floor(index / 40) : null,
       })),
       events,
     };
@@ -252,31 +385,55 @@ export class StandIn {
     const time = this.iteration / 1000;
     const pose = { position: { x: 0.18, y: 0, z: 0.6 }, orientation: { x: 0, y: 0, z: 0, w: 1 } };
     const frame = 'rover_1::base';
-    this.#broadcast(4, () => JSON.stringify({
-      timestamp: { sec: Math.floor(time), nsec: 0 }, frame_id: frame, pose, start_angle: -2.2, end_angle: 2.2,
-      ranges: Array.from({ length: 221 }, (_, index) => 3.2 + 0.9 * Math.sin(index / 9 + time) + (index % 70 < 12 ? -1.2 : 0)), intensities: [],
-    }));
+    this.#broadcast(4, () =>
+      JSON.stringify({
+        timestamp: { sec: Math.floor(time), nsec: 0 },
+        frame_id: frame,
+        pose,
+        start_angle: -2.2,
+        end_angle: 2.2,
+        ranges: Array.from(
+          { length: 221 },
+          (_, index) => 3.2 + 0.9 * Math.sin(index / 9 + time) + (index % 70 < 12 ? -1.2 : 0),
+        ),
+        intensities: [],
+      }),
+    );
     this.#broadcast(5, () => JSON.stringify(cloud(frame, pose, time)));
     this.#broadcast(6, () => JSON.stringify(depth(frame, time)));
-    this.#broadcast(7, () => JSON.stringify({
-      contact: this.#world.performers.slice(0, 20).map((_, index) => {
-        const { pose: [x, y] } = this.#world.place(index, time);
-        return { position: [{ x, y, z: 0 }], normal: [{ x: 0, y: 0, z: 1 }], depth: [0.001] };
+    this.#broadcast(7, () =>
+      JSON.stringify({
+        contact: this.#world.performers.slice(0, 20).map((_, index) => {
+          const {
+            pose: [x, y],
+          } = this.#world.place(index, time);
+          return { position: [{ x, y, z: 0 }], normal: [{ x: 0, y: 0, z: 1 }], depth: [0.001] };
+        }),
       }),
-    }));
+    );
   }
 }
 
 function cloud(frame, pose, time) {
   const points = Buffer.alloc(2000 * 12);
   for (let index = 0; index < 2000; index += 1) {
-    const [azimuth, height] = [((index % 200) / 200) * Math.PI * 2, (Math.floor(index / 200) - 5) * 0.05];
+    const [azimuth, height] = [
+      ((index % 200) / 200) * Math.PI * 2,
+      (Math.floor(index / 200) - 5) * 0.05,
+    ];
     const range = 2.5 + 0.5 * Math.sin(azimuth * 5 + time);
     points.writeFloatLE(range * Math.cos(azimuth), index * 12);
     points.writeFloatLE(range * Math.sin(azimuth), index * 12 + 4);
     points.writeFloatLE(range * height, index * 12 + 8);
   }
-  return { timestamp: { sec: 0, nsec: 0 }, frame_id: frame, pose, point_stride: 12, fields: ['x', 'y', 'z'].map((name, index) => ({ name, offset: index * 4, type: 7 })), data: points.toString('base64') };
+  return {
+    timestamp: { sec: 0, nsec: 0 },
+    frame_id: frame,
+    pose,
+    point_stride: 12,
+    fields: ['x', 'y', 'z'].map((name, index) => ({ name, offset: index * 4, type: 7 })),
+    data: points.toString('base64'),
+  };
 }
 
 function depth(frame, time) {
@@ -288,5 +445,13 @@ function depth(frame, time) {
       data.writeFloatLE(disc ? 1.5 : 2 + (height - y) * 0.06, (y * width + x) * 4);
     }
   }
-  return { timestamp: { sec: 0, nsec: 0 }, frame_id: frame, width, height, step: width * 4, encoding: '32FC1', data: data.toString('base64') };
+  return {
+    timestamp: { sec: 0, nsec: 0 },
+    frame_id: frame,
+    width,
+    height,
+    step: width * 4,
+    encoding: '32FC1',
+    data: data.toString('base64'),
+  };
 }

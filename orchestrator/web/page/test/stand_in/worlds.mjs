@@ -3,14 +3,32 @@
 const AT = (x, y, z = 0, yaw = 0) => [x, y, z, 0, 0, Math.sin(yaw / 2), Math.cos(yaw / 2)];
 const ORIGIN = AT(0, 0);
 const PALETTE = [
-  [0.85, 0.87, 0.9], [0.27, 0.33, 0.42], [0.93, 0.72, 0.32], [0.55, 0.68, 0.8], [0.75, 0.42, 0.36],
+  [0.85, 0.87, 0.9],
+  [0.27, 0.33, 0.42],
+  [0.93, 0.72, 0.32],
+  [0.55, 0.68, 0.8],
+  [0.75, 0.42, 0.36],
 ];
 const material = ([red, green, blue], more = {}) => ({
-  diffuse: [red, green, blue, 1], specular: [0, 0, 0, 1], emissive: [0, 0, 0, 1], metalness: 0, roughness: 0.7,
-  transparency: 0, texture: null, texture_repeat: [1, 1], double_sided: false, lighting: true, ...more,
+  diffuse: [red, green, blue, 1],
+  specular: [0, 0, 0, 1],
+  emissive: [0, 0, 0, 1],
+  metalness: 0,
+  roughness: 0.7,
+  transparency: 0,
+  texture: null,
+  texture_repeat: [1, 1],
+  double_sided: false,
+  lighting: true,
+  ...more,
 });
 const visual = (name, geometry, pose = ORIGIN, look = material(PALETTE[0])) => ({
-  name, pose, geometry, material: look, transparency: 0, cast_shadows: true,
+  name,
+  pose,
+  geometry,
+  material: look,
+  transparency: 0,
+  cast_shadows: true,
 });
 
 /** Quaternion that turns an axis from z to y. */
@@ -18,21 +36,48 @@ const ASIDE = [0, 0, 0, Math.SQRT1_2, 0, 0, Math.SQRT1_2];
 
 function rover(colour) {
   const dark = material([0.16, 0.17, 0.19]);
-  const wheel = (x, y) => visual('wheel', { type: 'cylinder', radius: 0.14, length: 0.08 }, [x, y, 0.14, ...ASIDE.slice(3)], dark);
+  const wheel = (x, y) =>
+    visual(
+      'wheel',
+      { type: 'cylinder', radius: 0.14, length: 0.08 },
+      [x, y, 0.14, ...ASIDE.slice(3)],
+      dark,
+    );
   return [
     visual('body', { type: 'box', size: [0.8, 0.46, 0.2] }, AT(0, 0, 0.27), material(colour)),
     visual('mast', { type: 'cylinder', radius: 0.05, length: 0.2 }, AT(0.18, 0, 0.46), dark),
     visual('eye', { type: 'sphere', radius: 0.09 }, AT(0.18, 0, 0.6), material([0.93, 0.94, 0.95])),
-    wheel(0.26, 0.27), wheel(0.26, -0.27), wheel(-0.26, 0.27), wheel(-0.26, -0.27),
+    wheel(0.26, 0.27),
+    wheel(0.26, -0.27),
+    wheel(-0.26, 0.27),
+    wheel(-0.26, -0.27),
   ];
 }
 
 function ground(side) {
   return {
-    id: 0, name: 'ground', performer: false, static: true, pose: ORIGIN, canonical_link: 0,
-    links: [{ id: 0, name: 'link', pose: ORIGIN, collisions: [], visuals: [
-      visual('plane', { type: 'plane', normal: [0, 0, 1], size: [side, side] }, ORIGIN, material([0.86, 0.87, 0.88])),
-    ] }],
+    id: 0,
+    name: 'ground',
+    performer: false,
+    static: true,
+    pose: ORIGIN,
+    canonical_link: 0,
+    links: [
+      {
+        id: 0,
+        name: 'link',
+        pose: ORIGIN,
+        collisions: [],
+        visuals: [
+          visual(
+            'plane',
+            { type: 'plane', normal: [0, 0, 1], size: [side, side] },
+            ORIGIN,
+            material([0.86, 0.87, 0.88]),
+          ),
+        ],
+      },
+    ],
   };
 }
 
@@ -47,14 +92,43 @@ export function crowd(count) {
   for (let row = 0; row < across; row += 1) {
     for (let column = 0; column < across; column += 1) {
       const [x, y] = [(column + 0.5) * side - half, (row + 0.5) * side - half];
-      levels.push({ name: `hall_${row + 1}${'abcd'[column]}`, pose: AT(x, y, 1.5), size: [side, side, 3], buffer: 1.5, default: false });
+      levels.push({
+        name: `hall_${row + 1}${'abcd'[column]}`,
+        pose: AT(x, y, 1.5),
+        size: [side, side, 3],
+        buffer: 1.5,
+        default: false,
+      });
       const id = models.length;
       models.push({
-        id, name: `shelf_${id}`, performer: false, static: true, pose: AT(x, y), canonical_link: 0,
-        links: [{ id, name: 'link', pose: AT(x, y, 0, (row + column) % 2 ? 0 : Math.PI / 2), collisions: [], visuals: [
-          visual('rack', { type: 'box', size: [4, 0.7, 1.8] }, AT(0, 0, 0.9), material([0.62, 0.67, 0.72])),
-          visual('top', { type: 'box', size: [4.1, 0.8, 0.06] }, AT(0, 0, 1.83), material([0.42, 0.47, 0.53])),
-        ] }],
+        id,
+        name: `shelf_${id}`,
+        performer: false,
+        static: true,
+        pose: AT(x, y),
+        canonical_link: 0,
+        links: [
+          {
+            id,
+            name: 'link',
+            pose: AT(x, y, 0, (row + column) % 2 ? 0 : Math.PI / 2),
+            collisions: [],
+            visuals: [
+              visual(
+                'rack',
+                { type: 'box', size: [4, 0.7, 1.8] },
+                AT(0, 0, 0.9),
+                material([0.62, 0.67, 0.72]),
+              ),
+              visual(
+                'top',
+                { type: 'box', size: [4.1, 0.8, 0.06] },
+                AT(0, 0, 1.83),
+                material([0.42, 0.47, 0.53]),
+              ),
+            ],
+          },
+        ],
       });
     }
   }
@@ -75,11 +149,24 @@ export function crowd(count) {
     const { pose } = place(index, 0);
     performers.push({ name, link: id });
     models.push({
-      id, name, performer: true, static: false, pose, canonical_link: 0,
-      links: [{ id, name: 'base', pose, collisions: [], visuals: rover(PALETTE[index % PALETTE.length]) }],
+      id,
+      name,
+      performer: true,
+      static: false,
+      pose,
+      canonical_link: 0,
+      links: [
+        { id, name: 'base', pose, collisions: [], visuals: rover(PALETTE[index % PALETTE.length]) },
+      ],
     });
   }
-  return { name: 'crowd', world: world('warehouse', models, levels), performers, place, secondaries };
+  return {
+    name: 'crowd',
+    world: world('warehouse', models, levels),
+    performers,
+    place,
+    secondaries,
+  };
 }
 
 /** One of each shape, with materials. */
@@ -87,13 +174,25 @@ export function shapes() {
   const models = [ground(30)];
   const kinds = [
     ['box', { type: 'box', size: [0.8, 0.8, 0.8] }, material([0.8, 0.36, 0.3])],
-    ['sphere', { type: 'sphere', radius: 0.45 }, material([0.25, 0.5, 0.75], { metalness: 0.9, roughness: 0.25 })],
+    [
+      'sphere',
+      { type: 'sphere', radius: 0.45 },
+      material([0.25, 0.5, 0.75], { metalness: 0.9, roughness: 0.25 }),
+    ],
     ['cylinder', { type: 'cylinder', radius: 0.4, length: 0.9 }, material([0.35, 0.62, 0.45])],
     ['capsule', { type: 'capsule', radius: 0.3, length: 0.6 }, material([0.93, 0.72, 0.32])],
     ['ellipsoid', { type: 'ellipsoid', radii: [0.6, 0.35, 0.3] }, material([0.6, 0.45, 0.7])],
     ['cone', { type: 'cone', radius: 0.45, length: 0.9 }, material([0.3, 0.6, 0.65])],
-    ['glass', { type: 'box', size: [0.8, 0.8, 0.8] }, material([0.4, 0.6, 0.8], { diffuse: [0.4, 0.6, 0.8, 0.4] })],
-    ['crate', { type: 'box', size: [0.8, 0.8, 0.8] }, material([1, 1, 1], { texture: '/assets/checker.png' })],
+    [
+      'glass',
+      { type: 'box', size: [0.8, 0.8, 0.8] },
+      material([0.4, 0.6, 0.8], { diffuse: [0.4, 0.6, 0.8, 0.4] }),
+    ],
+    [
+      'crate',
+      { type: 'box', size: [0.8, 0.8, 0.8] },
+      material([1, 1, 1], { texture: '/assets/checker.png' }),
+    ],
     ['mesh', { type: 'mesh', asset: '/assets/pyramid.glb', scale: [1, 1, 1] }, null],
   ];
   const performers = [];
@@ -102,35 +201,80 @@ export function shapes() {
     performers.push({ name, link: id });
     const pose = AT((index % 3) * 1.8 - 1.8, Math.floor(index / 3) * 1.8 - 1.8, 0.6);
     models.push({
-      id, name, performer: true, static: false, pose, canonical_link: 0,
-      links: [{ id, name: 'link', pose, visuals: [visual('visual', geometry, ORIGIN, look)], collisions: [{ name: 'collision', pose: ORIGIN, geometry: { type: 'box', size: [1, 1, 1] } }] }],
+      id,
+      name,
+      performer: true,
+      static: false,
+      pose,
+      canonical_link: 0,
+      links: [
+        {
+          id,
+          name: 'link',
+          pose,
+          visuals: [visual('visual', geometry, ORIGIN, look)],
+          collisions: [
+            { name: 'collision', pose: ORIGIN, geometry: { type: 'box', size: [1, 1, 1] } },
+          ],
+        },
+      ],
     });
   });
   const place = (index, time) => ({
-    pose: AT((index % 3) * 1.8 - 1.8, Math.floor(index / 3) * 1.8 - 1.8, 0.6, 0.5 + time * 0.3 * (index % 2 ? 1 : -1)),
+    pose: AT(
+      (index % 3) * 1.8 - 1.8,
+      Math.floor(index / 3) * 1.8 - 1.8,
+      0.6,
+      0.5 + time * 0.3 * (index % 2 ? 1 : -1),
+    ),
     velocity: [0, 0, 0],
   });
-  return { name: 'shapes', world: world('shapes', models, []), performers, place, secondaries: ['s1'] };
+  return {
+    name: 'shapes',
+    world: world('shapes', models, []),
+    performers,
+    place,
+    secondaries: ['s1'],
+  };
 }
 
 function world(name, models, levels) {
   return {
-    world: name, gravity: [0, 0, -9.8], ambient: [0.4, 0.4, 0.4], background: [0.7, 0.7, 0.7], sky: null, fog: null,
-    grid: false, shadows: true, lights: [], models,
-    levels: [...levels, { name: 'default', pose: ORIGIN, size: [0, 0, 0], buffer: 0, default: true }],
+    world: name,
+    gravity: [0, 0, -9.8],
+    ambient: [0.4, 0.4, 0.4],
+    background: [0.7, 0.7, 0.7],
+    sky: null,
+    fog: null,
+    grid: false,
+    shadows: true,
+    lights: [],
+    models,
+    levels: [
+      ...levels,
+      { name: 'default', pose: ORIGIN, size: [0, 0, 0], buffer: 0, default: true },
+    ],
   };
 }
 
 /** Index of the level that a place is in; that of the default one if in none. */
 export function levelAt(levels, x, y) {
-  const found = levels.findIndex((level) => !level.default && Math.abs(x - level.pose[0]) <= level.size[0] / 2 && Math.abs(y - level.pose[1]) <= level.size[1] / 2);
+  const found = levels.findIndex(
+    (level) =>
+      !level.default &&
+      Math.abs(x - level.pose[0]) <= level.size[0] / 2 &&
+      Math.abs(y - level.pose[1]) <= level.size[1] / 2,
+  );
   return found === -1 ? levels.length - 1 : found;
 }
 
 /** Levels whose buffer a place is in. */
 export function buffersAt(levels, x, y) {
   return levels.flatMap((level, index) => {
-    const [dx, dy] = [Math.abs(x - level.pose[0]) - level.size[0] / 2, Math.abs(y - level.pose[1]) - level.size[1] / 2];
+    const [dx, dy] = [
+      Math.abs(x - level.pose[0]) - level.size[0] / 2,
+      Math.abs(y - level.pose[1]) - level.size[1] / 2,
+    ];
     const outside = Math.max(dx, dy);
     return !level.default && outside > 0 && outside <= level.buffer ? [index] : [];
   });

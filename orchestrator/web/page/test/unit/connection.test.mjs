@@ -49,10 +49,21 @@ function data(subscription, text) {
 test('subscriptions are made when channels come, and again after a loss', () => {
   const { connection, sockets } = connect();
   const heard = [];
-  connection.subscribe('/a', (payload, channel, timestampNs) => heard.push([readJson(payload), channel.id, timestampNs]));
-  sockets[0].tell({ op: 'advertise', channels: [{ id: 5, topic: '/a' }, { id: 6, topic: '/b' }] });
+  connection.subscribe('/a', (payload, channel, timestampNs) =>
+    heard.push([readJson(payload), channel.id, timestampNs]),
+  );
+  sockets[0].tell({
+    op: 'advertise',
+    channels: [
+      { id: 5, topic: '/a' },
+      { id: 6, topic: '/b' },
+    ],
+  });
   const { subscriptions } = sockets[0].sent[0];
-  assert.deepEqual(subscriptions.map((one) => one.channelId), [5]);
+  assert.deepEqual(
+    subscriptions.map((one) => one.channelId),
+    [5],
+  );
   sockets[0].onmessage({ data: data(subscriptions[0].id, '{"x":1}') });
   assert.deepEqual(heard, [[{ x: 1 }, 5, 42n]]);
 

@@ -29,14 +29,18 @@ test('neighbouring categories are told apart without red and green', () => {
 
 test('speeds grow lighter', () => {
   const light = (speed) => speedColour(speed, 2).reduce((sum, part) => sum + part, 0);
-  for (let step = 0; step < 20; step += 1) assert.ok(light(step / 10) < light((step + 1) / 10) + 1e-9);
+  for (let step = 0; step < 20; step += 1)
+    assert.ok(light(step / 10) < light((step + 1) / 10) + 1e-9);
   assert.deepEqual(speedColour(9, 2), speedColour(2, 2));
   assert.deepEqual([0.13, 1, 1.2, 4.9, 70].map(niceCeiling), [0.2, 1, 2, 5, 100]);
 });
 
 test('a legend names what is coloured', () => {
   const names = { owners: ['s1', 's2'], levels: ['hall'], fastest: 5 };
-  assert.deepEqual(legend('owner', names).map((one) => one.label), ['s1', 's2']);
+  assert.deepEqual(
+    legend('owner', names).map((one) => one.label),
+    ['s1', 's2'],
+  );
   assert.equal(legend('speed', names).at(-1).label, '5 m/s');
   assert.deepEqual(legend('material', names), []);
 });
@@ -54,7 +58,9 @@ test('figures are written for people', () => {
 });
 
 test('options are read from the fragment and what is wrong is left out', () => {
-  const options = readOptions('#token=abc&colour=owner&camera=1,2,3,4,5,6&show=levels,trails&theme=dark&quality=best');
+  const options = readOptions(
+    '#token=abc&colour=owner&camera=1,2,3,4,5,6&show=levels,trails&theme=dark&quality=best',
+  );
   assert.equal(options.token, 'abc');
   assert.equal(options.colour, 'owner');
   assert.deepEqual(options.camera, [1, 2, 3, 4, 5, 6]);
@@ -65,7 +71,13 @@ test('options are read from the fragment and what is wrong is left out', () => {
 });
 
 test('a link has the view and never the token', () => {
-  const link = writeOptions({ token: 'abc', colour: 'level', camera: [1, 2, 3, 4, 5, 6], show: ['levels'], select: 'a b' });
+  const link = writeOptions({
+    token: 'abc',
+    colour: 'level',
+    camera: [1, 2, 3, 4, 5, 6],
+    show: ['levels'],
+    select: 'a b',
+  });
   assert.ok(!link.includes('abc'));
   const again = readOptions(link);
   assert.equal(again.colour, 'level');
@@ -85,7 +97,11 @@ test('runs have every part, and performers that are not told stay', () => {
 });
 
 test('a scan has its hits as points, and gaps where nothing was hit', () => {
-  const scan = readScan({ start_angle: 0, end_angle: Math.PI, ranges: [1, 2, null, 'Infinity', 3] });
+  const scan = readScan({
+    start_angle: 0,
+    end_angle: Math.PI,
+    ranges: [1, 2, null, 'Infinity', 3],
+  });
   assert.equal(scan.points.length, 9);
   assert.ok(Math.abs(scan.points[6] + 3) < 1e-6);
   // One triangle: only the first two rays are neighbours that hit.
@@ -105,16 +121,31 @@ test('a cloud is read by its fields, and one without positions is refused', () =
 });
 
 test('images are read in their encodings', () => {
-  const colour = readRaw({ width: 1, height: 1, step: 3, encoding: 'bgr8' }, Uint8Array.from([1, 2, 3]));
+  const colour = readRaw(
+    { width: 1, height: 1, step: 3, encoding: 'bgr8' },
+    Uint8Array.from([1, 2, 3]),
+  );
   assert.deepEqual([...colour.pixels], [3, 2, 1, 255]);
-  const depth = readRaw({ width: 2, height: 1, step: 8, encoding: '32FC1' }, new Uint8Array(Float32Array.from([1, 3]).buffer));
+  const depth = readRaw(
+    { width: 2, height: 1, step: 8, encoding: '32FC1' },
+    new Uint8Array(Float32Array.from([1, 3]).buffer),
+  );
   assert.ok(depth.pixels[0] > depth.pixels[4]);
   assert.equal(depth.note, '1.00 to 3.00 m');
-  assert.throws(() => readRaw({ width: 2, height: 2, step: 6, encoding: 'rgb8' }, new Uint8Array(3)), /cut/);
-  assert.throws(() => readRaw({ width: 1, height: 1, step: 1, encoding: 'magic' }, new Uint8Array(1)), /magic/);
+  assert.throws(
+    () => readRaw({ width: 2, height: 2, step: 6, encoding: 'rgb8' }, new Uint8Array(3)),
+    /cut/,
+  );
+  assert.throws(
+    () => readRaw({ width: 1, height: 1, step: 1, encoding: 'magic' }, new Uint8Array(1)),
+    /magic/,
+  );
 });
 
 test('contacts are lines along normals', () => {
-  assert.deepEqual(readContacts({ contact: [{ position: [{ x: 1 }], normal: [{ z: 1 }] }] }), [1, 0, 0, 1, 0, 0.4]);
+  assert.deepEqual(
+    readContacts({ contact: [{ position: [{ x: 1 }], normal: [{ z: 1 }] }] }),
+    [1, 0, 0, 1, 0, 0.4],
+  );
   assert.deepEqual(readContacts({}), []);
 });

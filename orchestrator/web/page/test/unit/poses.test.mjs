@@ -1,4 +1,5 @@
-// Poses are read from bytes and shown smoothly: between what was heard, never beyond, jumps at once.
+// Poses are read from bytes and shown smoothly: between what was heard, never beyond it, and jumps
+// at once.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -30,7 +31,11 @@ function track(links) {
 }
 
 test('a message is read field by field', () => {
-  const one = readPoses(message(1.5, [{ link: 7, owner: 2, level: 3, velocity: [3, 4, 0], pose: [1, 2, 3, 0, 0, 0, 1] }]));
+  const one = readPoses(
+    message(1.5, [
+      { link: 7, owner: 2, level: 3, velocity: [3, 4, 0], pose: [1, 2, 3, 0, 0, 0, 1] },
+    ]),
+  );
   assert.equal(one.timeS, 1.5);
   assert.equal(one.iteration, 1500);
   const shown = track([7]);
@@ -52,11 +57,19 @@ test('links move between what was heard and never beyond it', () => {
   const shown = track([1]);
   for (let step = 0; step <= 10; step += 1) {
     const x = step * 0.1;
-    shown.take(readPoses(message(step * 0.033, [{ link: 1, velocity: [3, 0, 0], pose: [x, 0, 0, 0, 0, 0, 1] }])), step * 33);
+    shown.take(
+      readPoses(
+        message(step * 0.033, [{ link: 1, velocity: [3, 0, 0], pose: [x, 0, 0, 0, 0, 0, 1] }]),
+      ),
+      step * 33,
+    );
     for (const later of [5, 15, 25, 32]) {
       const before = shown.shown[0];
       shown.advance(step * 33 + later);
-      assert.ok(shown.shown[0] >= before && shown.shown[0] <= x + 1e-12, `${before} ${shown.shown[0]} ${x}`);
+      assert.ok(
+        shown.shown[0] >= before && shown.shown[0] <= x + 1e-12,
+        `${before} ${shown.shown[0]} ${x}`,
+      );
     }
   }
   shown.advance(2000);
@@ -75,7 +88,15 @@ test('a jump is shown at once, and so is time that goes back', () => {
 
 test('links that are left out stay, unknown ones are skipped', () => {
   const shown = track([1, 2]);
-  shown.take(readPoses(message(0, [{ link: 1, pose: [0.1, 0, 0, 0, 0, 0, 1] }, { link: 9, pose: [8, 8, 8, 0, 0, 0, 1] }])), 0);
+  shown.take(
+    readPoses(
+      message(0, [
+        { link: 1, pose: [0.1, 0, 0, 0, 0, 0, 1] },
+        { link: 9, pose: [8, 8, 8, 0, 0, 0, 1] },
+      ]),
+    ),
+    0,
+  );
   shown.take(readPoses(message(0.03, [{ link: 2, pose: [0.2, 0, 0, 0, 0, 0, 1] }])), 33);
   shown.advance(500);
   assert.deepEqual([shown.shown[0], shown.shown[7]], [0.1, 0.2]);
@@ -84,7 +105,10 @@ test('links that are left out stay, unknown ones are skipped', () => {
 test('a new scene keeps where known links are and starts others', () => {
   const shown = track([1, 2]);
   shown.take(readPoses(message(0, [{ link: 2, owner: 4, pose: [3, 0, 0, 0, 0, 0, 1] }])), 0);
-  shown.reset([{ id: 2, pose: STILL }, { id: 5, pose: [9, 9, 9, 0, 0, 0, 1] }]);
+  shown.reset([
+    { id: 2, pose: STILL },
+    { id: 5, pose: [9, 9, 9, 0, 0, 0, 1] },
+  ]);
   assert.deepEqual([...shown.shown.slice(0, 3)], [3, 0, 0]);
   assert.deepEqual([...shown.shown.slice(7, 10)], [9, 9, 9]);
   assert.deepEqual([...shown.owner], [4, NONE]);

@@ -13,7 +13,9 @@ function size(geometry) {
 }
 
 function near(found, wanted) {
-  found.forEach((value, axis) => assert.ok(Math.abs(value - wanted[axis]) < 0.02, `${found} instead of ${wanted}`));
+  found.forEach((value, axis) =>
+    assert.ok(Math.abs(value - wanted[axis]) < 0.02, `${found} instead of ${wanted}`),
+  );
 }
 
 test('each shape has its size, with its axis along z', () => {
@@ -28,9 +30,12 @@ test('each shape has its size, with its axis along z', () => {
 });
 
 test('a cone has its tip at +z', () => {
-  const positions = geometryOf(unitShape({ type: 'cone', radius: 1, length: 1 })).getAttribute('position');
+  const positions = geometryOf(unitShape({ type: 'cone', radius: 1, length: 1 })).getAttribute(
+    'position',
+  );
   for (let index = 0; index < positions.count; index += 1) {
-    if (positions.getZ(index) > 0.49) assert.ok(Math.hypot(positions.getX(index), positions.getY(index)) < 1e-6);
+    if (positions.getZ(index) > 0.49)
+      assert.ok(Math.hypot(positions.getX(index), positions.getY(index)) < 1e-6);
   }
 });
 

@@ -1,0 +1,337 @@
+//! Shows that the page of `phalanx web` draws worlds as they are, tells the figures that `show`
+//! tells, controls a run, and outlives runs and servers. Real runs are shown by a real Chromium that
+//! reaches no network; where there is none, these tests say so and pass.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tests::browser::Browser;
+use tests::node::Node;
+use tests::processes::{Process, Scratch, wait_for};
+use tests::repository;
+
+/// Size of the window whose picture is kept \[px\].
+const PICTURE: (u32, u32) = (640, 400);
+/// The part of a picture's areas that may differ from the kept one.
+const SHARE_MAX: f64 = 0.015;
+/// The mean difference of a colour, 0 to 255.
+const MEAN_MAX: f64 = 1.5;
+
+/// A run that is paused, and what serves it.
+struct Served {
+    web: Process,
+    address: String,
+    scratch: Scratch,
+}
+
+impl Served {
+    /// Starts run `r` of a world, paused, and a server for it.
+    fn start(world: &str, secondaries: &str) -> Self {
+        let scratch = Scratch::new();
+        run(&scratch, world, secondaries);
+        let (web, address) = serve(&scratch, "127.0.0.1:0");
+        Self {
+            web,
+            address,
+            scratch,
+        }
+    }
+
+    fn ctl(&self, command: &[&str]) {
+        let all = [&["ctl", "r"], command].concat();
+        let (code, _, stderr) = self.scratch.phalanx_says(&all);
+        assert_eq!(code, 0, "{stderr}");
+    }
+
+    fn show(&self, panel: &str) -> Value {
+        let (code, stdout, stderr) =
+            self.scratch
+                .phalanx_says(&["show", "r", panel, "--format", "json"]);
+        assert_eq!(code, 0, "{stderr}");
+        serde_json::from_str(&stdout).expect("figures are JSON")
+    }
+}
+
+/// Starts run `r`, paused, and waits until its secondaries are there.
+fn run(scratch: &Scratch, world: &str, secondaries: &str) {
+    let arguments = ["run", world, "--detach", "--name", "r", "--paused"];
+    let all = [&arguments[..], &["--secondaries", secondaries]].concat();
+    let (code, _, stderr) = scratch.phalanx_says(&all);
+    assert_eq!(code, 0, "{stderr}");
+    wait_for("the run is paused", || {
+        let (_, stdout, _) = scratch.phalanx_says(&["ps", "--format", "json"]);
+        let runs: Value = serde_json::from_str(&stdout).expect("the list is JSON");
+        runs[0]["state"] == "paused"
+    });
+}
+
+/// Serves run `r`; returns the server and its address.
+fn serve(scratch: &Scratch, bind: &str) -> (Process, String) {
+    let mut command = scratch.phalanx();
+    command.args(["web", "r", "--bind", bind]);
+    command.env_remove("SSH_CONNECTION");
+    let web = scratch.start("web", &mut command);
+    wait_for("the address is printed", || {
+        web.stdout().starts_with("http://") && web.stdout().ends_with('\n')
+    });
+    let address = web.stdout().trim().to_owned();
+    (web, address)
+}
+
+/// Returns the path of a kept picture.
+fn kept(name: &str) -> PathBuf {
+    repository::root().join(format!("tests/tests/web_page/{name}.png"))
+}
+
+/// Opens the page with options in its fragment, and waits until it shows the run at a time.
+fn open(browser: &mut Browser, served: &Served, options: &str, size: (u32, u32)) {
+    browser.open(&format!("{}#{options}", served.address), size);
+    browser.wait("document.querySelector('#veil').hidden");
+}
+
+/// Waits until the page shows that the run is where it is.
+fn wait_for_iteration(browser: &mut Browser, iteration: u64) {
+    browser.wait(&format!(
+        "document.querySelector('#iteration').dataset.value === '{iteration}'"
+    ));
+}
+
+fn iteration(browser: &mut Browser) -> u64 {
+    let value = browser.value("Number(document.querySelector('#iteration').dataset.value)");
+    value.as_u64().expect("an iteration")
+}
+
+/// Checks that the page has said nothing bad, and asked nothing of other machines.
+fn assert_quiet(browser: &mut Browser) {
+    let problems = browser.problems();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn worlds_look_as_they_did() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let worlds = [
+        ("shapes", "colour=material"),
+        ("ramp", "colour=level"),
+        ("crossing", "colour=owner&theme=dark"),
+        ("four_levels", "colour=speed&show=levels,buffers,names"),
+    ];
+    for (name, look) in worlds {
+        let served = Served::start(&format!("worlds/{name}.sdf"), "2");
+        served.ctl(&["run-to", "0.5"]);
+        let options = format!("{look}&quality=low&panel=none");
+        open(&mut browser, &served, &options, PICTURE);
+        wait_for_iteration(&mut browser, 500);
+        browser.wait_until_settled();
+        let found = scratch.path(&format!("{name}.png"));
+        browser.picture("#stage", &found);
+        assert_quiet(&mut browser);
+        compare(&mut browser, name, &found);
+    }
+}
+
+/// Compares a picture with the kept one, or keeps it if `UPDATE` is set.
+fn compare(browser: &mut Browser, name: &str, found: &Path) {
+    let kept = kept(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(kept.parent().expect("a folder")).expect("it can be made");
+        std::fs::copy(found, &kept).expect("the picture is kept");
+        return;
+    }
+    let difference = browser.compare(found, &kept);
+    if difference.share <= SHARE_MAX && difference.mean <= MEAN_MAX {
+        return;
+    }
+    let stays = std::env::temp_dir().join(format!("phalanx-{name}.png"));
+    std::fs::copy(found, &stays).expect("the picture stays");
+    panic!(
+        "{name} looks different: {difference:?}; see {} beside {}, UPDATE=1 keeps the new one",
+        stays.display(),
+        kept.display()
+    );
+}
+
+#[test]
+fn figures_are_those_of_show() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let served = Served::start("worlds/crossing.sdf", "2");
+    served.ctl(&["run-to", "2"]);
+    open(&mut browser, &served, "panel=performers", (1100, 700));
+    wait_for_iteration(&mut browser, 2000);
+    let performers = served.show("performers");
+    let rows = "[...document.querySelectorAll('tr[data-performer]')].map((row) => \
+        [row.dataset.performer, ...[...row.cells].slice(1, 3).map((cell) => cell.textContent)])";
+    let wanted: Vec<Value> = list(&performers)
+        .iter()
+        .map(|one| json!([one["name"], one["level"], one["owner"]]))
+        .collect();
+    assert_ne!(wanted.len(), 0, "{performers}");
+    let wanted = Value::from(wanted);
+    browser.wait(&format!("JSON.stringify({rows}) === JSON.stringify({wanted})"));
+
+    for performer in list(&performers) {
+        let name = performer["name"].as_str().expect("a name");
+        browser.click(&format!("tr[data-performer='{name}'] button"));
+        let at = &performer["position"];
+        let at: Vec<f64> = serde_json::from_value(at.clone()).expect("three numbers");
+        let text = "document.querySelector('[data-fact=position]').textContent";
+        browser.wait(&format!(
+            "{text}.split(/ +/).slice(0, 3).every((part, axis) => \
+             Math.abs(Number(part) - {at:?}[axis]) < 0.0011)"
+        ));
+        let hand_offs = &performer["hand_offs"];
+        browser.wait(&format!(
+            "document.querySelector('[data-fact=hand-offs]').textContent === '{hand_offs}'"
+        ));
+    }
+
+    browser.click("#tab-run");
+    let rows = "[...document.querySelectorAll('tr[data-level]')].map((row) => \
+        [row.dataset.level, Number(row.cells[2].textContent), Number(row.cells[3].textContent)])";
+    let count = |list: &Value| list.as_array().map_or(0, Vec::len);
+    let levels = served.show("levels");
+    let wanted: Vec<Value> = list(&levels)
+        .iter()
+        .map(|one| json!([one["name"], count(&one["performers"]), count(&one["ghosts"])]))
+        .collect();
+    let wanted = Value::from(wanted);
+    browser.wait(&format!("JSON.stringify({rows}) === JSON.stringify({wanted})"));
+    assert_quiet(&mut browser);
+}
+
+/// Returns the rows of a panel, which are the value itself or its only list.
+fn list(value: &Value) -> &Vec<Value> {
+    let inner = || value.as_object()?.values().find_map(Value::as_array);
+    value.as_array().or_else(inner).expect("a list")
+}
+
+#[test]
+fn controls_reach_the_run() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let served = Served::start("worlds/ramp.sdf", "1");
+    open(&mut browser, &served, "panel=run", (1100, 700));
+    wait_for_iteration(&mut browser, 0);
+
+    browser.click("#step");
+    wait_for_iteration(&mut browser, 1);
+    browser.value("document.querySelector('#step-count').value = '100'");
+    browser.press(".");
+    wait_for_iteration(&mut browser, 101);
+
+    browser.press("Space");
+    browser.wait("document.querySelector('#state').dataset.state === 'running'");
+    browser.wait("Number(document.querySelector('#iteration').dataset.value) > 150");
+    browser.click("#play");
+    browser.wait("document.querySelector('#state').dataset.state === 'paused'");
+    let stopped = iteration(&mut browser);
+    let (_, stdout, _) = served.scratch.phalanx_says(&["ps", "--format", "json"]);
+    let runs: Value = serde_json::from_str(&stdout).expect("the list is JSON");
+    assert_eq!(runs[0]["state"], "paused");
+    browser.click("#step");
+    wait_for_iteration(&mut browser, stopped + 100);
+
+    let time = stopped / 1000 + 1;
+    let order = json!({ "op": "type", "selector": "#run-to-time", "text": time.to_string() });
+    browser.order(&order);
+    browser.click("#run-to button");
+    wait_for_iteration(&mut browser, time * 1000);
+    assert_quiet(&mut browser);
+}
+
+#[test]
+fn a_robot_is_driven_and_stops_when_keys_are_released() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let served = Served::start("worlds/ramp.sdf", "1");
+    open(&mut browser, &served, "panel=performers&select=rover", (1100, 700));
+    served.ctl(&["play"]);
+    browser.wait("!document.querySelector('#drive-button').disabled");
+    browser.click("#drive-button");
+    let speed = "Number.parseFloat(document.querySelector('[data-fact=speed]').textContent)";
+    browser.order(&json!({ "op": "hold", "key": "w" }));
+    browser.wait(&format!("{speed} > 0.4"));
+    browser.order(&json!({ "op": "release", "key": "w" }));
+    browser.wait(&format!("{speed} < 0.05"));
+
+    // A page that loses the focus stops the robot, too.
+    browser.order(&json!({ "op": "hold", "key": "w" }));
+    browser.wait(&format!("{speed} > 0.4"));
+    browser.value("void window.dispatchEvent(new Event('blur'))");
+    browser.wait(&format!("{speed} < 0.05"));
+    assert_quiet(&mut browser);
+}
+
+#[test]
+fn the_page_outlives_its_server_and_its_run() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let mut served = Served::start("worlds/ramp.sdf", "1");
+    open(&mut browser, &served, "panel=run", (1100, 700));
+    wait_for_iteration(&mut browser, 0);
+    assert_quiet(&mut browser);
+
+    let bind = served.address["http://".len()..].trim_end_matches('/').to_owned();
+    served.web.signal("KILL");
+    served.web.wait_status();
+    browser.wait("document.documentElement.dataset.connection === 'waiting'");
+    browser.wait("!document.querySelector('#veil').hidden");
+    (served.web, _) = serve(&served.scratch, &bind);
+    browser.wait("document.documentElement.dataset.connection === 'open'");
+    browser.wait("document.querySelector('#veil').hidden");
+    served.ctl(&["step", "5"]);
+    wait_for_iteration(&mut browser, 5);
+
+    tests::processes::kill_all(&served.scratch);
+    browser.wait("document.querySelector('#state').dataset.state === 'lost'");
+    browser.wait("!document.querySelector('#veil').hidden");
+    let (code, _, stderr) = served.scratch.phalanx_says(&["rm", "r"]);
+    assert_eq!(code, 0, "{stderr}");
+    run(&served.scratch, "worlds/ramp.sdf", "1");
+    browser.wait("document.querySelector('#state').dataset.state === 'paused'");
+    browser.wait("document.querySelector('#veil').hidden");
+    wait_for_iteration(&mut browser, 0);
+}
+
+#[test]
+fn modules_pass_their_own_tests_and_files_of_others_are_theirs() {
+    let scratch = Scratch::new();
+    let Some(browser) = Browser::start(&scratch) else {
+        return;
+    };
+    drop(browser);
+    let folder = repository::root().join("orchestrator/web/page/test");
+    let node = Node::prepare("web-page-node", &folder, &scratch).expect("packages");
+    let mut renew = node.command(&folder.join("renew_vendor.mjs"));
+    says_yes(renew.arg("--check"));
+    let mut types = node.command(&folder.join("check_types.mjs"));
+    says_yes(&mut types);
+    for kind in ["unit", "browser"] {
+        let files = std::fs::read_dir(folder.join(kind)).expect("a folder of tests");
+        let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
+        files.sort();
+        let mut all = node.command(Path::new("--test"));
+        says_yes(all.args(files));
+    }
+}
+
+/// Runs a program to its end, which must be a good one.
+fn says_yes(command: &mut Command) {
+    let output = command.output().expect("node starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}:\n{stdout}\n{stderr}");
+}
