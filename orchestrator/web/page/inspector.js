@@ -77,7 +77,7 @@ export class Inspector {
       list.append(element('dt', { text: name }), cell);
     }
     const actions = element('div', { class: 'actions' }, button('Follow', this.#actions.follow));
-    if (this.#canDrive(model.name)) actions.append(button('Drive', this.#actions.drive));
+    if (this.#canDrive(entry.name)) actions.append(button('Drive', this.#actions.drive));
     const links = `${kind}, ${model.links.length} ${model.links.length === 1 ? 'link' : 'links'}`;
     this.#panel.replaceChildren(
       element('header', {}, title, close),
@@ -105,7 +105,7 @@ export class Inspector {
     this.#set('turn', `${degrees.join('  ')} °`);
     this.#swatch.style.background = colour ? css(colour) : '';
     this.#swatch.hidden = !colour;
-    const performer = run?.performers.find((one) => one.name === entry.model.name);
+    const performer = run?.performers.find((one) => one.name === entry.name);
     if (performer && run) {
       const ghosts =
         performer.ghosts ??
@@ -147,7 +147,7 @@ export class Inspector {
       const subject = entry.model.performer ? 'performer' : 'model';
       const answer = await this.#connection.call('/phalanx/show', {
         subject,
-        name: entry.model.name,
+        name: entry.name,
       });
       if (this.#entry === entry) this.#showAnswer(answer.ok === false ? [] : (answer.lines ?? []));
     } catch {

@@ -115,7 +115,10 @@ class Page {
     if (stage.isSoftware) useCoarseShapes();
     stage.world.add(this.scene.root, this.lights.root, this.overlays.root, this.sensors.root);
     stage.beforeFrame((nowMs) => this.beforeFrame(nowMs));
-    stage.addEventListener('frame', () => this.overlays.placeLabels(stage.rig.camera));
+    stage.addEventListener('frame', () => {
+      this.overlays.placeLabels(stage.rig.camera);
+      document.documentElement.dataset.frame = String(stage.drawn);
+    });
     this.shell.addEventListener('theme', () => this.applyTheme());
     this.shell.addEventListener('tab', () => this.updatePanels());
     this.applyTheme();
@@ -272,7 +275,7 @@ class Page {
     if (!world) return;
     const isOther = this.#shownWorld !== world.world;
     this.#shownWorld = world.world;
-    const selected = this.selected?.model.name ?? this.options.select;
+    const selected = this.selected?.name ?? this.options.select;
     this.scene.show(world, worlds.length > 1 ? `${world.world}::` : '');
     this.lights.show(world);
     this.stage.show(world);
@@ -397,7 +400,7 @@ class Page {
       run,
       this.selected?.model.performer ? this.categoryOf(this.selected.slot) : null,
     );
-    const { framesPerS, frameMs, calls } = this.stage.figures();
+    const { framesPerS, frameMs, costMs, calls } = this.stage.figures();
     const { instances } = this.scene.counts();
     const how = this.stage.isSoftware ? ', without GPU' : '';
     setText(
@@ -405,6 +408,7 @@ class Page {
       `${fixed(framesPerS, 0)} frames/s, ${instances} shapes in ${calls} draw calls${how}`,
     );
     this.figures.dataset.frameMs = String(frameMs);
+    this.figures.dataset.costMs = String(costMs);
     this.look.showLegend(this.colourMode, {
       owners: run.owners,
       levels: run.levels.map((level) => level.name).filter((name) => name !== 'default'),
@@ -548,8 +552,8 @@ class Page {
     this.selected = entry;
     this.inspector.show(entry);
     this.overlays.select(entry);
-    this.performers.select(entry?.model.name ?? '');
-    if (entry) this.shell.announce(`${entry.model.name} selected`);
+    this.performers.select(entry?.name ?? '');
+    if (entry) this.shell.announce(`${entry.name} selected`);
     else if (this.stage.rig.mode === 'follow') this.stage.rig.orbit();
     this.updatePanels();
     this.stage.invalidate();
@@ -600,7 +604,7 @@ class Page {
 
   toggleDrive() {
     if (this.drive.isActive) this.drive.leave();
-    else this.drive.begin(this.selected?.model.name ?? null);
+    else this.drive.begin(this.selected?.name ?? null);
   }
 
   onDrive() {
@@ -634,7 +638,7 @@ class Page {
       colour: this.colourMode,
       show: [...this.overlays.shown],
       camera: [...camera.position.toArray(), ...target.toArray()],
-      select: this.selected?.model.name ?? '',
+      select: this.selected?.name ?? '',
       follow: this.stage.rig.mode === 'follow',
     });
     try {

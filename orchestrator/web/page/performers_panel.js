@@ -17,7 +17,8 @@ const MARGIN = 8;
 /** @typedef {import('./contract.js').PerformerFigures} Performer */
 
 /** @typedef {(a: Performer, b: Performer) => number} Order */
-/** @typedef {[string, string, (one: Performer) => string, Order]} Column title, class, text, order */
+/** @typedef {(one: Performer) => string} Text */
+/** @typedef {[string, string, Text, Order]} Column title, class, text, order */
 
 /** Columns of the table. */
 const COLUMNS = /** @type {Column[]} */ ([

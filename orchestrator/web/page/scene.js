@@ -40,6 +40,7 @@ import { geometryOf, matrixOf, unitShape } from './shapes.js';
 
 /**
  * @typedef {object} ModelEntry
+ * @property {string} name as reports have it: with its world where a run has several
  * @property {Model} model
  * @property {number[]} slots of its links
  * @property {Box3[]} bounds of its links, each in the link's frame; empty where nothing is drawn
@@ -107,20 +108,20 @@ export class WorldScene {
     let slot = 0;
     for (const model of world.models) {
       /** @type {ModelEntry} */
-      const entry = { model, slots: [], bounds: [], slot };
+      const entry = { name: `${prefix}${model.name}`, model, slots: [], bounds: [], slot };
       const hasVisuals = model.links.some((link) => link.visuals.length > 0);
       model.links.forEach((link, index) => {
         if (index === (model.canonical_link ?? 0)) entry.slot = slot;
         entry.slots.push(slot);
         entry.bounds.push(new Box3());
         this.entryOfSlot[slot] = entry;
-        this.slotOfFrame.set(`${prefix}${model.name}::${link.name}`, slot);
+        this.slotOfFrame.set(`${entry.name}::${link.name}`, slot);
         this.#ofSlot[slot] = [];
         this.#addLink(entry, link, index, slot, hasVisuals);
         slot += 1;
       });
       this.entries.push(entry);
-      this.byName.set(model.name, entry);
+      this.byName.set(entry.name, entry);
     }
     for (const batch of this.#batches.values()) this.#build(batch);
   }
