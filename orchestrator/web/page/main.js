@@ -26,7 +26,6 @@ import { PoseTrack, readPoses } from './poses.js';
 import { RunPanel } from './run_panel.js';
 import { WorldScene } from './scene.js';
 import { Sensors } from './sensors.js';
-import { useCoarseShapes } from './shapes.js';
 import { Shell } from './shell.js';
 import { Stage } from './stage.js';
 import { readJson } from './wire.js';
@@ -112,7 +111,6 @@ class Page {
 
   start() {
     const { stage, connection } = this;
-    if (stage.isSoftware) useCoarseShapes();
     stage.world.add(this.scene.root, this.lights.root, this.overlays.root, this.sensors.root);
     stage.beforeFrame((nowMs) => this.beforeFrame(nowMs));
     stage.addEventListener('frame', () => {

@@ -18,7 +18,7 @@ import {
 } from './vendor/three.module.min.js';
 import { report } from './assets.js';
 import { categoryColour } from './colours.js';
-import { geometryOf, matrixOf, unitShape } from './shapes.js';
+import { chooseDetail, geometryOf, matrixOf, unitShape } from './shapes.js';
 
 /** @typedef {import('./contract.js').World} World */
 /** @typedef {import('./contract.js').Model} Model */
@@ -104,6 +104,8 @@ export class WorldScene {
     this.#clear();
     this.#generation += 1;
     this.links = world.models.flatMap((model) => model.links);
+    const count = this.links.reduce((sum, link) => sum + link.visuals.length, 0);
+    chooseDetail(count, this.#materials.isSimple);
     this.#track.reset(this.links);
     let slot = 0;
     for (const model of world.models) {

@@ -284,44 +284,66 @@ export class Sensors {
 }
 
 /**
- * Replaces the points of a group, and for a scan the area that its rays swept.
+ * Replaces the points of a group, and for a scan the area that its rays swept. Objects are kept from
+ * message to message: with a new material, its shaders would be compiled again.
  *
  * @param {Group} group
- * @param {{ points: Float32Array, fan: Float32Array | null, colours: Float32Array | null }} data
+ * @param {import('./sensor_data.js').PointData} data
  * @param {Color} colour
  * @param {boolean} isScan
  */
 function setPoints(group, data, colour, isScan) {
-  for (const child of /** @type {any[]} */ ([...group.children])) {
-    child.geometry.dispose();
-    child.material.dispose();
-    group.remove(child);
-  }
-  const geometry = new BufferGeometry();
-  geometry.setAttribute('position', new BufferAttribute(data.points, 3));
-  if (data.colours) geometry.setAttribute('color', new BufferAttribute(data.colours, 3));
-  const material = new PointsMaterial({
-    color: data.colours ? 0xffffff : colour,
-    vertexColors: data.colours !== null,
-    size: isScan ? 2.5 : 2,
-    sizeAttenuation: false,
-  });
-  const points = new Points(geometry, material);
-  points.frustumCulled = false;
-  group.add(points);
-  if (!data.fan) return;
-  const swept = new BufferGeometry();
-  swept.setAttribute('position', new BufferAttribute(data.fan, 3));
-  const fan = new Mesh(
-    swept,
-    new MeshBasicMaterial({
-      color: colour,
-      transparent: true,
-      opacity: 0.12,
-      depthWrite: false,
-      side: DoubleSide,
+  if (group.children.length === 0) group.add(...makeObjects(data, colour, isScan));
+  const [points, fan] = /** @type {(Points | Mesh)[]} */ (group.children);
+  setAttribute(points.geometry, 'position', data.points);
+  if (data.colours) setAttribute(points.geometry, 'color', data.colours);
+  if (data.fan) setAttribute(fan.geometry, 'position', data.fan);
+}
+
+/**
+ * @param {import('./sensor_data.js').PointData} data
+ * @param {Color} colour
+ * @param {boolean} isScan
+ */
+function makeObjects(data, colour, isScan) {
+  const points = new Points(
+    new BufferGeometry(),
+    new PointsMaterial({
+      color: data.colours ? 0xffffff : colour,
+      vertexColors: data.colours !== null,
+      size: isScan ? 2.5 : 2,
+      sizeAttenuation: false,
     }),
   );
+  const swept = new MeshBasicMaterial({
+    color: colour,
+    transparent: true,
+    opacity: 0.12,
+    depthWrite: false,
+    side: DoubleSide,
+  });
+  const fan = new Mesh(new BufferGeometry(), swept);
+  points.frustumCulled = false;
   fan.frustumCulled = false;
-  group.add(fan);
+  return data.fan ? [points, fan] : [points];
+}
+
+/**
+ * Writes numbers into an attribute, which grows where it is too small.
+ *
+ * @param {BufferGeometry} geometry
+ * @param {string} name
+ * @param {Float32Array} values three each
+ */
+function setAttribute(geometry, name, values) {
+  let attribute = geometry.getAttribute(name);
+  if (!attribute || attribute.array.length < values.length) {
+    // What the GPU has of the smaller one is released.
+    geometry.dispose();
+    attribute = new BufferAttribute(new Float32Array(Math.ceil(values.length * 1.25)), 3);
+    geometry.setAttribute(name, attribute);
+  }
+  attribute.array.set(values);
+  attribute.needsUpdate = true;
+  if (name === 'position') geometry.setDrawRange(0, values.length / 3);
 }

@@ -32,11 +32,21 @@ import {
 const made = new Map();
 /** Segments around round shapes, and from pole to pole of balls. */
 let segments = { around: 32, along: 20 };
+/** Number of shapes in a world from which round ones are coarser. */
+const MANY = 1500;
 
-/** Makes round shapes coarser, for pictures that a processor computes. */
-export function useCoarseShapes() {
-  segments = { around: 14, along: 9 };
-  made.clear();
+/**
+ * Chooses how fine round shapes are: corners cost most where a processor draws them.
+ *
+ * @param {number} count of shapes in the world
+ * @param {boolean} isSoftware
+ */
+export function chooseDetail(count, isSoftware) {
+  const isMany = count > MANY;
+  const before = segments.around;
+  if (isSoftware) segments = isMany ? { around: 8, along: 5 } : { around: 16, along: 10 };
+  else segments = isMany ? { around: 20, along: 12 } : { around: 32, along: 20 };
+  if (segments.around !== before) made.clear();
 }
 
 /**

@@ -83,6 +83,8 @@ export class Stage extends EventTarget {
     this.renderer.shadowMap.enabled = !this.isSoftware;
     this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.outputColorSpace = SRGBColorSpace;
+    // To ask for errors makes every new shader wait for its compiler.
+    this.renderer.debug.checkShaderErrors = false;
     this.rig = new CameraRig(canvas);
     this.rig.addEventListener('change', () => this.invalidate());
     this.scene.add(this.world);
