@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::processes::Scratch;
 
+/// The oldest release of Node.js that programs here run on.
+const OLDEST: u32 = 20;
 /// Copy of the lock file beside the packages that were installed by it.
 const INSTALLED: &str = "installed-lock.json";
 
@@ -21,6 +23,7 @@ impl Node {
     /// # Errors
     /// In one line, why they are not there.
     pub fn prepare(name: &str, listed: &Path, scratch: &Scratch) -> Result<Self, String> {
+        check_release()?;
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         // A test is target/PROFILE/deps/NAME-HASH.
         let target = own.ancestors().nth(3).ok_or("no target folder")?;
@@ -60,4 +63,17 @@ impl Node {
         command.arg(program).env("PHALANX_MODULES", &self.folder);
         command
     }
+}
+
+/// Checks that Node.js is there, and new enough.
+fn check_release() -> Result<(), String> {
+    let output = Command::new("node").arg("--version").output();
+    let output = output.map_err(|error| format!("node: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let major = text.trim_start_matches('v').split('.').next();
+    let major: u32 = major.and_then(|part| part.parse().ok()).unwrap_or(0);
+    if major < OLDEST {
+        return Err(format!("node {text} is too old, {OLDEST} is needed"));
+    }
+    Ok(())
 }
