@@ -115,17 +115,18 @@ fn worlds_look_as_they_did() {
         return;
     };
     let worlds = [
-        ("shapes", "colour=material"),
-        ("ramp", "colour=level"),
-        ("crossing", "colour=owner&theme=dark"),
-        ("four_levels", "colour=speed&show=levels,buffers,names"),
+        ("shapes", "worlds/shapes.sdf", "colour=material"),
+        ("ramp", "worlds/ramp.sdf", "colour=level"),
+        ("crossing", "worlds/crossing.sdf", "colour=owner&theme=dark"),
+        ("four_levels", "worlds/four_levels.sdf", "colour=speed"),
+        ("warehouse", "worlds/warehouse.sdf", "colour=material&show=levels,ghosts"),
     ];
-    for (name, look) in worlds {
-        let served = Served::start(&format!("worlds/{name}.sdf"), "2");
+    for (name, world, look) in worlds {
+        let served = Served::start(world, "2");
         served.ctl(&["run-to", "0.5"]);
         let options = format!("{look}&quality=low&panel=none");
         open(&mut browser, &served, &options, PICTURE);
-        wait_for_iteration(&mut browser, 500);
+        browser.wait("document.querySelector('#sim-time').dataset.value === '0.5'");
         browser.wait_until_settled();
         let found = scratch.path(&format!("{name}.png"));
         browser.picture("#stage", &found);

@@ -74,6 +74,10 @@ export class Drive {
     });
     this.#topic.addEventListener('pointerdown', () => this.stop());
     this.#speed.addEventListener('input', () => this.#update());
+    connection.addEventListener('state', () => {
+      // The server stops the robot of a page that it lost; keys have to be pressed anew.
+      if (connection.state !== 'open') this.#forget();
+    });
     window.addEventListener('blur', () => this.stop());
     document.addEventListener('visibilitychange', () => {
       if (document.hidden) this.stop();
@@ -152,6 +156,11 @@ export class Drive {
     this.isActive = false;
     this.#panel.hidden = true;
     this.#onChange();
+  }
+
+  #forget() {
+    this.#held.clear();
+    this.#sent = { forward: 0, turn: 0 };
   }
 
   /** Stops the robot. */
