@@ -44,9 +44,10 @@ pub use search_paths::{ConfinedPaths, SearchPaths, read_bounded};
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
-    Actor, Animation, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition,
-    Geometry, HeightmapShape, Inertial, Joint, JointEnd, JointKind, JointParent, Level, Light,
-    Link, LinkReference, MeshApproximation, MeshShape, Mimic, Model, NamedFrame, NestedModel,
-    Performer, Physics, Plugin, Script, Sensor, Skin, Solver, SphericalCoordinates, Surface,
-    Trajectory, Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
+    Actor, Animation, Atmosphere, Axis, Collision, Color, Content, ContentNode,
+    ConvexDecomposition, Fog, Geometry, GroundTexture, HeightmapShape, Inertial, Joint, JointEnd,
+    JointKind, JointParent, Level, Light, Link, LinkReference, Material, MeshApproximation,
+    MeshShape, Mimic, Model, NamedFrame, NestedModel, Pbr, Performer, Physics, Plugin, Script,
+    Sensor, Skin, Sky, Solver, SphericalCoordinates, Surface, Surroundings, Trajectory, Visual,
+    Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
 };

@@ -5,6 +5,7 @@
 //! (meshes, heightmaps) is kept once per world and referred to by index.
 
 mod actor;
+mod appearance;
 mod content;
 mod environment;
 mod geometry;
@@ -16,7 +17,8 @@ mod surface;
 use serde::{Deserialize, Serialize};
 
 pub use actor::{Actor, Animation, Script, Skin, Trajectory, Waypoint};
-pub use content::{Content, ContentNode, Light, Plugin, Sensor, Visual};
+pub use appearance::{Color, Fog, GroundTexture, Light, Material, Pbr, Sky, Surroundings, Visual};
+pub use content::{Content, ContentNode, Plugin, Sensor};
 pub use environment::{Atmosphere, Physics, Solver, SphericalCoordinates};
 pub use geometry::{ConvexDecomposition, Geometry, HeightmapShape, MeshApproximation, MeshShape};
 pub use joint::{Axis, Joint, JointEnd, JointKind, JointParent, LinkReference, Mimic, WorldJoint};
@@ -63,6 +65,8 @@ pub struct World {
     pub levels: Vec<Level>,
     /// Declared performers in file order.
     pub performers: Vec<Performer>,
+    /// Light and colours around everything.
+    pub surroundings: Surroundings,
 }
 
 /// A region of a world; its box is axis-aligned.

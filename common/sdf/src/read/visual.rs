@@ -1,38 +1,69 @@
-//! `<visual>`: shape and colour for viewers; no file that it names is opened.
+//! `<visual>`: shape and look for viewers; no file that it names is opened.
 
-use super::{part, shape};
+use super::{look, material, part, shape};
 use crate::frames::{Frame, Scope};
 use crate::report::Report;
 use crate::tree::Element;
-use crate::world::{Geometry, Visual};
+use crate::world::{Geometry, GroundTexture, Visual};
+
+/// Edge length of a ground texture where the file does not say it \[m\].
+const GROUND_TEXTURE_SIZE: f64 = 10.0;
 
 /// Reads the visuals of the link at `owner`; poses are in its frame.
 pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) -> Vec<Visual> {
     let mut visuals = Vec::new();
-    for (name, visual) in part::named(owner.element, "visual") {
-        let transparency = part::number(visual, "transparency", 0.0, report);
-        visuals.push(Visual {
-            name: name.to_owned(),
-            pose: part::pose(visual, owner, scope, report),
-            geometry: visual
-                .child("geometry")
-                .map_or(Geometry::Empty, |geometry| {
-                    shape::read_visual(geometry, report)
-                }),
-            color: visual.child("material").and_then(color),
-            transparency: transparency.clamp(0.0, 1.0),
+    for (name, element) in part::named(owner.element, "visual") {
+        let transparency = part::number(element, "transparency", 0.0, report);
+        let shape = element.child("geometry");
+        let geometry = shape.map_or(Geometry::Empty, |geometry| {
+            shape::read_visual(geometry, report)
         });
+        let mut visual = Visual {
+            name: name.to_owned(),
+            pose: part::pose(element, owner, scope, report),
+            ground: ground(&geometry, shape),
+            geometry,
+            material: element.child("material").map(material::read),
+            transparency: transparency.clamp(0.0, 1.0),
+            cast_shadows: look::truth(element, "cast_shadows", true),
+            visibility_flags: visibility_flags(element),
+            file: String::new(),
+        };
+        if names_files(&visual) {
+            visual.file = element.file.to_string();
+        }
+        visuals.push(visual);
     }
     visuals
 }
 
-/// Returns the diffuse colour red, green, blue, alpha, if the material names one.
-fn color(material: &Element) -> Option<[f64; 4]> {
-    let text = part::text(material, "diffuse")?;
-    let mut color = [0.0, 0.0, 0.0, 1.0];
-    for (value, word) in color.iter_mut().zip(text.split_whitespace()) {
-        let number: f64 = word.parse().ok()?;
-        *value = number.clamp(0.0, 1.0);
-    }
-    Some(color)
+/// Tells whether a visual is of no use without files.
+fn names_files(visual: &Visual) -> bool {
+    let is_shape = matches!(visual.geometry, Geometry::Mesh(_) | Geometry::Heightmap(_));
+    let material = visual.material.as_ref();
+    is_shape || material.is_some_and(|material| material.pbr.is_some())
+}
+
+fn visibility_flags(visual: &Element) -> u32 {
+    let text = part::text(visual, "visibility_flags").unwrap_or_default();
+    let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let flags = digits.map_or_else(|| text.parse(), |digits| u32::from_str_radix(digits, 16));
+    flags.unwrap_or(u32::MAX)
+}
+
+/// Reads the textures of a heightmap.
+fn ground(geometry: &Geometry, shape: Option<&Element>) -> Vec<GroundTexture> {
+    let heightmap = shape.and_then(|shape| shape.child("heightmap"));
+    let (Geometry::Heightmap(_), Some(heightmap)) = (geometry, heightmap) else {
+        return Vec::new();
+    };
+    let textures = heightmap.children_named("texture");
+    let texture = |texture: &Element| GroundTexture {
+        size: look::number(texture, "size")
+            .filter(|size| *size > 0.0)
+            .unwrap_or(GROUND_TEXTURE_SIZE),
+        diffuse: look::uri(texture, "diffuse"),
+        normal: look::uri(texture, "normal"),
+    };
+    textures.map(texture).collect()
 }

@@ -1,6 +1,6 @@
 //! `<world>`: what surrounds models, the models, and joints between them.
 
-use super::{actor, environment, light, model, part, plugin, world_joint};
+use super::{actor, environment, light, model, part, plugin, surroundings, world_joint};
 use crate::frames::{FrameKind, Scope};
 use crate::report::Report;
 use crate::tree::Element;
@@ -30,6 +30,7 @@ pub(super) fn read(element: &Element, report: &mut Report) -> World {
         actors: actor::read_all(element, &scope.frames[0], &scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &[]),
+        surroundings: surroundings::read(element),
         models: Vec::with_capacity(scope.nested.len()),
         ..World::default()
     };

@@ -1,9 +1,8 @@
-//! Content that the reader keeps without judging physics: plugins, sensors, lights, visuals, and
-//! the untyped content in them.
+//! Content that the reader keeps without judging physics: plugins, sensors, and the untyped content
+//! in them.
 
 use serde::{Deserialize, Serialize};
 
-use super::Geometry;
 use crate::pose::Pose;
 use crate::tree::{Element, Node};
 
@@ -55,34 +54,6 @@ pub struct Sensor {
     pub always_on: bool,
     /// The element with its parameters.
     pub content: Content,
-}
-
-/// A `<light>` of a world or link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Light {
-    /// Its name.
-    pub name: String,
-    /// `point`, `directional` or `spot`.
-    pub kind: String,
-    /// Pose: world frame in a world, link frame in a link.
-    pub pose: Pose,
-    /// The element with its parameters.
-    pub content: Content,
-}
-
-/// A `<visual>` of a link, for viewers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Visual {
-    /// Its name within the link.
-    pub name: String,
-    /// Pose, link frame.
-    pub pose: Pose,
-    /// Its shape; the files of meshes are named and not read.
-    pub geometry: Geometry,
-    /// Diffuse colour red, green, blue, alpha, 0 to 1, if the material has one.
-    pub color: Option<[f64; 4]>,
-    /// 0 is opaque, 1 invisible.
-    pub transparency: f64,
 }
 
 impl Content {

@@ -64,11 +64,44 @@ fn visuals_have_shape_colour_and_transparency() {
     .links[0]
         .visuals[0];
     assert_eq!((visual.transparency, visual.pose.position[2]), (0.5, 1.0));
-    assert_eq!(visual.color, Some([1.0, 0.5, 0.0, 1.0]));
+    assert_eq!(visual.color(), Some([1.0, 0.5, 0.0, 1.0]));
     let Geometry::Mesh(mesh) = &visual.geometry else {
         panic!("{visual:?}")
     };
     assert_eq!((mesh.uri.as_str(), mesh.mesh), ("a.dae", None));
+    assert!(visual.cast_shadows && !visual.file.is_empty());
+    assert_eq!(visual.visibility_flags, u32::MAX);
+}
+
+#[test]
+fn what_is_only_looked_at_is_no_reason_to_refuse_a_file() {
+    let link = &model(
+        "<link name='l'><visual name='v'><geometry><heightmap><uri>h.png</uri>\
+         <texture><size>-1</size><diffuse>d.png</diffuse></texture></heightmap></geometry>\
+         <visibility_flags>0x0f</visibility_flags><cast_shadows>false</cast_shadows></visual>\
+         <visual name='w'><geometry><box/></geometry></visual>\
+         <light name='lamp' type='spot'><direction>0 1 0</direction><intensity>2</intensity>\
+         <spot><outer_angle>0.5</outer_angle></spot></light></link>",
+    )
+    .links[0];
+    let [ground, shape] = &link.visuals[..] else {
+        panic!("{link:?}")
+    };
+    assert_eq!((ground.visibility_flags, ground.cast_shadows), (15, false));
+    assert_eq!(
+        (ground.ground[0].size, &*ground.ground[0].diffuse),
+        (10.0, "d.png")
+    );
+    assert_eq!((shape.color(), shape.file.as_str()), (None, ""));
+    let light = &link.lights[0];
+    assert_eq!(
+        (light.direction, light.spot),
+        ([0.0, 1.0, 0.0], [0.0, 0.5, 0.0])
+    );
+    assert_eq!(
+        (light.intensity, light.range, light.is_on),
+        (2.0, 10.0, true)
+    );
 }
 
 #[test]

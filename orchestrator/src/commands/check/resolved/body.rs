@@ -102,7 +102,7 @@ impl ResolvedVisual {
             name: scoped(link, &visual.name),
             pose: numbers(&frame.then(&visual.pose)),
             geometry: geometry::value(&visual.geometry),
-            color: visual.color,
+            color: visual.color(),
             transparency: visual.transparency,
         }
     }
