@@ -79,7 +79,7 @@ pub enum ImageProblem {
 }
 
 impl ImageProblem {
-    fn malformed(error: &dyn std::fmt::Display) -> Self {
+    pub(crate) fn malformed(error: &dyn std::fmt::Display) -> Self {
         Self::Malformed {
             message: error.to_string(),
         }

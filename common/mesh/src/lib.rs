@@ -4,19 +4,25 @@
 
 #[cfg(test)]
 mod broken;
+pub mod color;
 mod extrude;
+mod glb;
 mod height_grid;
 mod height_image;
+mod image;
 mod mass_properties;
 mod mesh_file;
 mod packed;
 mod read;
 mod triangle_mesh;
+mod visual_mesh;
 
 pub use extrude::{ExtrudeError, OUTLINE_POINTS_MAX, OUTLINES_MAX};
 pub use height_grid::HeightGrid;
 pub use height_image::{HEIGHT_SAMPLES_MAX, ImageProblem, ReadImageError, read_height_grid};
+pub use image::{IMAGE_BYTES_MAX, Image, ImageFile, ImageFormat};
 pub use mass_properties::MassProperties;
 pub use mesh_file::{MeshFile, Submesh};
-pub use read::{MESH_FILE_BYTES_MAX, MeshProblem, ReadMeshError, read_mesh};
+pub use read::{MESH_FILE_BYTES_MAX, MeshProblem, ReadMeshError, read_mesh, read_visual_mesh};
 pub use triangle_mesh::{TRIANGLES_MAX, TriangleMesh};
+pub use visual_mesh::{Alpha, VISUAL_TRIANGLES_MAX, VisualMaterial, VisualMesh, VisualPart};

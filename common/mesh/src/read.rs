@@ -6,6 +6,7 @@
 mod collada;
 mod gathering;
 mod gltf;
+mod looks;
 mod obj;
 mod polygon;
 mod stl;
@@ -14,6 +15,7 @@ mod transform;
 use thiserror::Error;
 
 use crate::mesh_file::MeshFile;
+use crate::visual_mesh::VisualMesh;
 use gathering::Gathering;
 pub(crate) use polygon::turn;
 
@@ -36,7 +38,32 @@ pub fn read_mesh(
     name: &str,
     side_file: &SideFile<'_>,
 ) -> Result<MeshFile, ReadMeshError> {
-    gather(bytes, name, side_file).map_err(|problem| ReadMeshError {
+    let mut gathering = Gathering::default();
+    let read = gather(bytes, name, side_file, &mut gathering);
+    let read = read.and_then(|()| gathering.finish());
+    read.map_err(|problem| ReadMeshError {
+        name: name.to_owned(),
+        problem,
+    })
+}
+
+/// Reads a mesh file as [`read_mesh`] does, with its looks: normals, texture coordinates, materials
+/// and images.
+///
+/// `side_file` finds the buffers, materials and images that the file names, relative to it; an
+/// image that is missing or broken is left out, and is one of the problems of the mesh.
+///
+/// # Errors
+/// Fails as [`read_mesh`] does.
+pub fn read_visual_mesh(
+    bytes: &[u8],
+    name: &str,
+    side_file: &SideFile<'_>,
+) -> Result<VisualMesh, ReadMeshError> {
+    let mut gathering = Gathering::of_looks();
+    let read = gather(bytes, name, side_file, &mut gathering);
+    let read = read.and_then(|()| gathering.finish_looks());
+    read.map_err(|problem| ReadMeshError {
         name: name.to_owned(),
         problem,
     })
@@ -102,7 +129,12 @@ enum Format {
     Gltf,
 }
 
-fn gather(bytes: &[u8], name: &str, side_file: &SideFile<'_>) -> Result<MeshFile, MeshProblem> {
+fn gather(
+    bytes: &[u8],
+    name: &str,
+    side_file: &SideFile<'_>,
+    gathering: &mut Gathering,
+) -> Result<(), MeshProblem> {
     if bytes.len() > MESH_FILE_BYTES_MAX {
         return Err(MeshProblem::TooMany {
             what: "bytes",
@@ -110,14 +142,12 @@ fn gather(bytes: &[u8], name: &str, side_file: &SideFile<'_>) -> Result<MeshFile
         });
     }
     let format = by_extension(name).or_else(|| by_content(bytes));
-    let mut gathering = Gathering::default();
     match format.ok_or(MeshProblem::UnknownFormat)? {
-        Format::Stl => stl::read(bytes, &mut gathering)?,
-        Format::Obj => obj::read(bytes, &mut gathering)?,
-        Format::Collada => collada::read(bytes, &mut gathering)?,
-        Format::Gltf => gltf::read(bytes, side_file, &mut gathering)?,
+        Format::Stl => stl::read(bytes, gathering),
+        Format::Obj => obj::read(bytes, side_file, gathering),
+        Format::Collada => collada::read(bytes, side_file, gathering),
+        Format::Gltf => gltf::read(bytes, side_file, gathering),
     }
-    gathering.finish()
 }
 
 fn by_extension(name: &str) -> Option<Format> {

@@ -4,20 +4,25 @@
 //! skins show their geometry as it was drawn, without bind shape and joints.
 
 mod geometry;
+mod material;
 mod scene;
 mod tree;
 
-use super::MeshProblem;
 use super::gathering::Gathering;
+use super::{MeshProblem, SideFile};
 use tree::Document;
 
 /// Reads a file.
-pub(super) fn read(bytes: &[u8], gathering: &mut Gathering) -> Result<(), MeshProblem> {
+pub(super) fn read(
+    bytes: &[u8],
+    side_file: &SideFile<'_>,
+    gathering: &mut Gathering,
+) -> Result<(), MeshProblem> {
     let text = String::from_utf8_lossy(bytes);
-    let root = tree::parse(&text)?;
+    let root = tree::parse(&text, gathering.wants_looks())?;
     if root.name != "COLLADA" {
         let message = format!("the root element is <{}>, not <COLLADA>", root.name);
         return Err(root.malformed(message));
     }
-    scene::gather(&Document::new(&root), gathering)
+    scene::gather(&Document::new(&root), side_file, gathering)
 }

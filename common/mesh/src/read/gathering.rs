@@ -1,9 +1,12 @@
 //! [`Gathering`]: the submeshes found so far, within bounds.
 
-use super::MeshProblem;
+use super::looks::{Looks, visual_part};
 use super::transform::Transform;
+use super::{MeshProblem, SideFile};
+use crate::image::{IMAGE_BYTES_MAX, ImageFile};
 use crate::mesh_file::{MeshFile, Submesh};
 use crate::triangle_mesh::{TRIANGLES_MAX, TriangleMesh};
+use crate::visual_mesh::{VISUAL_TRIANGLES_MAX, VisualMaterial, VisualMesh};
 
 /// The most submeshes in one file.
 pub(super) const SUBMESHES_MAX: usize = 100_000;
@@ -11,14 +14,105 @@ pub(super) const SUBMESHES_MAX: usize = 100_000;
 /// The longest name of a submesh \[bytes\]; longer ones are cut.
 const NAME_BYTES_MAX: usize = 1000;
 
+/// The most materials in one file.
+const MATERIALS_MAX: usize = 10_000;
+
+/// The most bytes that all images of one file have together.
+const IMAGES_BYTES_MAX: usize = 4 * IMAGE_BYTES_MAX;
+
+/// The most problems that are told of one file.
+const PROBLEMS_MAX: usize = 20;
+
 /// The submeshes found so far.
 #[derive(Default)]
 pub(super) struct Gathering {
     file: MeshFile,
+    /// The same as it is drawn, if that is asked for; then `file` stays empty.
+    visual: Option<VisualMesh>,
     triangles: usize,
+    image_bytes: usize,
+    /// Names of the images that were asked for.
+    images: Vec<(String, Option<usize>)>,
 }
 
 impl Gathering {
+    /// Makes one that gathers what is drawn.
+    pub(super) fn of_looks() -> Self {
+        Self {
+            visual: Some(VisualMesh::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether materials, normals and texture coordinates are asked for.
+    pub(super) fn wants_looks(&self) -> bool {
+        self.visual.is_some()
+    }
+
+    /// Adds a material, and returns its number, unless none are asked for or there are too many.
+    pub(super) fn add_material(&mut self, material: VisualMaterial) -> Option<usize> {
+        let materials = &mut self.visual.as_mut()?.materials;
+        if materials.len() == MATERIALS_MAX {
+            return None;
+        }
+        materials.push(material);
+        Some(materials.len() - 1)
+    }
+
+    /// Adds an image that stands beside the file under the first of some names, and returns its
+    /// number, if it can be drawn.
+    pub(super) fn add_image_file(
+        &mut self,
+        names: &[&str],
+        side_file: &SideFile<'_>,
+    ) -> Option<usize> {
+        let name = *names.first()?;
+        let known = self.images.iter().find(|(known, _)| known == name);
+        if let Some((_, index)) = known {
+            return *index;
+        }
+        let index = match names.iter().find_map(|name| side_file(name)) {
+            Some(bytes) => self.add_image(name, bytes),
+            None => {
+                self.tell(format!("the image {name:?} cannot be found beside it"));
+                None
+            }
+        };
+        self.images.push((name.to_owned(), index));
+        index
+    }
+
+    /// Adds an image, and returns its number, if it can be drawn.
+    pub(super) fn add_image(&mut self, name: &str, bytes: Vec<u8>) -> Option<usize> {
+        self.image_bytes = self.image_bytes.saturating_add(bytes.len());
+        if self.image_bytes > IMAGES_BYTES_MAX {
+            self.tell(format!(
+                "the image {name:?} is left out: all images have more than {IMAGES_BYTES_MAX} bytes"
+            ));
+            return None;
+        }
+        match ImageFile::new(bytes) {
+            Ok(image) => {
+                let images = &mut self.visual.as_mut()?.images;
+                images.push(image);
+                Some(images.len() - 1)
+            }
+            Err(problem) => {
+                self.tell(format!("the image {name:?} is left out: {problem}"));
+                None
+            }
+        }
+    }
+
+    /// Keeps a problem of the looks of the file, which is no reason to refuse it.
+    pub(super) fn tell(&mut self, problem: String) {
+        if let Some(visual) = &mut self.visual
+            && visual.problems.len() < PROBLEMS_MAX
+        {
+            visual.problems.push(problem);
+        }
+    }
+
     /// Adds a submesh; one without triangles is left out. `place` is where it stands in the file.
     pub(super) fn add(
         &mut self,
@@ -39,6 +133,10 @@ impl Gathering {
         triangles: &[[u32; 3]],
         transform: &Transform,
     ) -> Result<(), MeshProblem> {
+        if self.wants_looks() {
+            let bare = Looks::default();
+            return self.add_looking((name, place), vertices, triangles, transform, &bare);
+        }
         self.triangles += triangles.len();
         if self.triangles > TRIANGLES_MAX {
             return Err(too_many_triangles());
@@ -70,14 +168,50 @@ impl Gathering {
             return Ok(());
         }
         if self.file.submeshes.len() == SUBMESHES_MAX {
-            return Err(MeshProblem::TooMany {
-                what: "submeshes",
-                maximum: SUBMESHES_MAX,
-            });
+            return Err(too_many_submeshes());
         }
         let name = name[..name.floor_char_boundary(NAME_BYTES_MAX)].to_owned();
         self.file.submeshes.push(Submesh { name, mesh });
         Ok(())
+    }
+
+    /// Adds a submesh as [`Self::add_moved`] does, with its looks if they are asked for.
+    pub(super) fn add_looking(
+        &mut self,
+        (name, place): (&str, &str),
+        vertices: &[[f64; 3]],
+        triangles: &[[u32; 3]],
+        transform: &Transform,
+        looks: &Looks<'_>,
+    ) -> Result<(), MeshProblem> {
+        let Some(visual) = &mut self.visual else {
+            return self.add_moved(name, place, vertices, triangles, transform);
+        };
+        self.triangles += triangles.len();
+        if self.triangles > VISUAL_TRIANGLES_MAX {
+            return Err(MeshProblem::TooMany {
+                what: "triangles to draw",
+                maximum: VISUAL_TRIANGLES_MAX,
+            });
+        }
+        if visual.parts.len() == SUBMESHES_MAX {
+            return Err(too_many_submeshes());
+        }
+        let mut part = visual_part(place, (vertices, triangles), transform, looks)?;
+        if !part.triangles.is_empty() {
+            name[..name.floor_char_boundary(NAME_BYTES_MAX)].clone_into(&mut part.name);
+            visual.parts.push(part);
+        }
+        Ok(())
+    }
+
+    /// Returns what is drawn of the file, if it holds any triangle.
+    pub(super) fn finish_looks(self) -> Result<VisualMesh, MeshProblem> {
+        let visual = self.visual.unwrap_or_default();
+        if visual.parts.is_empty() {
+            return Err(MeshProblem::Empty);
+        }
+        Ok(visual)
     }
 
     /// Returns the file, if it holds any triangle.
@@ -86,6 +220,13 @@ impl Gathering {
             return Err(MeshProblem::Empty);
         }
         Ok(self.file)
+    }
+}
+
+fn too_many_submeshes() -> MeshProblem {
+    MeshProblem::TooMany {
+        what: "submeshes",
+        maximum: SUBMESHES_MAX,
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod accessor;
 mod buffers;
+mod material;
 mod scene;
 
 use std::borrow::Cow;
@@ -13,6 +14,8 @@ use std::borrow::Cow;
 use ::gltf::json::Root;
 use ::gltf::json::validation::Checked;
 use ::gltf::{Document, Error, Glb, Semantic};
+
+pub(super) use buffers::percent_decoded;
 
 use super::gathering::Gathering;
 use super::{MeshProblem, SideFile};
@@ -37,7 +40,7 @@ pub(super) fn read(
     };
     let document = document(json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&json))?;
     let buffers = buffers::load(&document, chunk.as_deref(), side_file)?;
-    scene::gather(&document, &buffers, gathering)
+    scene::gather(&document, &buffers, side_file, gathering)
 }
 
 /// A JSON document, and the buffer that comes with it.

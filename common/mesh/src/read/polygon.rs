@@ -34,12 +34,26 @@ impl PolygonCutter {
         vertices: &[[f64; 3]],
         triangles: &mut Vec<[u32; 3]>,
     ) {
+        let start = triangles.len();
+        self.cut_places(corners, vertices, triangles);
+        for place in triangles[start..].iter_mut().flatten() {
+            *place = corners[*place as usize];
+        }
+    }
+
+    /// Adds the triangles of one polygon as [`Self::cut`] does, as places among its corners.
+    pub(super) fn cut_places(
+        &mut self,
+        corners: &[u32],
+        vertices: &[[f64; 3]],
+        triangles: &mut Vec<[u32; 3]>,
+    ) {
         if corners.len() > 3 && self.find_ears(corners, vertices) {
-            let ears = self.ears.chunks_exact(3);
-            triangles.extend(ears.map(|ear| [0, 1, 2].map(|i| corners[ear[i] as usize])));
+            triangles.extend_from_slice(self.ears.as_chunks().0);
             return;
         }
-        triangles.extend(fan(corners));
+        let places: Vec<u32> = (0..corners.len() as u32).collect();
+        triangles.extend(fan(&places));
     }
 
     /// Finds the triangles of a concave polygon; a convex one is left to the fan.

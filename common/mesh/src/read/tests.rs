@@ -4,6 +4,7 @@ mod broken;
 mod collada;
 mod corpus;
 mod gltf;
+mod looks;
 
 use super::*;
 use crate::triangle_mesh::{TRIANGLES_MAX, TriangleMesh};

@@ -1,5 +1,7 @@
 //! [`Transform`]: where a node of a scene puts what is in it.
 
+use crate::mass_properties::cross;
+
 /// Turns, stretches and moves positions: three rows of a matrix with its last column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Transform {
@@ -82,6 +84,20 @@ impl Transform {
         Self { rows }
     }
 
+    /// Turns a normal, and makes its length 1; one of no length stays so.
+    pub(super) fn apply_to_normal(&self, normal: [f64; 3]) -> [f64; 3] {
+        let [a, b, c] = self.rows.map(|row| [row[0], row[1], row[2]]);
+        let sides = [cross(b, c), cross(c, a), cross(a, b)];
+        let sign = if self.is_mirror() { -1.0 } else { 1.0 };
+        let turned = sides.map(|side| sign * (0..3).map(|i| side[i] * normal[i]).sum::<f64>());
+        let length = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if length > 0.0 && length.is_finite() {
+            turned.map(|x| x / length)
+        } else {
+            [0.0; 3]
+        }
+    }
+
     pub(super) fn apply(&self, [x, y, z]: [f64; 3]) -> [f64; 3] {
         self.rows
             .map(|row| row[0] * x + row[1] * y + row[2] * z + row[3])
@@ -125,6 +141,23 @@ mod tests {
         let shift = Transform::translation([1.0, 0.0, 0.0]);
         check(&shift.after(&turn), [-1.0, 1.0, 3.0]);
         check(&turn.after(&shift), [-2.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn normals_stay_upright_on_what_is_stretched_and_mirrored() {
+        let check = |factors, expect: [f64; 3]| {
+            let found = Transform::scale(factors).apply_to_normal([1.0, 1.0, 0.0]);
+            let length = expect.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let is_close = |i: usize| (found[i] - expect[i] / length).abs() < 1e-12;
+            assert!((0..3).all(is_close), "{found:?}");
+        };
+        check([2.0, 1.0, 1.0], [0.5, 1.0, 0.0]);
+        check([-1.0, 1.0, 1.0], [-1.0, 1.0, 0.0]);
+        check([1.0, 1.0, -3.0], [1.0, 1.0, 0.0]);
+        assert_eq!(
+            Transform::scale([0.0; 3]).apply_to_normal([1.0; 3]),
+            [0.0; 3]
+        );
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::geometry::{Geometries, Part};
+use super::geometry::{Geometries, OfCorners, Part};
+use super::material::Materials;
 use super::tree::{DEPTH_MAX, Document, Element};
-use crate::read::MeshProblem;
 use crate::read::gathering::Gathering;
+use crate::read::looks::{Corners, Looks};
 use crate::read::transform::Transform;
+use crate::read::{MeshProblem, SideFile};
 
 /// The most nodes in a scene, those that are shown repeatedly counted each time.
 const NODES_MAX: usize = 100_000;
@@ -21,12 +23,14 @@ const CONTROLLERS_MAX: usize = 8;
 /// Gathers the geometry of all nodes of the scene.
 pub(super) fn gather(
     document: &Document<'_>,
+    side_file: &SideFile<'_>,
     gathering: &mut Gathering,
 ) -> Result<(), MeshProblem> {
     let scale = Transform::scale([unit(document.root)?; 3]);
     let mut walk = Walk {
         document,
-        geometries: Geometries::new(document),
+        geometries: Geometries::new(document, gathering.wants_looks()),
+        materials: Materials::new(document, side_file),
         known: BTreeMap::new(),
         open: Vec::new(),
         nodes: 0,
@@ -78,6 +82,7 @@ struct Visit<'e> {
 struct Walk<'e, 'd, 'g> {
     document: &'d Document<'e>,
     geometries: Geometries<'e, 'd>,
+    materials: Materials<'e, 'd>,
     known: BTreeMap<&'e str, Rc<Vec<Part>>>,
     open: Vec<Visit<'e>>,
     nodes: usize,
@@ -128,7 +133,7 @@ impl<'e> Walk<'e, '_, '_> {
                 }
                 _ => continue,
             };
-            self.show(geometry, name, &transform)?;
+            self.show(child, geometry, name, &transform)?;
         }
         let below = visit.depth + 1;
         for instance in node.children("instance_node") {
@@ -156,6 +161,7 @@ impl<'e> Walk<'e, '_, '_> {
 
     fn show(
         &mut self,
+        instance: &Element,
         geometry: &'e Element,
         name: &str,
         transform: &Transform,
@@ -176,11 +182,31 @@ impl<'e> Walk<'e, '_, '_> {
             });
         }
         for part in parts.iter() {
-            let (vertices, triangles) = (&part.vertices, &part.triangles);
-            self.gathering
-                .add_moved(name, &part.place, vertices, triangles, transform)?;
+            self.add(part, Some(instance), name, transform)?;
         }
         Ok(())
+    }
+
+    fn add(
+        &mut self,
+        part: &Part,
+        instance: Option<&Element>,
+        name: &str,
+        transform: &Transform,
+    ) -> Result<(), MeshProblem> {
+        let gathering = &mut *self.gathering;
+        let material = if gathering.wants_looks() && !part.material.is_empty() {
+            self.materials.bound(instance, &part.material, gathering)
+        } else {
+            None
+        };
+        let looks = Looks {
+            normals: part.normals.as_ref().map(OfCorners::borrowed),
+            texcoords: part.texcoords.as_ref().map(OfCorners::borrowed),
+            material,
+        };
+        let (vertices, triangles) = (&part.vertices, &part.triangles);
+        gathering.add_looking((name, &part.place), vertices, triangles, transform, &looks)
     }
 
     /// Gathers all geometry, of a file without scenes.
@@ -189,13 +215,20 @@ impl<'e> Walk<'e, '_, '_> {
             for geometry in library.children("geometry") {
                 let name = geometry.attribute("name").unwrap_or_default();
                 for part in self.geometries.parts(geometry)? {
-                    let (vertices, triangles) = (&part.vertices, &part.triangles);
-                    self.gathering
-                        .add_moved(name, &part.place, vertices, triangles, transform)?;
+                    self.add(&part, None, name, transform)?;
                 }
             }
         }
         Ok(())
+    }
+}
+
+impl<const N: usize> OfCorners<N> {
+    fn borrowed(&self) -> Corners<'_, N> {
+        Corners {
+            values: &self.values,
+            triangles: &self.triangles,
+        }
     }
 }
 

@@ -15,10 +15,10 @@ pub(super) const DEPTH_MAX: usize = 256;
 /// The most elements that are read.
 const ELEMENTS_MAX: usize = 2_000_000;
 
-/// Libraries that shapes do not need; what is in them is passed over.
+/// Libraries that shapes do not need; what is in them is passed over. Looks need all but the first.
 const PASSED_OVER: [&str; 5] = [
-    "extra",
     "library_animations",
+    "extra",
     "library_effects",
     "library_images",
     "library_materials",
@@ -116,12 +116,20 @@ impl<'e> Document<'e> {
     }
 }
 
-/// Reads a document into its root element.
-pub(super) fn parse(text: &str) -> Result<Element, MeshProblem> {
+/// Reads a document into its root element, with what looks need or without.
+pub(super) fn parse(text: &str, has_looks: bool) -> Result<Element, MeshProblem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader::from_str(text);
     reader.config_mut().allow_dangling_amp = true;
-    let mut builder = Builder::default();
+    let passed_over = if has_looks {
+        &PASSED_OVER[..1]
+    } else {
+        &PASSED_OVER
+    };
+    let mut builder = Builder {
+        libraries: passed_over,
+        ..Builder::default()
+    };
     let (mut line, mut counted) = (1, 0);
     loop {
         let start = (reader.buffer_position() as usize).min(text.len());
@@ -154,7 +162,9 @@ struct Builder {
     open: Vec<Element>,
     root: Option<Element>,
     elements: usize,
-    /// Depth within an element that is passed over.
+    /// Elements that are passed over.
+    libraries: &'static [&'static str],
+    /// Depth within such an element.
     passed_over: usize,
 }
 
@@ -190,7 +200,7 @@ impl Builder {
 
     fn start(&mut self, tag: &BytesStart<'_>, line: usize) -> Result<(), MeshProblem> {
         let name = tag.name().into_inner();
-        if self.passed_over > 0 || PASSED_OVER.contains(&name) {
+        if self.passed_over > 0 || self.libraries.contains(&name) {
             self.passed_over += 1;
             return Ok(());
         }

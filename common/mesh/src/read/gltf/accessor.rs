@@ -19,6 +19,7 @@ const NUMBERS_MAX: usize = 9 * TRIANGLES_MAX;
 pub(super) struct Accessors<'d> {
     buffers: &'d [Cow<'d, [u8]>],
     positions: BTreeMap<usize, Rc<[[f64; 3]]>>,
+    texcoords: BTreeMap<usize, Rc<[[f64; 2]]>>,
     indices: BTreeMap<usize, Rc<[u32]>>,
     numbers: usize,
 }
@@ -28,6 +29,7 @@ impl<'d> Accessors<'d> {
         Self {
             buffers,
             positions: BTreeMap::new(),
+            texcoords: BTreeMap::new(),
             indices: BTreeMap::new(),
             numbers: 0,
         }
@@ -71,6 +73,35 @@ impl<'d> Accessors<'d> {
         self.positions
             .insert(accessor.index(), Rc::clone(&positions));
         Ok(positions)
+    }
+
+    /// Returns texture coordinates; integers are parts of their greatest value.
+    pub(super) fn texcoords(
+        &mut self,
+        accessor: &Accessor<'_>,
+    ) -> Result<Rc<[[f64; 2]]>, MeshProblem> {
+        if let Some(known) = self.texcoords.get(&accessor.index()) {
+            return Ok(Rc::clone(known));
+        }
+        self.check(accessor, Dimensions::Vec2)?;
+        let texcoords: Rc<[[f64; 2]]> = match accessor.data_type() {
+            DataType::U8 => self.list(accessor, |p: [u8; 2]| {
+                p.map(|n| f64::from(n) / f64::from(u8::MAX))
+            }),
+            DataType::U16 => self.list(accessor, |p: [u16; 2]| {
+                p.map(|n| f64::from(n) / f64::from(u16::MAX))
+            }),
+            DataType::F32 => self.list(accessor, |p: [f32; 2]| p.map(f64::from)),
+            DataType::I8 | DataType::I16 | DataType::U32 => {
+                return Err(malformed(
+                    accessor,
+                    "its numbers cannot be texture coordinates",
+                ));
+            }
+        };
+        self.texcoords
+            .insert(accessor.index(), Rc::clone(&texcoords));
+        Ok(texcoords)
     }
 
     /// Returns indices.

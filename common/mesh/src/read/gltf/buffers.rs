@@ -36,20 +36,26 @@ pub(super) fn load<'b>(
 }
 
 fn fetch(uri: &str, number: usize, side_file: &SideFile<'_>) -> Result<Vec<u8>, MeshProblem> {
-    let Some(data) = uri.strip_prefix("data:") else {
+    if !uri.starts_with("data:") {
         return side_file(&percent_decoded(uri)).ok_or_else(|| MeshProblem::MissingSideFile {
             uri: uri.to_owned(),
         });
-    };
-    let encoded = data.split_once(";base64,").map(|(_, encoded)| encoded);
-    let bytes = encoded.and_then(|encoded| STANDARD_PAD_INDIFFERENT.decode(encoded).ok());
-    bytes.ok_or_else(|| {
+    }
+    spelled_out(uri).ok_or_else(|| {
         let place = format!("buffer {number}");
         MeshProblem::malformed(place, "a data URI that is not valid base64")
     })
 }
 
-fn percent_decoded(uri: &str) -> String {
+/// Returns the bytes that a data URI spells out.
+pub(super) fn spelled_out(uri: &str) -> Option<Vec<u8>> {
+    let data = uri.strip_prefix("data:")?;
+    let (_, encoded) = data.split_once(";base64,")?;
+    STANDARD_PAD_INDIFFERENT.decode(encoded).ok()
+}
+
+/// Returns a URI with its escapes such as `%20` spelled out.
+pub(in crate::read) fn percent_decoded(uri: &str) -> String {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
     while let Some((first, after)) = rest.split_first() {

@@ -9,10 +9,12 @@ use ::gltf::scene::Transform as NodeTransform;
 use ::gltf::{Document, Node, Primitive, Semantic};
 
 use super::accessor::Accessors;
-use crate::read::MeshProblem;
+use super::material::{Materials, has_whole_images};
 use crate::read::gathering::Gathering;
+use crate::read::looks::{Corners, Looks};
 use crate::read::polygon::{fan, strip};
 use crate::read::transform::Transform;
+use crate::read::{MeshProblem, SideFile};
 
 /// The most primitives that the nodes of a scene show.
 const PRIMITIVES_MAX: usize = 1_000_000;
@@ -21,9 +23,12 @@ const PRIMITIVES_MAX: usize = 1_000_000;
 pub(super) fn gather(
     document: &Document,
     buffers: &[Cow<'_, [u8]>],
+    side_file: &SideFile<'_>,
     gathering: &mut Gathering,
 ) -> Result<(), MeshProblem> {
     let mut accessors = Accessors::new(buffers);
+    let mut materials = Materials::new(buffers, side_file);
+    let has_looks = gathering.wants_looks() && has_whole_images(document);
     let mut primitives = 0;
     let mut seen = BTreeSet::new();
     let roots = roots(document).into_iter().rev();
@@ -46,10 +51,30 @@ pub(super) fn gather(
                 });
             }
             for primitive in mesh.primitives() {
-                if let Some((vertices, triangles)) = shape(&primitive, &mut accessors)? {
-                    let name = name.unwrap_or_default();
-                    gathering.add_moved(name, &place, &vertices, &triangles, &transform)?;
+                let Some((vertices, triangles)) = shape(&primitive, &mut accessors)? else {
+                    continue;
+                };
+                let (mut normals, mut texcoords, mut material) = (None, None, None);
+                if has_looks {
+                    let accessor = primitive.get(&Semantic::Normals);
+                    normals = accessor.map(|own| accessors.positions(&own)).transpose()?;
+                    let accessor = primitive.get(&Semantic::TexCoords(0));
+                    texcoords = accessor.map(|own| accessors.texcoords(&own)).transpose()?;
+                    material = materials.number(&primitive.material(), gathering);
                 }
+                let looks = Looks {
+                    normals: normals.as_deref().map(|values| Corners {
+                        values,
+                        triangles: &triangles,
+                    }),
+                    texcoords: texcoords.as_deref().map(|values| Corners {
+                        values,
+                        triangles: &triangles,
+                    }),
+                    material,
+                };
+                let place = (name.unwrap_or_default(), place.as_str());
+                gathering.add_looking(place, &vertices, &triangles, &transform, &looks)?;
             }
         }
         let first_child = open.len();
