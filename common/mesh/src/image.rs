@@ -156,6 +156,27 @@ impl ImageFile {
     }
 }
 
+impl Image {
+    /// Returns the image as a PNG file.
+    ///
+    /// # Panics
+    /// Panics if it has no pixels, or another number of them than its size says.
+    pub fn to_png(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
+        encoder.set_color(ColorType::Rgba);
+        let writer = encoder.write_header();
+        let samples = self.pixels.as_flattened();
+        writer
+            .and_then(|mut writer| {
+                writer.write_image_data(samples)?;
+                writer.finish()
+            })
+            .expect("an image has as many pixels as its size says, and memory takes all bytes");
+        bytes
+    }
+}
+
 fn checked(width: usize, height: usize) -> Result<(usize, usize), ImageProblem> {
     match width.checked_mul(height) {
         Some(1..=PIXELS_MAX) => Ok((width, height)),

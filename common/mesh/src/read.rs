@@ -17,6 +17,7 @@ use thiserror::Error;
 use crate::mesh_file::MeshFile;
 use crate::visual_mesh::VisualMesh;
 use gathering::Gathering;
+pub(crate) use looks::flat_part;
 pub(crate) use polygon::turn;
 
 /// The largest mesh file that is read \[bytes\].

@@ -1,6 +1,8 @@
 //! [`VisualMesh`]: a mesh file as it is drawn: normals, texture coordinates, materials and images.
 
 use crate::image::ImageFile;
+use crate::read::flat_part;
+use crate::triangle_mesh::TriangleMesh;
 
 /// The most triangles in one mesh that is drawn.
 pub const VISUAL_TRIANGLES_MAX: usize = 1_000_000;
@@ -94,6 +96,19 @@ impl Default for VisualMaterial {
 }
 
 impl VisualMesh {
+    /// Makes one of bare triangles, each flat; those beyond [`VISUAL_TRIANGLES_MAX`] are left out.
+    pub fn from_triangles(mesh: &TriangleMesh) -> Self {
+        let count = mesh.triangles.len().min(VISUAL_TRIANGLES_MAX);
+        let part = flat_part(&mesh.vertices, &mesh.triangles[..count]);
+        let mut own = Self::default();
+        if part.triangles.len() < count || count < mesh.triangles.len() {
+            own.problems
+                .push("some triangles have no area or are too many".to_owned());
+        }
+        own.parts.push(part);
+        own
+    }
+
     /// Returns the parts that bear this name, if there are any, with all materials and images that
     /// they need.
     pub fn submesh(&self, name: &str) -> Option<Self> {

@@ -93,21 +93,48 @@ pub struct Asset {
     pub bytes: Arc<[u8]>,
 }
 
+/// The most bytes that all assets have together.
+const BYTES_MAX: usize = 1 << 30;
+
+/// Reason why an asset is left out.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum AssetsError {
+    /// All together would be too large.
+    #[error("a file is not drawn, since all files together would have more than {BYTES_MAX} bytes")]
+    Full,
+}
+
 /// Meshes and textures of scenes, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Assets {
     by_id: BTreeMap<AssetId, Arc<[u8]>>,
+    bytes: usize,
 }
 
 impl Assets {
     /// Keeps some bytes, and returns their name.
-    pub fn keep(&mut self, media_type: MediaType, bytes: Vec<u8>) -> AssetId {
+    ///
+    /// # Errors
+    /// Fails if all assets together would have too many bytes.
+    pub fn keep(&mut self, media_type: MediaType, bytes: Vec<u8>) -> Result<AssetId, AssetsError> {
         let id = AssetId {
             digest: Digest::of_bytes(&bytes),
             media_type,
         };
-        self.by_id.entry(id).or_insert_with(|| bytes.into());
-        id
+        if !self.by_id.contains_key(&id) {
+            if self.bytes + bytes.len() > BYTES_MAX {
+                return Err(AssetsError::Full);
+            }
+            self.bytes += bytes.len();
+            self.by_id.insert(id, bytes.into());
+        }
+        Ok(id)
+    }
+
+    /// Drops all assets that a scene does not name.
+    pub fn retain(&mut self, is_named: impl Fn(&AssetId) -> bool) {
+        self.by_id.retain(|id, _| is_named(id));
+        self.bytes = self.by_id.values().map(|bytes| bytes.len()).sum();
     }
 
     /// Returns an asset.
@@ -129,8 +156,8 @@ mod tests {
     #[test]
     fn an_asset_is_found_by_the_name_that_its_content_gives_it() {
         let mut assets = Assets::default();
-        let id = assets.keep(MediaType::Png, vec![1, 2, 3]);
-        assert_eq!(id, assets.keep(MediaType::Png, vec![1, 2, 3]));
+        let id = assets.keep(MediaType::Png, vec![1, 2, 3]).unwrap();
+        assert_eq!(Ok(id), assets.keep(MediaType::Png, vec![1, 2, 3]));
         assert_eq!(assets.ids().count(), 1);
         let back: AssetId = id.path().parse().unwrap();
         assert_eq!(back, id);

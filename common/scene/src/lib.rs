@@ -6,12 +6,15 @@
 //! nothing knows a run: where links are comes from elsewhere, by the numbers that they have here.
 
 mod assets;
+mod build;
+mod files;
 mod geometry;
 mod light;
 mod material;
 mod scene;
+mod script;
 
-pub use assets::{Asset, AssetId, Assets, MediaType, ParseAssetIdError};
+pub use assets::{Asset, AssetId, Assets, AssetsError, MediaType, ParseAssetIdError};
 pub use geometry::Geometry;
 pub use light::{Attenuation, Light, LightKind, Spot};
 pub use material::Material;

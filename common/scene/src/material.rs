@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::Files;
+use crate::script;
+
 /// Look of a surface. Textures are assets: `/assets/ID.png`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Material {
@@ -35,4 +38,80 @@ pub struct Material {
     pub double_sided: bool,
     /// False if lights do not matter: it has its diffuse colour everywhere.
     pub lighting: bool,
+}
+
+/// Colour of what says none, red, green and blue.
+const GREY: [f64; 3] = [0.7; 3];
+
+/// Roughness of what says none.
+const ROUGHNESS: f64 = 0.8;
+
+/// Makes the material of a visual that stands in a file; `visual` is its scoped name.
+///
+/// A colour that is left out is that of the script, if it names a known one. A diffuse colour that
+/// is said nowhere is white under a texture, else the ambient one, else grey.
+pub(crate) fn of(
+    material: &sdf::Material,
+    file: &str,
+    visual: &str,
+    files: &mut Files<'_>,
+) -> Material {
+    let script = script::colors(&material.script);
+    if script.is_none() && !material.script.is_empty() {
+        let name = &material.script;
+        files.tell(format!(
+            "{visual} has a material {name:?} that is not known: it is grey"
+        ));
+    }
+    let opaque = |[red, green, blue]: [f64; 3]| [red, green, blue, 1.0];
+    let pbr = material.pbr.as_ref();
+    let mut map = |uri: fn(&sdf::Pbr) -> &String| {
+        let uri = pbr.map(uri)?;
+        files.image(uri, file, visual)
+    };
+    let texture = map(|pbr| &pbr.albedo_map);
+    let of_script = script.map(|script| {
+        let [red, green, blue] = script.diffuse;
+        [red, green, blue, script.opacity]
+    });
+    let plain = || texture.as_ref().map(|_| [1.0; 4]).or(material.ambient);
+    let diffuse = material.diffuse.or(of_script).or_else(plain);
+    let diffuse = diffuse.unwrap_or(opaque(GREY));
+    let emissive_map = map(|pbr| &pbr.emissive_map);
+    let emissive = if emissive_map.is_some() {
+        [1.0; 3]
+    } else {
+        [0.0; 3]
+    };
+    let roughness = match pbr {
+        Some(pbr) => pbr.roughness,
+        None if material.shininess > 0.0 => (2.0 / (material.shininess + 2.0)).sqrt(),
+        None => ROUGHNESS,
+    };
+    Material {
+        ambient: material
+            .ambient
+            .or(script.map(|script| opaque(script.ambient)))
+            .unwrap_or(diffuse),
+        specular: material
+            .specular
+            .or(script.map(|script| opaque(script.specular)))
+            .unwrap_or([0.0, 0.0, 0.0, 1.0]),
+        emissive: material
+            .emissive
+            .or(script.map(|script| opaque(script.emissive)))
+            .unwrap_or(opaque(emissive)),
+        metalness: pbr.map_or(0.0, |pbr| pbr.metalness),
+        roughness,
+        transparency: 1.0 - diffuse[3],
+        diffuse,
+        normal_map: map(|pbr| &pbr.normal_map),
+        roughness_map: map(|pbr| &pbr.roughness_map),
+        metalness_map: map(|pbr| &pbr.metalness_map),
+        emissive_map,
+        texture,
+        texture_repeat: [1.0; 2],
+        double_sided: material.double_sided,
+        lighting: material.lighting,
+    }
 }

@@ -21,6 +21,11 @@ pub struct Scene {
     pub worlds: Vec<World>,
     /// Content that could not be drawn, for people: files that are not found or not read.
     pub problems: Vec<String>,
+    /// The numbers that the next model and the next link get.
+    #[serde(skip)]
+    pub(crate) next_model: u32,
+    #[serde(skip)]
+    pub(crate) next_link: u32,
 }
 
 /// All that is drawn of one world.

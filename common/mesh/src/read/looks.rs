@@ -89,6 +89,13 @@ pub(super) fn visual_part(
     Ok(part)
 }
 
+/// Makes flat triangles of a mesh whose indices are in range; those that are nowhere are left out.
+pub(crate) fn flat_part(vertices: &[[f64; 3]], triangles: &[[u32; 3]]) -> VisualPart {
+    let bare = Looks::default();
+    let part = visual_part("mesh", (vertices, triangles), &Transform::IDENTITY, &bare);
+    part.unwrap_or_default()
+}
+
 fn positions(
     place: &str,
     vertices: &[[f64; 3]],

@@ -1,0 +1,359 @@
+//! From [`sdf::World`]s to a [`Scene`].
+
+use sdf::{Light as SdfLight, Resolver};
+
+use crate::assets::Assets;
+use crate::files::Files;
+use crate::geometry::Geometry;
+use crate::light::{Attenuation, Light, LightKind, Spot};
+use crate::material;
+use crate::scene::{
+    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sky, Visual, World,
+};
+
+/// Name of the level of everything that no other level has.
+const DEFAULT_LEVEL: &str = "default";
+
+impl Scene {
+    /// Makes the scene of worlds. `files` finds the meshes and images that visuals name; they come
+    /// to the `assets`.
+    pub fn from_worlds(worlds: &[sdf::World], files: &dyn Resolver, assets: &mut Assets) -> Self {
+        let mut scene = Self {
+            frame: FRAME.to_owned(),
+            ..Self::default()
+        };
+        let mut files = Files::new(files, assets);
+        scene.worlds = worlds
+            .iter()
+            .map(|world| empty(world, worlds.len()))
+            .collect();
+        for (number, world) in worlds.iter().enumerate() {
+            for model in world.models.iter().filter(|model| !model.is_vacant()) {
+                scene.add(number, model, world, &mut files);
+            }
+        }
+        scene.problems = files.problems;
+        scene
+    }
+
+    /// Adds a model that comes into a world, with the data of its collisions, and returns its
+    /// number; none where there is no such world.
+    pub fn add_model(
+        &mut self,
+        world: usize,
+        parcel: sdf::ModelParcel,
+        files: &dyn Resolver,
+        assets: &mut Assets,
+    ) -> Option<u32> {
+        if world >= self.worlds.len() {
+            return None;
+        }
+        let mut files = Files::new(files, assets);
+        let mut own = sdf::World::default();
+        let index = own.append(parcel);
+        let id = self.add(world, &own.models[index], &own, &mut files);
+        self.problems.append(&mut files.problems);
+        Some(id)
+    }
+
+    /// Takes a model out, with the lights of its links.
+    pub fn remove_model(&mut self, id: u32) {
+        for world in &mut self.worlds {
+            let Some(index) = world.models.iter().position(|model| model.id == id) else {
+                continue;
+            };
+            let model = world.models.remove(index);
+            let is_of_it = |light: &Light| {
+                let links = &mut model.links.iter();
+                light.link.is_some_and(|id| links.any(|link| link.id == id))
+            };
+            world.lights.retain(|light| !is_of_it(light));
+        }
+    }
+
+    /// Adds a model of a world that has its data.
+    fn add(
+        &mut self,
+        world: usize,
+        model: &sdf::Model,
+        data: &sdf::World,
+        files: &mut Files<'_>,
+    ) -> u32 {
+        let prefix = match self.worlds.len() {
+            1 => String::new(),
+            _ => format!("{}::", self.worlds[world].world),
+        };
+        let name = format!("{prefix}{}", model.name);
+        let id = self.next_model;
+        self.next_model += 1;
+        let mut links = Vec::with_capacity(model.links.len());
+        for link in &model.links {
+            let number = self.next_link;
+            self.next_link += 1;
+            let scope = format!("{name}::{}", link.name);
+            links.push(self::link(link, number, &scope, data, files));
+            let lights = link.lights.iter();
+            let lights = lights.filter_map(|own| light(own, Some(number)));
+            self.worlds[world].lights.extend(lights);
+        }
+        let is_declared = |performer: &sdf::Performer| performer.model == model.name;
+        self.worlds[world].models.push(Model {
+            id,
+            name,
+            performer: !model.is_static || data.performers.iter().any(is_declared),
+            is_static: model.is_static,
+            pose: numbers(&model.pose),
+            canonical_link: model.canonical_link,
+            links,
+        });
+        id
+    }
+}
+
+/// Makes the scene of a world without its models.
+fn empty(world: &sdf::World, worlds: usize) -> World {
+    let look = &world.surroundings;
+    let prefix = match worlds {
+        1 => String::new(),
+        _ => format!("{}::", world.name),
+    };
+    let levels = world.levels.iter().map(|level| Level {
+        name: format!("{prefix}{}", level.name),
+        pose: numbers(&sdf::Pose {
+            position: level.center,
+            ..sdf::Pose::IDENTITY
+        }),
+        size: level.size,
+        buffer: level.buffer,
+        default: false,
+    });
+    let everywhere = Level {
+        name: format!("{prefix}{DEFAULT_LEVEL}"),
+        pose: numbers(&sdf::Pose::IDENTITY),
+        size: [0.0; 3],
+        buffer: 0.0,
+        default: true,
+    };
+    World {
+        world: world.name.clone(),
+        gravity: world.gravity,
+        ambient: rgb(look.ambient),
+        background: rgb(look.background),
+        sky: look.sky.as_ref().map(|sky| Sky {
+            time: sky.time,
+            sunrise: sky.sunrise,
+            sunset: sky.sunset,
+        }),
+        fog: look.fog.as_ref().map(|fog| Fog {
+            kind: match fog.kind.as_str() {
+                "linear" => FogKind::Linear,
+                "exp" => FogKind::Exponential,
+                _ => FogKind::Quadratic,
+            },
+            color: rgb(fog.color),
+            start: fog.start,
+            end: fog.end,
+            density: fog.density,
+        }),
+        grid: look.grid,
+        shadows: look.shadows,
+        lights: world
+            .lights
+            .iter()
+            .filter_map(|own| light(own, None))
+            .collect(),
+        models: Vec::with_capacity(world.models.len()),
+        levels: std::iter::once(everywhere).chain(levels).collect(),
+    }
+}
+
+fn link(link: &sdf::Link, id: u32, scope: &str, data: &sdf::World, files: &mut Files<'_>) -> Link {
+    let visuals = link.visuals.iter().map(|visual| {
+        let name = format!("{scope}::{}", visual.name);
+        let mut geometry = visual_geometry(visual, &name, files);
+        if geometry == Geometry::Empty {
+            geometry = like_a_collision(&visual.geometry, link, data, files);
+        }
+        let own = visual.material.as_ref();
+        Visual {
+            name: visual.name.clone(),
+            pose: numbers(&visual.pose),
+            geometry,
+            material: own.map(|own| material::of(own, &visual.file, &name, files)),
+            transparency: visual.transparency,
+            cast_shadows: visual.cast_shadows,
+            visibility_flags: visual.visibility_flags,
+        }
+    });
+    let visuals = visuals.collect();
+    let collisions = link.collisions.iter().map(|collision| Collision {
+        name: collision.name.clone(),
+        pose: numbers(&collision.pose),
+        geometry: collision_geometry(&collision.geometry, data, files),
+    });
+    Link {
+        id,
+        name: link.name.clone(),
+        pose: numbers(&link.pose),
+        visuals,
+        collisions: collisions.collect(),
+    }
+}
+
+/// Returns a shape that needs no file.
+fn plain_geometry(geometry: &sdf::Geometry, files: &mut Files<'_>) -> Geometry {
+    match geometry {
+        sdf::Geometry::Box { size } => Geometry::Box { size: *size },
+        sdf::Geometry::Sphere { radius } => Geometry::Sphere { radius: *radius },
+        sdf::Geometry::Cylinder { radius, length } => Geometry::Cylinder {
+            radius: *radius,
+            length: *length,
+        },
+        sdf::Geometry::Capsule { radius, length } => Geometry::Capsule {
+            radius: *radius,
+            length: *length,
+        },
+        sdf::Geometry::Ellipsoid { radii } => Geometry::Ellipsoid { radii: *radii },
+        sdf::Geometry::Cone { radius, length } => Geometry::Cone {
+            radius: *radius,
+            length: *length,
+        },
+        sdf::Geometry::Plane { normal, size } => Geometry::Plane {
+            normal: *normal,
+            size: *size,
+        },
+        sdf::Geometry::Polyline { outlines, height } => {
+            // What bounds nothing has been warned of where the world was read.
+            let mesh = mesh::TriangleMesh::extrude(outlines, *height).ok();
+            let asset = mesh.and_then(|mesh| files.triangles(&mesh));
+            asset.map_or(Geometry::Empty, |asset| Geometry::Mesh {
+                asset,
+                scale: [1.0; 3],
+            })
+        }
+        sdf::Geometry::Empty | sdf::Geometry::Mesh(_) | sdf::Geometry::Heightmap(_) => {
+            Geometry::Empty
+        }
+    }
+}
+
+fn visual_geometry(visual: &sdf::Visual, name: &str, files: &mut Files<'_>) -> Geometry {
+    let asset = match &visual.geometry {
+        sdf::Geometry::Mesh(shape) => {
+            let asset = files.mesh(shape, &visual.file, name);
+            asset.map(|asset| Geometry::Mesh {
+                asset,
+                scale: shape.scale,
+            })
+        }
+        sdf::Geometry::Heightmap(shape) => {
+            let asset = files.ground(shape, &visual.ground, &visual.file, name);
+            asset.map(|asset| Geometry::Heightmap { asset })
+        }
+        other => return plain_geometry(other, files),
+    };
+    asset.unwrap_or(Geometry::Empty)
+}
+
+/// Returns the triangles of a collision of the same file, for a visual whose file is not here: they
+/// came with the world.
+fn like_a_collision(
+    geometry: &sdf::Geometry,
+    link: &sdf::Link,
+    data: &sdf::World,
+    files: &mut Files<'_>,
+) -> Geometry {
+    let is_same = |other: &sdf::Geometry| match (geometry, other) {
+        (sdf::Geometry::Mesh(own), sdf::Geometry::Mesh(other)) => {
+            own.uri == other.uri && own.submesh == other.submesh && own.scale == other.scale
+        }
+        (sdf::Geometry::Heightmap(own), sdf::Geometry::Heightmap(other)) => {
+            own.uri == other.uri && own.size == other.size && own.position == other.position
+        }
+        _ => false,
+    };
+    let mut collisions = link.collisions.iter();
+    let found = collisions.find(|collision| is_same(&collision.geometry));
+    found.map_or(Geometry::Empty, |collision| {
+        collision_geometry(&collision.geometry, data, files)
+    })
+}
+
+fn collision_geometry(
+    geometry: &sdf::Geometry,
+    data: &sdf::World,
+    files: &mut Files<'_>,
+) -> Geometry {
+    let asset = match geometry {
+        sdf::Geometry::Mesh(shape) => {
+            let mesh = shape.mesh.and_then(|index| data.meshes.get(index));
+            let asset = mesh.and_then(|mesh| files.triangles(mesh));
+            asset.map(|asset| Geometry::Mesh {
+                asset,
+                scale: shape.scale,
+            })
+        }
+        sdf::Geometry::Heightmap(shape) => {
+            let grid = shape.grid.and_then(|index| data.height_grids.get(index));
+            let asset = grid.and_then(|grid| files.heights(shape, grid, None));
+            asset.map(|asset| Geometry::Heightmap { asset })
+        }
+        other => return plain_geometry(other, files),
+    };
+    asset.unwrap_or(Geometry::Empty)
+}
+
+/// Returns a light that shines, if it is of a kind that is known.
+fn light(light: &SdfLight, link: Option<u32>) -> Option<Light> {
+    let kind = match light.kind.as_str() {
+        "point" => LightKind::Point,
+        "directional" => LightKind::Directional,
+        "spot" => LightKind::Spot,
+        _ => return None,
+    };
+    if !light.is_on {
+        return None;
+    }
+    let length = light.direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let direction = if length > 0.0 && length.is_finite() {
+        light.direction.map(|x| x / length)
+    } else {
+        [0.0, 0.0, -1.0]
+    };
+    let [constant, linear, quadratic] = light.attenuation;
+    let [inner_angle, outer_angle, falloff] = light.spot;
+    Some(Light {
+        name: light.name.clone(),
+        kind,
+        link,
+        pose: numbers(&light.pose),
+        diffuse: rgb(light.diffuse),
+        specular: rgb(light.specular),
+        direction,
+        intensity: light.intensity,
+        range: light.range,
+        attenuation: Attenuation {
+            constant,
+            linear,
+            quadratic,
+        },
+        spot: (kind == LightKind::Spot).then_some(Spot {
+            inner_angle,
+            outer_angle,
+            falloff,
+        }),
+        cast_shadows: light.cast_shadows,
+    })
+}
+
+fn rgb([red, green, blue, _]: sdf::Color) -> [f64; 3] {
+    [red, green, blue]
+}
+
+fn numbers(pose: &sdf::Pose) -> Pose {
+    let ([x, y, z], [i, j, k, w]) = (pose.position, pose.orientation_xyzw);
+    [x, y, z, i, j, k, w]
+}
+
+#[cfg(test)]
+mod tests;
