@@ -488,6 +488,7 @@ impl PrimaryNode {
                 Reply::Snapshot(_)
                 | Reply::History(_)
                 | Reply::Layout(_)
+                | Reply::Scene(_)
                 | Reply::Topics(_)
                 | Reply::Barrier(_)
                 | Reply::Participants(_)

@@ -14,6 +14,8 @@ mod reporting;
 mod requests;
 mod run_sinks;
 mod run_trace;
+mod scene_thread;
+mod scenes;
 mod text_queue;
 mod text_reader;
 mod texts;
@@ -48,6 +50,7 @@ use line::Line;
 use report_schedule::ReportSchedule;
 use run_sinks::RunSinks;
 use run_trace::RunTrace;
+use scenes::Scenes;
 use texts::Texts;
 
 /// Time that a step may take before what a secondary has said is waited for: it may be lost.
@@ -61,6 +64,7 @@ pub struct PrimaryDriver<L: Link> {
     accounts: Accounts,
     reports: ReportSchedule,
     texts: Texts,
+    scenes: Scenes,
     held: HeldReplies,
     audit: AuditTrail,
     trace: RunTrace,
@@ -88,6 +92,7 @@ impl<L: Link> PrimaryDriver<L> {
             primary,
             reports: ReportSchedule::default(),
             texts: Texts::default(),
+            scenes: Scenes::default(),
             held: HeldReplies::default(),
             audit: AuditTrail::default(),
             trace: RunTrace::default(),
@@ -102,6 +107,7 @@ impl<L: Link> PrimaryDriver<L> {
     /// Fails if the thread that writes cannot be started.
     pub fn keep_journal(&mut self, plan: JournalPlan, topics: Vec<TopicReport>) -> io::Result<()> {
         self.accounts.resume(&plan.driver, topics);
+        self.scenes.resume(&plan.driver);
         for text in &plan.warnings {
             self.tell_all_of(Severity::Warning, "recovery", text.clone());
         }
@@ -216,6 +222,7 @@ impl<L: Link> PrimaryDriver<L> {
                     self.handle(input);
                 }
                 self.answer_held();
+                self.answer_scenes();
             }
             Arrival::Message { from: None, .. }
             | Arrival::Connected

@@ -117,10 +117,26 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
     for warning in &read.warnings {
         tracing::warn!("{warning}");
     }
+    let mut read = read;
+    for world in &mut read.worlds {
+        find_from_anywhere(world);
+    }
     for world in &read.worlds {
         for limitation in physics::unsupported(world) {
             tracing::warn!("{limitation}");
         }
     }
     Ok(read.worlds)
+}
+
+/// Has visuals name the file that they stand in so that it is found wherever a program runs: whoever
+/// draws a run that was recorded or resumed looks for theirs beside it.
+fn find_from_anywhere(world: &mut World) {
+    let links = world.models.iter_mut().flat_map(|model| &mut model.links);
+    let visuals = links.flat_map(|link| &mut link.visuals);
+    for visual in visuals.filter(|visual| !visual.file.is_empty()) {
+        if let Ok(path) = std::path::absolute(&visual.file) {
+            visual.file = path.to_string_lossy().into_owned();
+        }
+    }
 }

@@ -183,6 +183,13 @@ pub enum Command {
     History,
     /// Asks for what stands still: boxes of levels and outlines of static models.
     Layout,
+    /// Asks for a part of what is drawn of the worlds.
+    Scene {
+        /// The asset of the scene that is meant, by its name; without it, the scene itself.
+        asset: Option<String>,
+        /// The byte at which the part begins.
+        offset: u64,
+    },
     /// Asks who is connected; for those who may command.
     Clients,
     /// Cuts all connections of a key and keeps it out of this run.
@@ -468,14 +475,17 @@ impl Command {
                 class: CommandClass::Question,
                 concerns: Concerns::Run,
             },
-            Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => {
-                CommandRow {
-                    text: None,
-                    done: "answers",
-                    class: CommandClass::Question,
-                    concerns: Concerns::Run,
-                }
-            }
+            Self::Ping
+            | Self::Snapshot
+            | Self::History
+            | Self::Layout
+            | Self::Scene { .. }
+            | Self::Topics => CommandRow {
+                text: None,
+                done: "answers",
+                class: CommandClass::Question,
+                concerns: Concerns::Run,
+            },
         }
     }
 

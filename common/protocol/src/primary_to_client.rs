@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::failure_code::FailureCode;
 use crate::id::{Iteration, RequestId};
 use crate::participant::Barrier;
-use crate::report::{Clients, History, Layout, ParticipantReport, Snapshot, TopicReport};
+use crate::report::{
+    Clients, History, Layout, ParticipantReport, ScenePart, Snapshot, TopicReport,
+};
 
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,4 +53,6 @@ pub enum Reply {
     Barrier(Box<Barrier>),
     /// Programs that take part in lockstep, by name.
     Participants(Vec<ParticipantReport>),
+    /// A part of a scene, or of an asset of it.
+    Scene(Box<ScenePart>),
 }

@@ -339,6 +339,20 @@ pub struct ModelOutline {
     pub max: [f64; 3],
 }
 
+/// A part of a scene as JSON, or of a mesh or texture of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScenePart {
+    /// Fingerprint of the whole.
+    pub digest: Digest,
+    /// Length of the whole \[bytes\].
+    pub total: u64,
+    /// The byte at which the part begins.
+    pub offset: u64,
+    /// The part; empty at the end of the whole.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
 /// Summary of a whole run: what `--headless --format json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {

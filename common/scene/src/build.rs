@@ -8,7 +8,7 @@ use crate::geometry::Geometry;
 use crate::light::{Attenuation, Light, LightKind, Spot};
 use crate::material;
 use crate::scene::{
-    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sky, Visual, World,
+    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual, World,
 };
 
 /// Name of the level of everything that no other level has.
@@ -197,6 +197,16 @@ fn link(link: &sdf::Link, id: u32, scope: &str, data: &sdf::World, files: &mut F
         pose: numbers(&link.pose),
         visuals,
         collisions: collisions.collect(),
+        sensors: link.sensors.iter().map(sensor).collect(),
+    }
+}
+
+fn sensor(sensor: &sdf::Sensor) -> Sensor {
+    Sensor {
+        name: sensor.name.clone(),
+        kind: sensor.kind.clone(),
+        pose: numbers(&sensor.pose),
+        topic: (!sensor.topic.is_empty()).then(|| sensor.topic.clone()),
     }
 }
 

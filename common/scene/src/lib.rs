@@ -19,5 +19,5 @@ pub use geometry::Geometry;
 pub use light::{Attenuation, Light, LightKind, Spot};
 pub use material::Material;
 pub use scene::{
-    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sky, Visual, World,
+    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual, World,
 };

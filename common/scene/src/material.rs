@@ -40,6 +40,20 @@ pub struct Material {
     pub lighting: bool,
 }
 
+impl Material {
+    /// Returns the assets of all its textures.
+    pub fn maps(&self) -> impl Iterator<Item = &str> {
+        let maps = [
+            &self.texture,
+            &self.normal_map,
+            &self.roughness_map,
+            &self.metalness_map,
+            &self.emissive_map,
+        ];
+        maps.into_iter().filter_map(|map| map.as_deref())
+    }
+}
+
 /// Colour of what says none, red, green and blue.
 const GREY: [f64; 3] = [0.7; 3];
 

@@ -1,7 +1,10 @@
 //! [`Scene`]: all that is drawn of a run's worlds, as JSON.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use crate::assets::AssetId;
 use crate::geometry::Geometry;
 use crate::light::Light;
 use crate::material::Material;
@@ -26,6 +29,33 @@ pub struct Scene {
     pub(crate) next_model: u32,
     #[serde(skip)]
     pub(crate) next_link: u32,
+}
+
+impl Scene {
+    /// Returns the assets that it refers to.
+    pub fn assets(&self) -> BTreeSet<AssetId> {
+        let models = self.worlds.iter().flat_map(|world| &world.models);
+        let links = models.flat_map(|model| &model.links);
+        let mut found = BTreeSet::new();
+        let mut add = |path: &str| found.extend(path.parse::<AssetId>().ok());
+        for link in links {
+            let visuals = link.visuals.iter().map(|visual| &visual.geometry);
+            let collisions = link.collisions.iter().map(|collision| &collision.geometry);
+            for geometry in visuals.chain(collisions) {
+                if let Geometry::Mesh { asset, .. } | Geometry::Heightmap { asset } = geometry {
+                    add(asset);
+                }
+            }
+            let materials = link
+                .visuals
+                .iter()
+                .filter_map(|visual| visual.material.as_ref());
+            for map in materials.flat_map(Material::maps) {
+                add(map);
+            }
+        }
+        found
+    }
 }
 
 /// All that is drawn of one world.
@@ -127,6 +157,22 @@ pub struct Link {
     pub visuals: Vec<Visual>,
     /// Shapes that collide, to be drawn on request.
     pub collisions: Vec<Collision>,
+    /// The sensors that it carries.
+    pub sensors: Vec<Sensor>,
+}
+
+/// A sensor of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sensor {
+    /// Its name within the link.
+    pub name: String,
+    /// Its type: `imu`, `gpu_lidar`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Pose, link frame.
+    pub pose: Pose,
+    /// The topic that the file names; `None` for the one that follows from its name.
+    pub topic: Option<String>,
 }
 
 /// A shape that is drawn.

@@ -13,6 +13,7 @@ mod observer;
 pub mod plain_text;
 mod reach;
 pub mod recorded;
+pub mod scene_fetch;
 pub mod units;
 pub mod wish;
 

@@ -69,6 +69,7 @@ impl<O: Outside> Control<O> {
             Reply::Snapshot(_)
             | Reply::History(_)
             | Reply::Layout(_)
+            | Reply::Scene(_)
             | Reply::Topics(_)
             | Reply::Clients(_)
             | Reply::Barrier(_)
@@ -84,6 +85,7 @@ impl<O: Outside> Control<O> {
             Reply::Done { .. }
             | Reply::History(_)
             | Reply::Layout(_)
+            | Reply::Scene(_)
             | Reply::Topics(_)
             | Reply::Clients(_)
             | Reply::Barrier(_)

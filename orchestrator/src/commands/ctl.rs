@@ -70,6 +70,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
         Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Layout(_)
+        | Reply::Scene(_)
         | Reply::Topics(_)
         | Reply::Barrier(_) => Err(Failed::message(
             ExitCode::Failure,

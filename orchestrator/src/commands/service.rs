@@ -68,6 +68,7 @@ fn call(addressed: &Addressed<'_>, keys: &KeyArguments, limit: Duration) -> Comm
         Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Layout(_)
+        | Reply::Scene(_)
         | Reply::Topics(_)
         | Reply::Clients(_)
         | Reply::Barrier(_)

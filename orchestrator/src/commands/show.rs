@@ -152,6 +152,7 @@ fn refused(reply: Reply) -> Failed {
         | Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Layout(_)
+        | Reply::Scene(_)
         | Reply::Topics(_)
         | Reply::Clients(_)
         | Reply::Barrier(_)

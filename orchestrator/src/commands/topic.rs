@@ -97,6 +97,7 @@ fn topics(target: &Target) -> Result<Vec<TopicReport>, Failed> {
         Reply::Failed { reason, .. } => Err(Failed::message(ExitCode::Failure, reason)),
         Reply::Done { .. }
         | Reply::Layout(_)
+        | Reply::Scene(_)
         | Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Clients(_)

@@ -107,6 +107,13 @@ fn of_processes_and_topics() -> Vec<(&'static str, Command)> {
         ("snapshot", Command::Snapshot),
         ("history", Command::History),
         ("layout", Command::Layout),
+        (
+            "an asset that is a file",
+            Command::Scene {
+                asset: Some("../../etc/passwd".to_owned()),
+                offset: u64::MAX,
+            },
+        ),
         ("topics", Command::Topics),
         (
             "move-cell",

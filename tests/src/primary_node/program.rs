@@ -61,6 +61,7 @@ pub(super) fn reply(to: &RoutingId, reply: Reply) -> String {
         Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Layout(_)
+        | Reply::Scene(_)
         | Reply::Topics(_)
         | Reply::Participants(_)
         | Reply::Clients(_) => format!("{name} <- figures"),

@@ -40,6 +40,7 @@ impl<L: Link> PrimaryDriver<L> {
     /// Has a step kept that is published, or was run ahead by all.
     pub(super) fn begin_step(&mut self, step: &Step) {
         self.sinks.on_step(step);
+        self.scenes.on_step(step);
         let topics = &self.primary.settings().topics;
         if let Some(topics) = self.accounts.on_step(step, topics) {
             self.primary.set_topics(topics);

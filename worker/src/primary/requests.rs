@@ -9,6 +9,7 @@ use transport::{Destination, Link};
 
 use super::PrimaryDriver;
 use super::audit_trail;
+use super::scene_thread::Ask;
 use super::text_queue::Admission;
 use crate::audit::Deed;
 use crate::journaling::JournalError;
@@ -61,6 +62,9 @@ impl<L: Link> PrimaryDriver<L> {
     /// Answers a client with figures, unless it asks too often.
     pub(super) fn report(&mut self, to: &RoutingId, request: RequestId, command: &Command) {
         let reply = if self.reports.admits(to) {
+            if let Command::Scene { asset, offset } = command {
+                return self.ask_scene(to, request, asset.clone(), *offset);
+            }
             self.figures(command)
         } else {
             Reply::Failed {
@@ -69,6 +73,33 @@ impl<L: Link> PrimaryDriver<L> {
             }
         };
         self.answer(to, PrimaryToClient { request, reply });
+    }
+
+    /// Has a question for the scene answered by its thread.
+    fn ask_scene(
+        &mut self,
+        to: &RoutingId,
+        request: RequestId,
+        asset: Option<String>,
+        offset: u64,
+    ) {
+        let ask = Ask {
+            to: to.clone(),
+            request,
+            asset,
+            offset,
+        };
+        let woken = || self.line.inputs();
+        if let Some(reply) = self.scenes.ask(ask, &self.primary, woken) {
+            self.answer(to, PrimaryToClient { request, reply });
+        }
+    }
+
+    /// Sends the answers of the thread that makes scenes.
+    pub(super) fn answer_scenes(&mut self) {
+        while let Some((to, message)) = self.scenes.take() {
+            self.answer(&to, message);
+        }
     }
 
     fn figures(&mut self, command: &Command) -> Reply {

@@ -7,6 +7,7 @@ mod shutdown;
 pub(crate) mod stalls;
 pub(crate) mod startup;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
@@ -59,6 +60,11 @@ impl Peers {
             refused: RefusedCounts::default(),
             forbidden_told: None,
         }
+    }
+
+    /// Returns the worlds as they travel to secondaries.
+    pub(crate) fn encoded_worlds(&self) -> Arc<[u8]> {
+        self.welcome.worlds()
     }
 
     pub(crate) fn roster(&self) -> &Roster {

@@ -1,6 +1,8 @@
 //! Queries: state of a primary that its driver reports. Nothing here changes any, but for the note
 //! that topic data was delivered.
 
+use std::sync::Arc;
+
 use protocol::report::{EventCounts, RefusedCounts, RunState};
 use protocol::{
     CellId, Digest, Iteration, PeerName, PerformerId, PerformerState, Sequence, SessionTime,
@@ -22,6 +24,11 @@ impl Primary {
     /// Returns the topology of the worlds.
     pub fn topology(&self) -> &Topology {
         self.world.topology()
+    }
+
+    /// Returns the worlds as the run began with them, in the encoding of `sdf::encode_worlds`.
+    pub fn encoded_worlds(&self) -> Arc<[u8]> {
+        self.peers.encoded_worlds()
     }
 
     /// Returns the secondaries.

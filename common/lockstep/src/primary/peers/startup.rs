@@ -1,5 +1,6 @@
 //! [`Startup`]: secondaries join, read the world and prove that they hear every step.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -33,7 +34,7 @@ pub(crate) struct Startup {
 #[derive(Clone, Debug)]
 pub(crate) struct WelcomeTerms {
     /// The worlds as they travel to secondaries.
-    worlds: Vec<u8>,
+    worlds: Arc<[u8]>,
     world_digest: Digest,
     seed: u64,
     step_size: Duration,
@@ -84,15 +85,20 @@ impl WelcomeTerms {
     pub(crate) fn new(worlds: Vec<u8>, settings: &Settings) -> Self {
         Self {
             world_digest: Digest::of_bytes(&worlds),
-            worlds,
+            worlds: worlds.into(),
             seed: settings.seed,
             step_size: settings.step_size,
         }
     }
 
+    /// Returns the worlds as they travel to secondaries.
+    pub(crate) fn worlds(&self) -> Arc<[u8]> {
+        Arc::clone(&self.worlds)
+    }
+
     fn welcome(&self, settings: &Settings, has_begun: bool) -> Welcome {
         Welcome {
-            worlds: self.worlds.clone(),
+            worlds: self.worlds.to_vec(),
             world_digest: self.world_digest,
             step_size_ns: self.step_size.as_nanos() as u64,
             seed: self.seed,

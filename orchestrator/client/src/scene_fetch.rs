@@ -1,0 +1,165 @@
+//! [`SceneFetch`]: what is drawn of a run, fetched from its primary part by part.
+
+use std::time::Duration;
+
+use protocol::primary_to_client::Reply;
+use protocol::report::ScenePart;
+use protocol::{Command, Digest, FailureCode};
+use scene::{Assets, AssetsError, Scene};
+
+use super::{AskError, Connection, Reach, ask_over};
+
+/// Time that is given to one answer: the first makes the scene, which may have many meshes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Time after which a question is asked again that came too soon.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The most bytes of a scene as JSON, and of an asset.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// Number of times that a scene which changes while it is fetched is begun anew.
+const ATTEMPTS: u32 = 5;
+
+/// Reason why a scene cannot be fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchSceneError {
+    /// The primary does not answer.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The primary refuses.
+    #[error("{0}")]
+    Refused(String),
+    /// What it sends is not what it says.
+    #[error("the primary sent a scene that is broken")]
+    Broken,
+    /// It changes faster than it is fetched.
+    #[error("the scene changes faster than it is fetched")]
+    Restless,
+    /// It has too many meshes and textures.
+    #[error(transparent)]
+    Assets(#[from] AssetsError),
+}
+
+/// What is drawn of a run.
+#[derive(Default)]
+pub struct SceneFetch {
+    digest: Option<Digest>,
+    assets: Assets,
+}
+
+impl SceneFetch {
+    /// Fetches the scene with all its assets, and returns it if it is another than the last time.
+    /// Only assets that are not here are fetched.
+    ///
+    /// # Errors
+    /// Fails if the primary does not answer, or what it sends is broken or too large.
+    pub async fn fetch(&mut self, reach: &Reach) -> Result<Option<Scene>, FetchSceneError> {
+        let connection = Connection::open(reach, false).map_err(AskError::from)?;
+        let mut asking = Asking { connection, reach };
+        'anew: for _ in 0..ATTEMPTS {
+            let first = match asking.part(None, 0).await? {
+                Some(part) => part,
+                None => return Err(FetchSceneError::Broken),
+            };
+            if self.digest == Some(first.digest) {
+                return Ok(None);
+            }
+            let digest = first.digest;
+            let Some(text) = asking.rest(None, first).await? else {
+                continue;
+            };
+            let scene: Scene =
+                serde_json::from_slice(&text).map_err(|_| FetchSceneError::Broken)?;
+            let named = scene.assets();
+            for id in &named {
+                if self.assets.get(id).is_some() {
+                    continue;
+                }
+                let name = id.to_string();
+                // It is gone with the model that it was of.
+                let Some(first) = asking.part(Some(&name), 0).await? else {
+                    continue 'anew;
+                };
+                let Some(bytes) = asking.rest(Some(&name), first).await? else {
+                    continue 'anew;
+                };
+                if self.assets.keep(id.media_type, bytes)? != *id {
+                    return Err(FetchSceneError::Broken);
+                }
+            }
+            self.assets.retain(|id| named.contains(id));
+            self.digest = Some(digest);
+            return Ok(Some(scene));
+        }
+        Err(FetchSceneError::Restless)
+    }
+
+    /// Returns the assets of the scene that was fetched last.
+    pub fn assets(&self) -> &Assets {
+        &self.assets
+    }
+}
+
+/// A connection that asks for parts.
+struct Asking<'r> {
+    connection: Connection,
+    reach: &'r Reach,
+}
+
+impl Asking<'_> {
+    /// Asks for a part; there is none if the primary has no such asset any more.
+    async fn part(
+        &mut self,
+        asset: Option<&str>,
+        offset: u64,
+    ) -> Result<Option<ScenePart>, FetchSceneError> {
+        loop {
+            let command = Command::Scene {
+                asset: asset.map(str::to_owned),
+                offset,
+            };
+            let asked = ask_over(&mut self.connection, self.reach, command, PATIENCE);
+            match asked.await? {
+                Reply::Scene(part) if part.offset == offset && part.total <= BYTES_MAX => {
+                    return Ok(Some(*part));
+                }
+                Reply::Failed {
+                    code: FailureCode::TooMuch,
+                    ..
+                } => tokio::time::sleep(PAUSE).await,
+                Reply::Failed {
+                    code: FailureCode::NotFound,
+                    ..
+                } => return Ok(None),
+                Reply::Failed { reason, .. } => return Err(FetchSceneError::Refused(reason)),
+                _ => return Err(FetchSceneError::Broken),
+            }
+        }
+    }
+
+    /// Asks for all that follows the first part, and returns the whole; none if it changed
+    /// meanwhile.
+    async fn rest(
+        &mut self,
+        asset: Option<&str>,
+        first: ScenePart,
+    ) -> Result<Option<Vec<u8>>, FetchSceneError> {
+        let (digest, total) = (first.digest, first.total);
+        let mut bytes = first.bytes;
+        while (bytes.len() as u64) < total {
+            let next = self.part(asset, bytes.len() as u64).await?;
+            let Some(part) = next.filter(|part| part.digest == digest) else {
+                return Ok(None);
+            };
+            if part.bytes.is_empty() {
+                return Err(FetchSceneError::Broken);
+            }
+            bytes.extend_from_slice(&part.bytes);
+        }
+        if bytes.len() as u64 != total || Digest::of_bytes(&bytes) != digest {
+            return Err(FetchSceneError::Broken);
+        }
+        Ok(Some(bytes))
+    }
+}
