@@ -17,6 +17,7 @@ pub mod history;
 pub mod identity;
 pub mod journaling;
 pub mod limits;
+mod link_frames;
 pub mod messages_file;
 pub mod meter;
 pub mod output_file;

@@ -21,13 +21,14 @@ use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnap
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{
     DataBatch, Digest, Envelope, ProtocolVersion, RosSettings, SecondaryToPrimary, Sequence,
-    SessionTime, StopReason, decode, encode, topic,
+    SessionTime, StopReason, TopicMessage, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::clock::SessionClock;
 use crate::data;
+use crate::link_frames::LinkFrames;
 use crate::ros::{self, RosError, RosPart};
 use crate::trace::StepTracer;
 
@@ -51,6 +52,7 @@ pub struct SecondaryEngine {
     /// Messages that leave the run, of steps that were done ahead: it is not known yet which of
     /// them count.
     held: Vec<ExportedStep>,
+    links: LinkFrames,
 }
 
 /// Reason why steps cannot be done again.
@@ -83,6 +85,8 @@ pub struct Effects {
     pub exported: Vec<ExportedStep>,
     /// Times of the step that was done, if it is traced.
     pub traced: Option<TracedStep>,
+    /// Where links are, for observers; may be lost.
+    pub links: Option<TopicMessage>,
     /// Reason why it is over, when it has just ended.
     pub finished: Option<StopReason>,
 }
@@ -99,6 +103,7 @@ impl SecondaryEngine {
             progress: SharedProgress::default(),
             checkpoint: None,
             held: Vec::new(),
+            links: LinkFrames::default(),
         }
     }
 
@@ -306,6 +311,7 @@ impl SecondaryEngine {
             let mut ack = host.run(&work.step, &work.snapshots)?;
             effects.data.extend(host.take_data());
             effects.exported.extend(host.take_exported());
+            effects.links = self.links.take(host, &work.step);
             host.run_ahead(&work.step, &mut ack, &mut effects.data, &mut self.held)?;
             Ok(ack)
         });
@@ -510,6 +516,9 @@ impl<L: Link> SecondaryDriver<L> {
         if let Some(traced) = effects.traced {
             self.send_trace(&traced);
         }
+        if let Some(links) = effects.links {
+            self.send_links(links);
+        }
         let checkpoint = self.engine.take_checkpoint();
         self.send(checkpoint);
         if effects.finished.is_some() {
@@ -523,6 +532,13 @@ impl<L: Link> SecondaryDriver<L> {
         let bytes = self.engine.encode(self.tracer.on_answered(traced));
         if let Err(error) = self.link.send(Destination::Data, topic::TRACE, &bytes) {
             tracing::debug!("trace not sent: {}", Chain(&error));
+        }
+    }
+
+    fn send_links(&mut self, links: TopicMessage) {
+        let bytes = self.engine.encode(links);
+        if let Err(error) = self.link.send(Destination::Data, topic::LINKS, &bytes) {
+            tracing::debug!("poses of links not sent: {}", Chain(&error));
         }
     }
 

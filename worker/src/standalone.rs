@@ -98,6 +98,7 @@ impl<L: Link> InlineLink<L> {
             data,
             exported,
             traced,
+            links,
             ..
         } = effects;
         if let Some(feed) = &self.data {
@@ -115,6 +116,9 @@ impl<L: Link> InlineLink<L> {
                 topic,
                 payload: payload.into(),
             });
+        }
+        if let (Some(feed), Some(links)) = (&self.data, links) {
+            feed.give_links(links);
         }
         self.ros.follow(&self.engine, &self.inputs);
         self.ros.publish(&self.engine, exported);

@@ -23,7 +23,7 @@ use protocol::Chain;
 use protocol::primary_to_secondary::Step;
 use protocol::{
     DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, RoutingId, Sequence, SessionId,
-    StepTrace,
+    StepTrace, TopicMessage,
 };
 use transport::zeromq::Beats;
 use transport::{Publisher, Waker};
@@ -269,6 +269,11 @@ impl DataFeed {
     /// Hands over what a secondary in this process said in a step.
     pub fn give(&self, from: PeerName, batch: DataBatch) {
         self.0.give(Order::Batch { from, batch });
+    }
+
+    /// Hands over where links are.
+    pub fn give_links(&self, links: TopicMessage) {
+        self.0.give(Order::Links(links));
     }
 
     /// Hands over where the time of a step went.

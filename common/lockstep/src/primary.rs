@@ -469,6 +469,7 @@ impl Primary {
     fn has_to_rearrange(&self) -> bool {
         self.placement.has_migrations()
             || self.commands.queue().has_said()
+            || self.commands.are_links_wanted()
             || self.recovery.is_checkpoint_wanted()
     }
 

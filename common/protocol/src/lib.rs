@@ -15,6 +15,7 @@ pub mod error_chain;
 pub mod exit;
 pub mod failure_code;
 pub mod id;
+pub mod link_frame;
 pub mod link_poses;
 pub mod participant;
 pub mod peer;

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use client::feed::Feed;
+use protocol::PerformerId;
+use protocol::link_frame::{self, LinkFrame};
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{MissedTickBehavior, interval};
@@ -72,8 +74,9 @@ struct Drawn {
     shown: Option<ShownScene>,
     poses: PoseTable,
     assets: Assets,
-    /// True if poses of links come by themselves, so that reports of models place none.
-    has_link_poses: bool,
+    /// Names of performers by their numbers, if poses of links come by themselves, so that reports
+    /// of models place none.
+    link_names: BTreeMap<PerformerId, String>,
 }
 
 /// The way to the source, with what it was told last.
@@ -107,7 +110,7 @@ impl Hub {
                 shown: None,
                 poses: PoseTable::default(),
                 assets,
-                has_link_poses: false,
+                link_names: BTreeMap::new(),
             },
             channels: Channels::new(),
             viewers: Viewers::default(),
@@ -159,6 +162,11 @@ impl Hub {
             SourceNews::Feed(feed) => self.on_feed(&feed),
             SourceNews::Said(said) => self.publish_said(&said),
             SourceNews::Done { call, outcome } => self.on_done(call, &outcome),
+            SourceNews::Links {
+                frame,
+                time_ns,
+                iteration,
+            } => self.drawn.place_links(frame, time_ns, iteration),
             SourceNews::Scene(shown) => self.on_scene(*shown),
         }
     }
@@ -168,7 +176,7 @@ impl Hub {
         let changed = self.state.note(feed);
         if changed.all {
             self.drawn.poses.forget();
-            self.drawn.has_link_poses = false;
+            self.drawn.link_names.clear();
         }
         if changed.poses {
             self.note_performers();
@@ -181,12 +189,14 @@ impl Hub {
 
     /// Takes over where performers are, and who owns them.
     fn note_performers(&mut self) {
-        self.drawn.poses.time_ns = self.state.time_ns();
-        self.drawn.poses.iteration = self.state.iteration();
+        let places_links = self.drawn.link_names.is_empty();
+        if places_links {
+            self.drawn.poses.time_ns = self.state.time_ns();
+            self.drawn.poses.iteration = self.state.iteration();
+        }
         let performers = self.state.take_performers();
         for performer in &performers {
             let belonging = self.state.belonging(performer);
-            let places_links = !self.drawn.has_link_poses;
             self.drawn.poses.report(performer, belonging, places_links);
         }
         self.state.put_performers(performers);
@@ -238,11 +248,8 @@ impl Hub {
         let wanted = self.viewers.wanted().into_iter();
         let topics = wanted.filter_map(|id| match self.channels.content(id)? {
             Content::Topic(topic, _) | Content::Typed(topic, _, _) => Some(topic.clone()),
-            Content::Scene
-            | Content::Poses
-            | Content::Run
-            | Content::SceneUpdate
-            | Content::Transforms => None,
+            Content::Poses | Content::Transforms => Some(link_frame::TOPIC.to_owned()),
+            Content::Scene | Content::Run | Content::SceneUpdate => None,
         });
         let topics: BTreeSet<String> = topics.collect();
         if topics != self.orders.listens
@@ -254,6 +261,19 @@ impl Hub {
         {
             self.orders.listens = topics;
         }
+    }
+}
+
+impl Drawn {
+    /// Takes over where links are.
+    fn place_links(&mut self, frame: LinkFrame, time_ns: u64, iteration: u64) {
+        self.link_names.extend(frame.names);
+        for model in &frame.models {
+            if let Some(name) = self.link_names.get(&model.performer) {
+                self.poses.place_links(name, model.poses());
+            }
+        }
+        (self.poses.time_ns, self.poses.iteration) = (time_ns, iteration);
     }
 }
 

@@ -1,15 +1,18 @@
 //! [`follow`]: a live run as a source of data.
 //!
-//! It has up to three connections: one observes, one sends commands, so that each answer is known
-//! by its number, and one listens to topics while any client does.
+//! It has up to four connections: one observes, one sends commands, so that each answer is known by
+//! its number, and one each listens to topics and to where links are, while any client does.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use client::feed::Feed;
 use client::{Connection, News, Observer, Reach};
+use protocol::link_frame::LinkFrame;
 use protocol::primary_to_client::Reply;
-use protocol::{Command, RequestId, TopicMessage};
+use protocol::{Command, RequestId, TopicMessage, link_frame};
+use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 use transport::zeromq::ConnectError;
@@ -32,6 +35,7 @@ pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
         is_watched: false,
         commands: Commands::open(&reach)?,
         topics: Topics::default(),
+        links: Topics::default(),
         reach,
     };
     let SourceEnd { news, mut orders } = end;
@@ -45,15 +49,14 @@ pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
                 feeds.into_iter().flat_map(|feed| live.on_feed(feed)).collect()
             }
             done = live.commands.next(&live.reach) => done,
-            said = live.topics.next(&live.reach) => {
-                // Messages on topics are lost where the hub is behind; all else waits.
-                if let Some(said) = said
-                    && let Err(TrySendError::Closed(_)) = news.try_send(said)
-                {
-                    return Ok(());
-                }
-                continue;
-            }
+            message = live.topics.next(&live.reach) => match lose_or_tell(&news, said(message)) {
+                ControlFlow::Continue(()) => continue,
+                ControlFlow::Break(()) => return Ok(()),
+            },
+            message = live.links.next(&live.reach) => match links(&message) {
+                Some(links) => vec![links],
+                None => continue,
+            },
         };
         for one in told {
             if news.send(one).await.is_err() {
@@ -63,12 +66,21 @@ pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
     }
 }
 
+/// Tells the hub a message, which is lost if the hub is behind; breaks if the hub is gone.
+fn lose_or_tell(news: &Sender<SourceNews>, message: SourceNews) -> ControlFlow<()> {
+    match news.try_send(message) {
+        Ok(()) | Err(TrySendError::Full(_)) => ControlFlow::Continue(()),
+        Err(TrySendError::Closed(_)) => ControlFlow::Break(()),
+    }
+}
+
 struct Live {
     reach: Reach,
     observer: Observer,
     is_watched: bool,
     commands: Commands,
     topics: Topics,
+    links: Topics,
 }
 
 impl Live {
@@ -84,7 +96,12 @@ impl Live {
                     };
                 }
             }
-            Order::Listen(topics) => self.topics.listen(topics),
+            Order::Listen(mut topics) => {
+                // A connection of its own: frames build on one another.
+                let links = topics.take(link_frame::TOPIC);
+                self.links.listen(links.into_iter().collect());
+                self.topics.listen(topics);
+            }
             Order::Send { call, command } => return Ok(self.commands.send(call, *command)),
             Order::Replay { call, .. } => {
                 let outcome = Outcome::refused("this is a run and no recording");
@@ -236,7 +253,7 @@ impl Topics {
     }
 
     /// Waits for a message. May be dropped and called again.
-    async fn next(&mut self, reach: &Reach) -> Option<SourceNews> {
+    async fn next(&mut self, reach: &Reach) -> TopicMessage {
         loop {
             if let Some(at) = self.reopen_at {
                 sleep_until(at).await;
@@ -247,7 +264,7 @@ impl Topics {
                 return std::future::pending().await;
             };
             match connection.news().await {
-                Some(News::Message(message)) => return Some(said(*message)),
+                Some(News::Message(message)) => return *message,
                 Some(News::Failed(_)) | None => {
                     self.reopen_at = Some(Instant::now() + REOPEN_TIME);
                 }
@@ -284,4 +301,16 @@ fn said(message: TopicMessage) -> SourceNews {
         time_ns: message.sim_time.0,
         body: Body::Packed(message.body),
     }))
+}
+
+fn links(message: &TopicMessage) -> Option<SourceNews> {
+    let is_frame = message.kind == link_frame::KIND;
+    let frame = is_frame
+        .then(|| LinkFrame::decode(&message.body))
+        .flatten()?;
+    Some(SourceNews::Links {
+        frame,
+        time_ns: message.sim_time.0,
+        iteration: message.iteration.0,
+    })
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use client::feed::Feed;
 use client::recorded::ReplayWish;
 use protocol::Command;
+use protocol::link_frame::LinkFrame;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::shown_scene::ShownScene;
@@ -29,6 +30,15 @@ pub enum SourceNews {
         call: CallId,
         /// Its end.
         outcome: Outcome,
+    },
+    /// Where links are.
+    Links {
+        /// Their poses.
+        frame: LinkFrame,
+        /// Simulated time \[ns\].
+        time_ns: u64,
+        /// The last completed iteration then.
+        iteration: u64,
     },
     /// What is drawn, at the start and after it has changed.
     Scene(Box<ShownScene>),
@@ -76,7 +86,8 @@ pub struct Outcome {
 pub enum Order {
     /// Whether anybody looks: else only the progress of the run is followed.
     Watch(bool),
-    /// Listen to these topics and to no others.
+    /// Listen to these topics and to no others; [`protocol::link_frame::TOPIC`] among them stands
+    /// for poses of links.
     Listen(BTreeSet<String>),
     /// Send a command to the run.
     Send {

@@ -204,6 +204,16 @@ impl CellHost {
         self.cells.values().map(|slot| &slot.cell)
     }
 
+    /// Tells whether observers listen to a topic by its name.
+    pub fn is_observed(&self, topic: &str) -> bool {
+        self.scene.listeners.audience().observed.contains(topic)
+    }
+
+    /// Returns the name of a performer as reports have it.
+    pub fn performer_name(&self, performer: PerformerId) -> &str {
+        &self.scene.plan.performer(performer).name
+    }
+
     /// Does one step in every cell and returns the answer to it. `snapshots` are of the cells that
     /// the step has come here from another host.
     ///

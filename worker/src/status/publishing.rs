@@ -11,7 +11,7 @@ use protocol::primary_to_observers::HeartbeatRelay;
 use protocol::report::RunState;
 use protocol::{
     DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, RoutingId, SessionId,
-    StepTrace, decode, encode, topic,
+    StepTrace, TopicMessage, decode, encode, link_frame, topic,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -50,6 +50,8 @@ pub(super) enum Order {
     Trace(TraceFeed),
     /// Times of a step.
     Traced { from: PeerName, trace: StepTrace },
+    /// Tell observers where links are.
+    Links(TopicMessage),
     /// Put together what was said in a step.
     Step(StepData),
     /// Wait for what is said again in the place of a lost secondary, or wait no more.
@@ -188,6 +190,7 @@ impl<P: Publisher> Publishing<P> {
             Order::Batch { from, batch } => self.take(&from, batch),
             Order::Trace(feed) => self.trace = Some(feed),
             Order::Traced { from, trace } => self.give_trace(from, trace),
+            Order::Links(links) => self.tell_links(links),
             Order::Step(step) => self.collector.announce(step, now),
             Order::Recovering(is_so) => self.collector.set_recovering(is_so, now),
             Order::End { in_order } => {
@@ -204,6 +207,10 @@ impl<P: Publisher> Publishing<P> {
         if topic == topic::TRACE.as_bytes() {
             if let Some(envelope) = self.of_sender::<StepTrace>(from, payload) {
                 self.give_trace(envelope.sender, envelope.body);
+            }
+        } else if topic == topic::LINKS.as_bytes() {
+            if let Some(envelope) = self.of_sender::<TopicMessage>(from, payload) {
+                self.tell_links(envelope.body);
             }
         } else if topic != topic::DATA.as_bytes() {
             self.sources.refused.malformed += 1;
@@ -243,6 +250,13 @@ impl<P: Publisher> Publishing<P> {
     fn give_trace(&self, from: PeerName, trace: StepTrace) {
         if let Some(feed) = &self.trace {
             feed.give(from, trace);
+        }
+    }
+
+    /// Tells observers where links are, whatever topic the sender names.
+    fn tell_links(&mut self, links: TopicMessage) {
+        if links.topic == link_frame::TOPIC && self.stepper.is_observed(link_frame::TOPIC) {
+            self.publish(&topic::of_message(link_frame::TOPIC), links);
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) mod waiters;
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::topic_message::SubscriptionChange;
-use protocol::{PeerName, Publisher, ScheduledCommand, TopicMessage};
+use protocol::{PeerName, Publisher, ScheduledCommand, TopicMessage, link_frame};
 
 use crate::primary::context::{Context, Failure};
 use crate::primary::participants::Participants;
@@ -101,6 +101,13 @@ impl Commands {
         self.subscriptions
             .retain(|other| other.topic != change.topic);
         self.subscriptions.push(change);
+    }
+
+    /// Tells whether somebody has begun to observe where links are, and no step has told of it:
+    /// while time stands still, none would show them.
+    pub(crate) fn are_links_wanted(&self) -> bool {
+        let mut changes = self.subscriptions.iter();
+        changes.any(|change| change.wanted && change.topic == link_frame::TOPIC)
     }
 
     /// Takes the subscriptions that came and went since the last step.
