@@ -9,7 +9,7 @@ mod player;
 mod stats;
 mod survey;
 
-pub use player::{Player, Said};
+pub use player::{Player, RecordedMessage, Said};
 
 #[cfg(test)]
 mod tests;

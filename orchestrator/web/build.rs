@@ -1,8 +1,12 @@
 //! Puts the files of the page into the program, each with a digest of its content.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 /// Folder of the page.
 const PAGE: &str = "page";
@@ -17,36 +21,43 @@ const NOT_SERVED_FILES: &[&str] = &["package.json", "package-lock.json", "tsconf
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={PAGE}");
+    println!("cargo::rerun-if-changed={INSTEAD}");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo names the folder"));
     let mut files = Vec::new();
     if root.join(PAGE).join(INDEX).exists() {
         collect(&root.join(PAGE), &mut files)?;
     }
+    if files.is_empty() {
+        files.push(root.join(INSTEAD));
+    }
     files.sort();
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo names the folder"));
     let mut table = String::from("&[\n");
-    for path in files {
+    for (number, path) in files.iter().enumerate() {
         let inner = path
             .strip_prefix(root.join(PAGE))
-            .expect("it was found there");
-        let digest = digest(&fs::read(&path)?);
+            .unwrap_or(Path::new(INDEX));
+        let content = fs::read(path)?;
+        let packed = out.join(format!("{number}.gz"));
+        fs::write(&packed, pack(&content)?)?;
         writeln!(
             table,
-            "    PageFile {{ path: {:?}, digest: \"{digest:016x}\", content: include_bytes!({:?}) }},",
+            "    PageFile {{ path: {:?}, digest: \"{:016x}\", \
+             packed: include_bytes!({packed:?}) }},",
             inner.display().to_string(),
-            path.display().to_string(),
+            digest(&content),
         )
         .expect("a text takes all");
     }
-    if !table.contains(INDEX) {
-        let instead = root.join(INSTEAD);
-        let row = format!(
-            "    PageFile {{ path: {INDEX:?}, digest: \"0\", content: include_bytes!({instead:?}) }},\n"
-        );
-        table.push_str(&row);
-    }
     table.push_str("]\n");
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo names the folder"));
     fs::write(out.join("page_files.rs"), table)
+}
+
+/// Compresses a file as browsers ask for it.
+fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    encoder.finish()
 }
 
 /// Finds the files that browsers ask for.
@@ -62,11 +73,17 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             if !NOT_SERVED.contains(&&*name) {
                 collect(&path, files)?;
             }
-        } else if !name.starts_with('.') && !NOT_SERVED_FILES.contains(&&*name) {
+        } else if !is_left_out(&name) {
             files.push(path);
         }
     }
     Ok(())
+}
+
+/// Tells whether no browser asks for a file.
+fn is_left_out(name: &str) -> bool {
+    let is_other = [".md", ".d.ts"].iter().any(|ending| name.ends_with(ending));
+    name.starts_with('.') || is_other || NOT_SERVED_FILES.contains(&name)
 }
 
 /// Returns the FNV-1a digest of bytes, by which browsers see that a file has changed.

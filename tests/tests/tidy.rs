@@ -288,6 +288,7 @@ const TEXTS_ALLOWED: [(&str, &str, &str); 5] = [
         VALUE_PARSER,
     ),
     ("orchestrator/src/cli/topic.rs", "parse_rate", VALUE_PARSER),
+    ("orchestrator/src/cli/web.rs", "address", VALUE_PARSER),
 ];
 
 const VALUE_PARSER: &str = "clap only shows the error of a value parser";

@@ -106,7 +106,7 @@ impl Follower {
 }
 
 /// Opens a recording.
-fn open(path: &Path) -> Result<Recording<BufReader<File>>, Failed> {
+pub(super) fn open(path: &Path) -> Result<Recording<BufReader<File>>, Failed> {
     let file = File::open(path).map_err(|error| refused(path, error))?;
     Recording::open(BufReader::new(file)).map_err(|error| refused(path, error))
 }

@@ -1,12 +1,14 @@
 //! `phalanx web`: the page and Foxglove's protocol of a run or a recording, on one port.
 
 mod details;
+mod recorded;
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Context;
+use client::plain_text::plain;
 use protocol::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -17,7 +19,7 @@ use web::server::Server;
 use web::source::Source;
 use web::token::Token;
 
-use super::{CommandResult, Failed, output, runtime, target};
+use super::{CommandResult, Failed, output, replay, runtime, target};
 use crate::cli::WebArguments;
 use details::ViewDetails;
 
@@ -29,29 +31,50 @@ const RECORDING: &str = "mcap";
 /// Serves a run or a recording until it is interrupted.
 pub(super) fn web(arguments: &WebArguments) -> CommandResult {
     let token = token(arguments)?;
-    let recording = arguments.run.as_deref().filter(|named| is_recording(named));
-    match recording {
-        Some(file) => Err(Failed::message(
-            ExitCode::Usage,
-            format!("{file}: recordings cannot be served yet"),
-        )),
-        None => {
-            let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
-            let name = target.name();
-            runtime()?.block_on(async {
-                let (end, source) = web::source::pair();
-                let followed = web::live::follow(target.reach, end);
-                let served = serve(arguments, token, &name, false, source);
-                tokio::select! {
-                    followed = followed => {
-                        followed.context("cannot connect to the run")?;
-                        Ok(ExitCode::Success)
-                    }
-                    served = served => served,
-                }
-            })
-        }
+    match arguments.run.as_deref().filter(|named| is_recording(named)) {
+        Some(file) => serve_recording(arguments, token, Path::new(file)),
+        None => serve_run(arguments, token),
     }
+}
+
+fn serve_run(arguments: &WebArguments, token: Option<Token>) -> CommandResult {
+    let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
+    let name = target.name();
+    runtime()?.block_on(async {
+        let (end, source) = web::source::pair();
+        let followed = web::live::follow(target.reach, end);
+        let served = serve(arguments, token, &name, false, source);
+        tokio::select! {
+            followed = followed => {
+                followed.context("cannot connect to the run")?;
+                Ok(ExitCode::Success)
+            }
+            served = served => served,
+        }
+    })
+}
+
+fn serve_recording(arguments: &WebArguments, token: Option<Token>, file: &Path) -> CommandResult {
+    let recording = replay::open(file)?;
+    if let Some((offset, reason)) = recording.break_off() {
+        output::note(&format!(
+            "the recording breaks off at byte {offset}: {reason}"
+        ));
+    }
+    let name = plain(&file.file_stem().unwrap_or_default().to_string_lossy());
+    let configuration = |error| Failed::new(ExitCode::Configuration, error);
+    runtime()?.block_on(async {
+        let (end, source) = web::source::pair();
+        let followed = recorded::follow(recording, file, end);
+        let served = serve(arguments, token, &name, true, source);
+        tokio::select! {
+            followed = followed => {
+                followed.map_err(configuration)?;
+                Ok(ExitCode::Success)
+            }
+            served = served => served,
+        }
+    })
 }
 
 /// Tells whether a name is that of a recording.

@@ -1,6 +1,6 @@
 //! [`Player`]: a place in a recording that moves, by itself or when it is asked to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek};
 use std::ops::Range;
 use std::time::Duration;
@@ -69,6 +69,21 @@ struct SentPositions {
     world: Option<MessagePosition>,
     extent: Option<(usize, usize)>,
     heard: Option<MessagePosition>,
+    /// The last message that was told of several topics.
+    said: Option<MessagePosition>,
+}
+
+/// A message on a topic, as it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedMessage {
+    /// The topic.
+    pub topic: String,
+    /// The kind of message.
+    pub kind: String,
+    /// Simulated time when it was said.
+    pub sim_time: SimTime,
+    /// The message, in JSON.
+    pub json: Vec<u8>,
 }
 
 impl<R: Read + Seek> Player<R> {
@@ -271,7 +286,7 @@ impl<R: Read + Seek> Player<R> {
         let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
         if self.told.position.is_some_and(|told| told > position) {
             feeds.push(Feed::Rewound);
-            (self.told.extent, self.told.heard) = (None, None);
+            (self.told.extent, self.told.heard, self.told.said) = (None, None, None);
         }
         if let Some((told, world)) = self.survey.world(position)
             && self.told.world != Some(told)
@@ -295,6 +310,41 @@ impl<R: Read + Seek> Player<R> {
         self.told.position = Some(position);
         feeds.push(Feed::Recording(self.position()));
         Ok(feeds)
+    }
+
+    /// Returns what was said on some topics since the last call, up to the current place, the
+    /// latest last; after a jump, what was said last before it within the same part of the file.
+    pub fn said(&mut self, topics: &BTreeSet<String>) -> Vec<RecordedMessage> {
+        let place = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        let shown = self.loaded.frames[self.frame].time;
+        let before = self.told.said.filter(|told| told.0 == place.0);
+        let channels = self.recording.channels();
+        let mut said = Vec::new();
+        let mut last = before;
+        let from = before.map_or(0, |told| told.1 + 1);
+        for (index, message) in self.loaded.messages.iter().enumerate().skip(from) {
+            // Messages stand a little behind the frame of their iteration.
+            if message.sim_time > shown {
+                break;
+            }
+            last = Some((place.0, index));
+            let channel = channels.get(&message.channel);
+            let heard = channel.filter(|one| one.own().is_none() && topics.contains(&one.topic));
+            if let Some(channel) = heard {
+                said.push(RecordedMessage {
+                    topic: channel.topic.clone(),
+                    kind: channel.schema.clone(),
+                    sim_time: message.sim_time,
+                    json: message.data.to_vec(),
+                });
+            }
+        }
+        self.told.said = last;
+        let has_jumped = before.is_none();
+        if has_jumped {
+            newest_of_each(&mut said);
+        }
+        said
     }
 
     fn step(&mut self, count: i64) -> Result<(), ReadError> {
@@ -489,6 +539,14 @@ fn said_of(channels: &BTreeMap<u16, ChannelInfo>, messages: &[Message]) -> Vec<S
         })
     });
     said.collect()
+}
+
+/// Keeps the newest message of each topic alone.
+fn newest_of_each(messages: &mut Vec<RecordedMessage>) {
+    let mut known = BTreeSet::new();
+    messages.reverse();
+    messages.retain(|message| known.insert(message.topic.clone()));
+    messages.reverse();
 }
 
 /// Returns a simulated time; below zero is zero.

@@ -18,6 +18,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::assets::Assets;
 use crate::channels::{ChannelChange, Channels, Content};
+use crate::foxglove::SensorPlace;
 use crate::pose_table::PoseTable;
 use crate::protocol::server_to_client::ServerText;
 use crate::run_state::RunState;
@@ -40,8 +41,29 @@ pub trait Details {
     /// Returns what is known of a thing: its title, and names with values.
     ///
     /// # Errors
-    /// Fails if there is no such kind of thing, and says which kinds there are.
-    fn describe(&self, subject: &str, name: &str) -> Result<Described, String>;
+    /// Fails if there is no such kind of thing, or none of this name was ever known.
+    fn describe(&self, subject: &str, name: &str) -> Result<Described, DescribeError>;
+}
+
+/// Reason why nothing can be told of a thing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DescribeError {
+    /// There is no such kind of thing.
+    #[error("{subject:?} is none of {}", known.join(", "))]
+    Subject {
+        /// The kind that was asked for.
+        subject: String,
+        /// The kinds that there are.
+        known: Vec<&'static str>,
+    },
+    /// Nothing is known of it.
+    #[error("nothing is known of {subject} {name}")]
+    Unknown {
+        /// Its kind.
+        subject: String,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// All that is known of a thing.
@@ -74,6 +96,8 @@ struct Drawn {
     shown: Option<ShownScene>,
     poses: PoseTable,
     assets: Assets,
+    /// Places of sensors by their frames.
+    sensors: BTreeMap<String, SensorPlace>,
     /// Names of performers by their numbers, if poses of links come by themselves, so that reports
     /// of models place none.
     link_names: BTreeMap<PerformerId, String>,
@@ -110,6 +134,7 @@ impl Hub {
                 shown: None,
                 poses: PoseTable::default(),
                 assets,
+                sensors: BTreeMap::new(),
                 link_names: BTreeMap::new(),
             },
             channels: Channels::new(),
@@ -221,6 +246,7 @@ impl Hub {
     fn on_scene(&mut self, shown: ShownScene) {
         self.drawn.assets.replace(shown.assets.clone());
         self.drawn.poses.set_models(shown.moving());
+        self.drawn.sensors = shown.sensors();
         self.drawn.shown = Some(shown);
         self.note_performers();
         for (id, _) in self

@@ -16,6 +16,7 @@ mod page;
 pub mod pose_table;
 pub mod protocol;
 mod run_state;
+pub mod scenes;
 pub mod server;
 mod services;
 pub mod shown_scene;

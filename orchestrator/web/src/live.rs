@@ -17,7 +17,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 use transport::zeromq::ConnectError;
 
-use crate::shown_scene::ShownScene;
+use crate::scenes::Scenes;
 use crate::source::{Body, CallId, Order, Outcome, Said, SourceEnd, SourceNews};
 
 /// Time before a connection that has failed is set up again.
@@ -36,6 +36,7 @@ pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
         commands: Commands::open(&reach)?,
         topics: Topics::default(),
         links: Topics::default(),
+        scenes: Scenes::default(),
         reach,
     };
     let SourceEnd { news, mut orders } = end;
@@ -46,9 +47,10 @@ pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
                 None => return Ok(()),
             },
             feeds = live.observer.feed() => {
-                feeds.into_iter().flat_map(|feed| live.on_feed(feed)).collect()
+                feeds.into_iter().map(|feed| live.on_feed(feed)).collect()
             }
             done = live.commands.next(&live.reach) => done,
+            shown = live.scenes.next(&live.reach) => vec![SourceNews::Scene(Box::new(shown))],
             message = live.topics.next(&live.reach) => match lose_or_tell(&news, said(message)) {
                 ControlFlow::Continue(()) => continue,
                 ControlFlow::Break(()) => return Ok(()),
@@ -81,6 +83,7 @@ struct Live {
     commands: Commands,
     topics: Topics,
     links: Topics,
+    scenes: Scenes,
 }
 
 impl Live {
@@ -111,14 +114,11 @@ impl Live {
         Ok(Vec::new())
     }
 
-    fn on_feed(&mut self, feed: Feed) -> Vec<SourceNews> {
-        let scene = match &feed {
-            Feed::Layout(layout) => Some(ShownScene::of_layout(layout, "")),
-            _ => None,
-        };
-        let feed = SourceNews::Feed(Box::new(feed));
-        let scene = scene.map(|scene| SourceNews::Scene(Box::new(scene)));
-        std::iter::once(feed).chain(scene).collect()
+    fn on_feed(&mut self, feed: Feed) -> SourceNews {
+        if let Feed::Layout(layout) = &feed {
+            self.scenes.fetch_after(layout);
+        }
+        SourceNews::Feed(Box::new(feed))
     }
 }
 
@@ -227,6 +227,7 @@ fn outcome(reply: Reply, done: &str) -> Outcome {
         | Reply::History(_)
         | Reply::Layout(_)
         | Reply::Topics(_)
+        | Reply::Scene(_)
         | Reply::Barrier(_) => Outcome::refused("the primary answered something else"),
     }
 }

@@ -1,11 +1,15 @@
 //! Answers of the server: the files of the page, which are in the program, assets and texts, each
 //! with the headers that keep a page from loading or running anything else.
 
+use std::io::Read as _;
+
 use bytes::Bytes;
+use flate2::read::GzDecoder;
 use http_body_util::Full;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
-    IF_NONE_MATCH, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use hyper::{HeaderMap, Response, StatusCode};
 
@@ -18,7 +22,8 @@ struct PageFile {
     path: &'static str,
     /// Digest of its content.
     digest: &'static str,
-    content: &'static [u8],
+    /// Its content, compressed by gzip.
+    packed: &'static [u8],
 }
 
 /// All files of the page.
@@ -45,21 +50,42 @@ pub(crate) fn file(path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
         .get_all(IF_NONE_MATCH)
         .iter()
         .any(|known| known == &*tag);
-    let mut response = if is_known {
-        answer(StatusCode::NOT_MODIFIED, media_type(name), Bytes::new())
-    } else {
-        answer(
-            StatusCode::OK,
-            media_type(name),
-            Bytes::from_static(file.content),
-        )
+    let takes_packed = takes_gzip(headers);
+    let (status, body) = match (is_known, takes_packed) {
+        (true, _) => (StatusCode::NOT_MODIFIED, Bytes::new()),
+        (false, true) => (StatusCode::OK, Bytes::from_static(file.packed)),
+        (false, false) => (StatusCode::OK, unpacked(file)),
     };
+    let mut response = answer(status, media_type(name), body);
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if takes_packed && !is_known {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(ETAG, tag);
     }
     response
+}
+
+/// Tells whether a browser takes what is compressed by gzip.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(ACCEPT_ENCODING).into_iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    let mut codings = values.flat_map(|value| value.split(','));
+    codings.any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_refused = |part: &str| part.replace(' ', "") == "q=0";
+        parts.next() == Some("gzip") && !parts.any(is_refused)
+    })
+}
+
+fn unpacked(file: &PageFile) -> Bytes {
+    let mut content = Vec::new();
+    let read = GzDecoder::new(file.packed).read_to_end(&mut content);
+    read.expect("the program holds what its build has packed");
+    content.into()
 }
 
 /// Returns an asset, which never changes under its name.
@@ -120,5 +146,49 @@ fn media_type(name: &str) -> &'static str {
         "wasm" => "application/wasm",
         "md" | "txt" | "LICENSE" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
+        let pairs = pairs.iter().cloned();
+        pairs
+            .map(|(name, value)| (name, HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn the_page_is_packed_for_those_who_take_it_and_known_by_its_tag() {
+        let plain = file("/", &HeaderMap::new());
+        assert_eq!(plain.headers().get(CONTENT_ENCODING), None);
+        let packed = file("/", &headers(&[(ACCEPT_ENCODING, "br, gzip;q=0.8")]));
+        assert_eq!(packed.headers()[CONTENT_ENCODING], "gzip");
+        let refused = file("/", &headers(&[(ACCEPT_ENCODING, "gzip; q=0")]));
+        assert_eq!(refused.headers().get(CONTENT_ENCODING), None);
+        let tag = packed.headers()[ETAG].clone();
+        let mut known = HeaderMap::new();
+        known.insert(IF_NONE_MATCH, tag);
+        assert_eq!(file("/", &known).status(), StatusCode::NOT_MODIFIED);
+    }
+
+    #[test]
+    fn nothing_but_the_page_is_served_and_no_answer_lacks_the_policy() {
+        for path in [
+            "/etc/passwd",
+            "/page/../Cargo.toml",
+            "/page/",
+            "/page/test/x",
+            "//",
+            "/%2e",
+        ] {
+            let answer = file(path, &HeaderMap::new());
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path}");
+            let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
+            assert!(policy.starts_with("default-src 'none'"), "{policy}");
+            assert!(!policy.contains("unsafe"), "{policy}");
+        }
     }
 }

@@ -165,6 +165,16 @@ impl PoseTable {
         states.map(|(link, state)| (link.frame.as_str(), &state.pose))
     }
 
+    /// Returns frames of links that were in the last message with changes.
+    pub(crate) fn changed_frames(&self) -> impl Iterator<Item = (&str, &LinkPose)> {
+        let links = self.models.iter().flat_map(|model| &model.links);
+        let is_changed = |state: &LinkState| state.is_known && state.changed + 1 == self.tick;
+        let states = links
+            .zip(&self.links)
+            .filter(move |(_, state)| is_changed(state));
+        states.map(|(link, state)| (link.frame.as_str(), &state.pose))
+    }
+
     fn message<'a>(&self, count: usize, links: impl Iterator<Item = &'a LinkState>) -> Bytes {
         let mut bytes = BytesMut::with_capacity(HEADER_BYTES + count * ENTRY_BYTES);
         bytes.put_u64_le(self.time_ns);

@@ -1,6 +1,6 @@
 //! The table of services: what clients can ask of a run or a recording.
 
-use client::control::{self, ControlOptions};
+use client::control::{self, ControlOptions, ParseControlError};
 use client::recorded::ReplayWish;
 use protocol::Command;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ struct Row {
     fields: &'static [(&'static str, &'static str)],
     /// Where it is offered.
     offered: Offered,
-    read: fn(&Value, Circumstances) -> Result<Request, String>,
+    read: fn(&Value, Circumstances) -> Result<Request, RequestProblem>,
 }
 
 /// Sources that have a service.
@@ -161,33 +161,93 @@ pub(crate) fn offers(now: Circumstances) -> Vec<Service> {
     offered.collect()
 }
 
+/// Reason why a call is refused before it is sent anywhere.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    /// There is no such service.
+    #[error("no service has number {0}")]
+    NoService(u32),
+    /// The request is none of the service.
+    #[error("{service}: {problem}")]
+    Request {
+        service: &'static str,
+        problem: RequestProblem,
+    },
+}
+
+/// Reason why a request is none.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestProblem {
+    #[error("requests are JSON, not {0:?}")]
+    Encoding(String),
+    #[error("the request is no JSON: {0}")]
+    Json(serde_json::Error),
+    #[error("the request is no JSON object")]
+    NoObject,
+    #[error("{0} is missing, or is no {1}")]
+    Field(&'static str, &'static str),
+    #[error("a run cannot step back: count is below 0")]
+    Backwards,
+    #[error("a recording is played to a sim_time_s")]
+    IterationOfRecording,
+    #[error("the run is at iteration {0} already")]
+    Passed(u64),
+    #[error("text is empty")]
+    Empty,
+    #[error(transparent)]
+    Command(#[from] ParseControlError),
+    #[error("files cannot be named here")]
+    File,
+}
+
 /// Reads a call of a service.
 ///
 /// # Errors
-/// Fails if there is no such service, or the request is none of it, and says why.
+/// Fails if there is no such service, or the request is none of it.
 pub(crate) fn read(
     service: u32,
     encoding: &str,
     payload: &[u8],
     now: Circumstances,
-) -> Result<Request, String> {
+) -> Result<Request, CallError> {
     let place = (service as usize).checked_sub(1);
     let row = place.and_then(|place| SERVICES.get(place));
-    let row = row.filter(|row| now.offers(row));
-    let row = row.ok_or_else(|| format!("no service has number {service}"))?;
+    let row = row
+        .filter(|row| now.offers(row))
+        .ok_or(CallError::NoService(service))?;
+    let read = request(encoding, payload).and_then(|request| (row.read)(&request, now));
+    read.map_err(|problem| CallError::Request {
+        service: row.name,
+        problem,
+    })
+}
+
+/// Reads a request of a service by its name.
+///
+/// # Errors
+/// Fails if the request is none of it.
+pub(crate) fn read_named(
+    service: &'static str,
+    request: &Value,
+    now: Circumstances,
+) -> Result<Request, CallError> {
+    let row = SERVICES.iter().find(|row| row.name == service);
+    let row = row.expect("a service of the table is named");
+    (row.read)(request, now).map_err(|problem| CallError::Request { service, problem })
+}
+
+fn request(encoding: &str, payload: &[u8]) -> Result<Value, RequestProblem> {
     if encoding != "json" {
-        return Err(format!("{}: requests are JSON, not {encoding:?}", row.name));
+        return Err(RequestProblem::Encoding(encoding.to_owned()));
     }
-    let request = if payload.trim_ascii().is_empty() {
-        json!({})
-    } else {
-        let read = serde_json::from_slice(payload);
-        read.map_err(|error| format!("{}: the request is no JSON: {error}", row.name))?
-    };
-    if !request.is_object() {
-        return Err(format!("{}: the request is no JSON object", row.name));
+    if payload.trim_ascii().is_empty() {
+        return Ok(json!({}));
     }
-    (row.read)(&request, now).map_err(|reason| format!("{}: {reason}", row.name))
+    let request: Value = serde_json::from_slice(payload).map_err(RequestProblem::Json)?;
+    request
+        .is_object()
+        .then_some(request)
+        .ok_or(RequestProblem::NoObject)
 }
 
 fn schema(name: String, fields: &[(&str, &str)]) -> ServiceSchema {
@@ -203,56 +263,54 @@ fn schema(name: String, fields: &[(&str, &str)]) -> ServiceSchema {
     }
 }
 
-fn step(request: &Value, now: Circumstances) -> Result<Request, String> {
+fn step(request: &Value, now: Circumstances) -> Result<Request, RequestProblem> {
     let count = match &request["count"] {
         Value::Null => 1,
-        other => other.as_i64().ok_or("count is a whole number")?,
+        other => other
+            .as_i64()
+            .ok_or(RequestProblem::Field("count", "whole number"))?,
     };
     if now.is_recording {
         return Ok(Request::Replay(ReplayWish::Step(count)));
     }
-    let count = u64::try_from(count).map_err(|_| "a run cannot step back: count is below 0")?;
+    let count = u64::try_from(count).map_err(|_| RequestProblem::Backwards)?;
     Ok(Request::Command(Box::new(Command::Step { count })))
 }
 
-fn run_to(request: &Value, now: Circumstances) -> Result<Request, String> {
+fn run_to(request: &Value, now: Circumstances) -> Result<Request, RequestProblem> {
     let Some(iteration) = request["iteration"].as_u64() else {
         let sim_time_s = number(request, "sim_time_s")?;
         return Ok(now.choose(Command::RunTo { sim_time_s }, ReplayWish::RunTo(sim_time_s)));
     };
     if now.is_recording {
-        return Err("a recording is played to a sim_time_s".to_owned());
+        return Err(RequestProblem::IterationOfRecording);
     }
     let count = iteration
         .checked_sub(now.iteration)
         .filter(|count| *count > 0);
-    let count =
-        count.ok_or_else(|| format!("the run is at iteration {} already", now.iteration))?;
+    let count = count.ok_or(RequestProblem::Passed(now.iteration))?;
     Ok(Request::Command(Box::new(Command::Step { count })))
 }
 
 /// Reads a command as `phalanx ctl` takes it, but for those that name files of this machine.
-fn command(text: &str) -> Result<Request, String> {
+fn command(text: &str) -> Result<Request, RequestProblem> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some((verb, rest)) = words.split_first() else {
-        return Err("text is empty".to_owned());
+        return Err(RequestProblem::Empty);
     };
-    let asked = control::parse(verb, rest, &ControlOptions::default());
-    let asked = asked.map_err(|error| error.to_string())?;
-    let command = asked
-        .command()
-        .map_err(|_| "files cannot be named here".to_owned())?;
+    let asked = control::parse(verb, rest, &ControlOptions::default())?;
+    let command = asked.command().map_err(|_| RequestProblem::File)?;
     Ok(Request::Command(Box::new(command)))
 }
 
-fn number(request: &Value, name: &str) -> Result<f64, String> {
+fn number(request: &Value, name: &'static str) -> Result<f64, RequestProblem> {
     let number = request[name].as_f64();
-    number.ok_or_else(|| format!("{name} is missing, or is no number"))
+    number.ok_or(RequestProblem::Field(name, "number"))
 }
 
-fn text<'a>(request: &'a Value, name: &str) -> Result<&'a str, String> {
+fn text<'a>(request: &'a Value, name: &'static str) -> Result<&'a str, RequestProblem> {
     let text = request[name].as_str();
-    text.ok_or_else(|| format!("{name} is missing, or is no text"))
+    text.ok_or(RequestProblem::Field(name, "text"))
 }
 
 #[cfg(test)]
@@ -273,13 +331,13 @@ mod tests {
         SERVICES.iter().position(|row| row.name == name).unwrap() as u32 + 1
     }
 
-    fn call(name: &str, request: &str, now: Circumstances) -> Result<Request, String> {
+    fn call(name: &str, request: &str, now: Circumstances) -> Result<Request, CallError> {
         read(number_of(name), "json", request.as_bytes(), now)
     }
 
     fn check(name: &str, request: &str, expected: Command) {
         let expected = Request::Command(Box::new(expected));
-        assert_eq!(call(name, request, LIVE), Ok(expected), "{request}");
+        assert_eq!(call(name, request, LIVE).unwrap(), expected, "{request}");
     }
 
     #[test]
@@ -312,9 +370,9 @@ mod tests {
     #[test]
     fn requests_become_changes_of_the_playback() {
         let seek = call("/phalanx/seek", r#"{"sim_time_s":3}"#, RECORDED);
-        assert_eq!(seek, Ok(Request::Replay(ReplayWish::Seek(3.0))));
+        assert_eq!(seek.unwrap(), Request::Replay(ReplayWish::Seek(3.0)));
         let back = call("/phalanx/step", r#"{"count":-1}"#, RECORDED);
-        assert_eq!(back, Ok(Request::Replay(ReplayWish::Step(-1))));
+        assert_eq!(back.unwrap(), Request::Replay(ReplayWish::Step(-1)));
         assert!(call("/phalanx/seek", "{}", LIVE).is_err());
         assert!(call("/phalanx/command", r#"{"text":"play"}"#, RECORDED).is_err());
     }
@@ -339,7 +397,7 @@ mod tests {
                 "files",
             ),
         ] {
-            let refused = call(name, request, LIVE).unwrap_err();
+            let refused = call(name, request, LIVE).unwrap_err().to_string();
             assert!(refused.contains(part), "{refused}");
         }
         assert!(read(0, "json", b"", LIVE).is_err());

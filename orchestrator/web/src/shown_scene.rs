@@ -8,6 +8,7 @@ use protocol::report::{Layout, LevelOutline, ModelOutline};
 use scene::{Geometry, Level, Link, Model, Scene, Visual, World};
 
 use crate::assets::Asset;
+use crate::foxglove::SensorPlace;
 use crate::geometry::{IDENTITY, relative};
 
 /// Beyond this the box of a model is that of a plane \[m\].
@@ -68,12 +69,12 @@ impl ShownScene {
             levels: layout.levels.iter().map(level).collect(),
         };
         let problem = "shapes are not known: each model is the box around it at the start";
+        let mut scene = Scene::default();
+        scene.frame = scene::FRAME.to_owned();
+        scene.worlds = vec![world];
+        scene.problems = vec![problem.to_owned()];
         Self {
-            scene: Scene {
-                frame: scene::FRAME.to_owned(),
-                worlds: vec![world],
-                problems: vec![problem.to_owned()],
-            },
+            scene,
             assets: BTreeMap::new(),
         }
     }
@@ -100,6 +101,25 @@ impl ShownScene {
             moving.push(MovingModel { name, links });
         }
         moving
+    }
+
+    /// Returns where sensors are, by their frames: `MODEL::LINK::SENSOR`.
+    pub(crate) fn sensors(&self) -> BTreeMap<String, SensorPlace> {
+        let mut places = BTreeMap::new();
+        for (world, model) in self.models() {
+            let name = self.name_of(world, model);
+            for link in &model.links {
+                for sensor in &link.sensors {
+                    let frame = format!("{name}::{}", link.name);
+                    let place = SensorPlace {
+                        pose: sensor.pose,
+                        frame,
+                    };
+                    places.insert(format!("{}::{}", place.frame, sensor.name), place);
+                }
+            }
+        }
+        places
     }
 
     /// Returns all models with their worlds.
@@ -168,6 +188,7 @@ fn outlined(outline: &ModelOutline, is_static: bool, id: u32, link: u32) -> Mode
                 visibility_flags: u32::MAX,
             }],
             collisions: Vec::new(),
+            sensors: Vec::new(),
         }],
     }
 }

@@ -145,6 +145,15 @@ impl Viewers {
         each.any(|one| *one == channel)
     }
 
+    /// Tells whether anyone has just begun to listen to a channel.
+    pub(crate) fn has_new(&self, channel: ChannelId) -> bool {
+        let is_new = |viewer: &Viewer| {
+            let mut due = viewer.whole_due.iter();
+            due.any(|id| viewer.subscriptions.get(id) == Some(&channel))
+        };
+        self.0.values().any(is_new)
+    }
+
     /// Ends all subscriptions to channels that are gone.
     pub(crate) fn forget(&mut self, channels: &[ChannelId]) {
         for viewer in self.0.values_mut() {

@@ -34,7 +34,9 @@ use std::time::{Duration, Instant};
 use lockstep::WINDOW_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TopicMessage, TraceWindow};
+use protocol::{
+    CellId, CellRuns, DataBatch, PeerName, PerformerId, StateBlob, TopicMessage, TraceWindow,
+};
 use sdf::{ModelParcel, World};
 
 pub use action_check::ActionError;

@@ -7,7 +7,7 @@ use view::app::event::Event;
 use view::app::model::Model;
 use view::app::update::update;
 use view::panels::Panel;
-use web::hub::{Described, Details};
+use web::hub::{DescribeError, Described, Details};
 
 /// Kinds of things, and the panels that show them.
 const SUBJECTS: &[(&str, Panel)] = &[
@@ -36,13 +36,17 @@ impl Details for ViewDetails {
         );
     }
 
-    fn describe(&self, subject: &str, name: &str) -> Result<Described, String> {
-        let Some((_, panel)) = SUBJECTS.iter().find(|(known, _)| *known == subject) else {
-            let known: Vec<&str> = SUBJECTS.iter().map(|(known, _)| *known).collect();
-            return Err(format!("{subject:?} is none of {}", known.join(", ")));
-        };
+    fn describe(&self, subject: &str, name: &str) -> Result<Described, DescribeError> {
+        let panel = SUBJECTS.iter().find(|(known, _)| *known == subject);
+        let (_, panel) = panel.ok_or_else(|| DescribeError::Subject {
+            subject: subject.to_owned(),
+            known: SUBJECTS.iter().map(|(known, _)| *known).collect(),
+        })?;
         let detail = row_detail(&self.0, *panel, name);
-        let detail = detail.ok_or_else(|| format!("nothing is known of {subject} {name}"))?;
+        let detail = detail.ok_or_else(|| DescribeError::Unknown {
+            subject: subject.to_owned(),
+            name: name.to_owned(),
+        })?;
         Ok(Described {
             title: detail.title,
             lines: detail.lines,
@@ -75,11 +79,7 @@ mod tests {
         );
         assert!(details.describe("level", "west").is_ok());
         assert!(details.describe("peer", "s1").is_ok());
-        assert!(
-            details
-                .describe("planet", "x")
-                .unwrap_err()
-                .contains("performer")
-        );
+        let refused = details.describe("planet", "x").unwrap_err();
+        assert!(refused.to_string().contains("performer"), "{refused}");
     }
 }

@@ -3,7 +3,7 @@
 use protocol::Command;
 use serde_json::{Value, json};
 
-use super::{Described, Drawn, Hub};
+use super::{DescribeError, Described, Drawn, Hub};
 use crate::foxglove::{SensorPlace, frame_id};
 use crate::outbox::Outbox;
 use crate::protocol::SUB_PROTOCOL;
@@ -16,6 +16,7 @@ use crate::protocol::server_to_client::{
 use crate::services::{self, Request};
 use crate::source::{CallId, Order, Outcome};
 use crate::viewer::{ViewerId, ViewerNews};
+use crate::viewers::AskError;
 use client::recorded::ReplayWish;
 
 /// Kinds of messages under the names that they have elsewhere.
@@ -29,6 +30,36 @@ const TWIST: &str = "gz.msgs.Twist";
 const PAUSED: &str = "paused";
 /// Name of the parameter with the pace that is asked for.
 const PACE: &str = "real_time_factor";
+
+/// Reason why a message of a client is not published.
+#[derive(Debug, thiserror::Error)]
+enum PublishError {
+    /// There is no run.
+    #[error("nothing can be published in a recording")]
+    Recording,
+    /// The channel is none of the client.
+    #[error(transparent)]
+    Channel(#[from] AskError),
+    /// The message is none.
+    #[error("{topic}: {problem}")]
+    Message {
+        topic: String,
+        problem: MessageProblem,
+    },
+}
+
+/// Reason why bytes are no message.
+#[derive(Debug, thiserror::Error)]
+enum MessageProblem {
+    #[error("messages are JSON, not {0:?}")]
+    Encoding(String),
+    #[error("{0:?} is no kind of message")]
+    Kind(String),
+    #[error("the message is no JSON: {0}")]
+    Json(serde_json::Error),
+    #[error("{}", protocol::Chain(.0))]
+    Fields(messages::MessageError),
+}
 
 /// Whoever waits for the end of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +174,7 @@ impl Hub {
                     let channel = subscription.channel_id;
                     let begun = match self.channels.content(channel) {
                         Some(_) => viewer.subscribe(subscription),
-                        None => Err(crate::viewers::AskError::NoChannel(channel.0)),
+                        None => Err(AskError::NoChannel(channel.0)),
                     };
                     if let Err(error) = begun {
                         warn(&viewer.outbox, error.to_string());
@@ -195,8 +226,7 @@ impl Hub {
             ClientText::FetchAsset { uri, request_id } => {
                 let asset = self.drawn.find_asset(&uri);
                 let found = asset.as_ref().map(|asset| &*asset.bytes);
-                let answer = found.ok_or("no asset is named so");
-                let frame = server_to_client::asset_response(request_id, answer);
+                let frame = server_to_client::asset_response(request_id, found);
                 viewer.outbox.binary(frame);
             }
         }
@@ -208,7 +238,7 @@ impl Hub {
             Ok((topic, command)) => {
                 self.send(Call::Publication { viewer: id, topic }, command);
             }
-            Err(reason) => self.warn(id, reason),
+            Err(error) => self.warn(id, error.to_string()),
         }
     }
 
@@ -218,39 +248,35 @@ impl Hub {
         id: ViewerId,
         channel: u32,
         payload: &[u8],
-    ) -> Result<(String, Command), String> {
+    ) -> Result<(String, Command), PublishError> {
         if self.is_recording {
-            return Err("nothing can be published in a recording".to_owned());
+            return Err(PublishError::Recording);
         }
-        let known = self.state.topics().to_vec();
-        let viewer = self.viewers.get(id).ok_or("the client is gone")?;
-        let channel = viewer
-            .channel(channel)
-            .map_err(|error| error.to_string())?
-            .clone();
+        let Some(viewer) = self.viewers.get(id) else {
+            return Err(AskError::NoChannel(channel).into());
+        };
+        let channel = viewer.channel(channel)?.clone();
         let topic = channel.topic;
+        let failed = |problem| PublishError::Message {
+            topic: topic.clone(),
+            problem,
+        };
         if channel.encoding != "json" {
-            return Err(format!(
-                "{topic}: messages are JSON, not {:?}",
-                channel.encoding
-            ));
+            return Err(failed(MessageProblem::Encoding(channel.encoding)));
         }
-        let of_topic = known
-            .iter()
-            .find(|one| one.topic == topic)
-            .map(|one| one.kind.as_str());
+        let known = self.state.topics().iter().find(|one| one.topic == topic);
+        let of_topic = known.map(|one| one.kind.as_str());
         let other = OTHER_NAMES
             .iter()
             .find(|(name, _)| *name == channel.schema_name);
         let named = other.map_or(channel.schema_name.as_str(), |(_, kind)| kind);
         let kind = messages::find(named).or_else(|| messages::find(of_topic?));
-        let kind = kind.ok_or_else(|| format!("{topic}: {named:?} is no kind of message"))?;
+        let kind = kind.ok_or_else(|| failed(MessageProblem::Kind(named.to_owned())))?;
         let json = serde_json::from_slice(payload);
-        let json = json.map_err(|error| format!("{topic}: the message is no JSON: {error}"))?;
+        let json = json.map_err(|error| failed(MessageProblem::Json(error)))?;
         let moves = kind.name == TWIST && moves(&json);
-        let body = kind
-            .from_json(json)
-            .map_err(|error| format!("{topic}: {error}"))?;
+        let body = kind.from_json(json);
+        let body = body.map_err(|error| failed(MessageProblem::Fields(error)))?;
         if moves {
             viewer.driven.insert(topic.clone());
         } else {
@@ -281,11 +307,11 @@ impl Hub {
                 let frame = server_to_client::service_response(service, number, answer.as_bytes());
                 self.answer(id, |outbox| outbox.binary(frame));
             }
-            Err(message) => {
+            Err(error) => {
                 let failure = ServerText::ServiceCallFailure {
                     service_id: service,
                     call_id: number,
-                    message,
+                    message: error.to_string(),
                 };
                 self.answer(id, |outbox| outbox.text(failure.text()));
             }
@@ -397,26 +423,25 @@ impl Hub {
 
     fn set_parameters(&mut self, viewer: ViewerId, parameters: Vec<Parameter>, id: Option<&str>) {
         for Parameter { name, value } in parameters {
-            let request = match (name.as_str(), &value) {
-                (PAUSED, Some(Value::Bool(paused))) => {
-                    let service = if *paused { 2 } else { 1 };
-                    services::read(service, "json", b"", self.circumstances())
+            let (service, request) = match (name.as_str(), &value) {
+                (PAUSED, Some(Value::Bool(true))) => ("/phalanx/pause", json!({})),
+                (PAUSED, Some(Value::Bool(false))) => ("/phalanx/play", json!({})),
+                (PACE, Some(Value::Number(_))) => ("/phalanx/pace", json!({ "factor": value })),
+                _ => {
+                    let reason = format!("{name} is no parameter, or cannot have this value");
+                    self.warn(viewer, reason);
+                    continue;
                 }
-                (PACE, Some(Value::Number(_))) => {
-                    let request = json!({ "factor": value }).to_string();
-                    services::read(5, "json", request.as_bytes(), self.circumstances())
-                }
-                _ => Err(format!("{name} is no parameter, or cannot have this value")),
             };
             let call = Call::Parameter {
                 viewer,
                 id: id.map(str::to_owned),
             };
-            match request {
+            match services::read_named(service, &request, self.circumstances()) {
                 Ok(Request::Command(command)) => self.send(call, *command),
                 Ok(Request::Replay(wish)) => self.replay(call, wish),
                 Ok(Request::Show { .. }) => {}
-                Err(reason) => self.warn(viewer, reason),
+                Err(error) => self.warn(viewer, error.to_string()),
             }
         }
     }
@@ -485,15 +510,7 @@ impl Drawn {
 
     /// Returns where the sensor is that a message comes from, if the scene knows.
     pub(super) fn sensor_place(&self, message: &Value) -> Option<SensorPlace> {
-        let frame = frame_id(message)?;
-        let (link, _) = frame.rsplit_once("::")?;
-        let shown = self.shown.as_ref()?;
-        let is_link = shown.moving().into_iter().flat_map(|model| model.links);
-        let found = is_link.into_iter().find(|one| one.frame == link)?;
-        Some(SensorPlace {
-            frame: found.frame,
-            pose: crate::geometry::IDENTITY,
-        })
+        self.sensors.get(frame_id(message)?).cloned()
     }
 }
 
@@ -512,12 +529,12 @@ fn moves(twist: &Value) -> bool {
     numbers.any(|number| number.as_f64().is_some_and(|number| number != 0.0))
 }
 
-fn show(described: Result<Described, String>) -> Value {
+fn show(described: Result<Described, DescribeError>) -> Value {
     match described {
         Ok(Described { title, lines }) => {
             json!({ "ok": true, "message": title, "title": title, "lines": lines })
         }
-        Err(reason) => json!({ "ok": false, "message": reason }),
+        Err(error) => json!({ "ok": false, "message": error.to_string() }),
     }
 }
 

@@ -41,16 +41,15 @@ impl Hub {
             return;
         };
         if self.viewers.want(id) {
-            let transforms = || {
-                let transforms = foxglove::transforms(poses.frames(), time_ns);
-                ChannelMessage {
-                    time_ns,
-                    payload: transforms.to_string().into(),
-                }
+            let message = |transforms: Value| ChannelMessage {
+                time_ns,
+                payload: transforms.to_string().into(),
             };
-            let changed = changes.is_some().then(transforms);
-            self.viewers
-                .publish_changes(id, changed.as_ref(), transforms);
+            let changed =
+                changes.map(|_| message(foxglove::transforms(poses.changed_frames(), time_ns)));
+            self.viewers.publish_changes(id, changed.as_ref(), || {
+                message(foxglove::transforms(poses.frames(), time_ns))
+            });
         }
     }
 
@@ -70,11 +69,8 @@ impl Hub {
         else {
             return;
         };
-        let whole = self.state.message(true);
-        let whole = self.message(whole);
-        self.viewers
-            .publish_to_new(id, Keep::Newest, || whole.clone());
-        let message = self.state.message(false);
+        let is_whole = self.viewers.has_new(id);
+        let message = self.state.message(is_whole);
         let message = self.message(message);
         self.viewers.publish(id, &message, Keep::Newest);
     }

@@ -17,6 +17,9 @@ const ASSET_RESPONSE: u8 = 4;
 /// First byte of the state of the player of a recording.
 const PLAYBACK_STATE: u8 = 5;
 
+/// Answer where there is no asset.
+const NO_ASSET: &str = "no asset is named so";
+
 /// Number of bytes before the message in a message on a channel.
 const DATA_HEADER_BYTES: usize = 1 + 4 + 8;
 
@@ -251,16 +254,16 @@ pub fn service_response(service: u32, call: u32, answer: &[u8]) -> Bytes {
     frame.freeze()
 }
 
-/// Returns an asset, or why there is none.
-pub fn asset_response(request: u32, asset: Result<&[u8], &str>) -> Bytes {
+/// Returns an asset, or says that there is none.
+pub fn asset_response(request: u32, asset: Option<&[u8]>) -> Bytes {
     let (error, data) = match asset {
-        Ok(data) => ("", data),
-        Err(error) => (error, &[][..]),
+        Some(data) => ("", data),
+        None => (NO_ASSET, &[][..]),
     };
     let mut frame = BytesMut::with_capacity(10 + error.len() + data.len());
     frame.put_u8(ASSET_RESPONSE);
     frame.put_u32_le(request);
-    frame.put_u8(u8::from(asset.is_err()));
+    frame.put_u8(u8::from(asset.is_none()));
     frame.put_u32_le(error.len() as u32);
     frame.put_slice(error.as_bytes());
     frame.put_slice(data);
@@ -316,7 +319,8 @@ mod tests {
 
     #[test]
     fn an_asset_that_is_not_there_is_answered_with_the_reason() {
-        let answer = asset_response(9, Err("gone"));
-        assert_eq!(&answer[..], b"\x04\x09\0\0\0\x01\x04\0\0\0gone");
+        let answer = asset_response(9, None);
+        assert_eq!(&answer[..10], b"\x04\x09\0\0\0\x01\x14\0\0\0");
+        assert_eq!(&answer[10..], NO_ASSET.as_bytes());
     }
 }

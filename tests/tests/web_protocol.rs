@@ -1,0 +1,597 @@
+//! Shows that `phalanx web` speaks Foxglove's protocol to a client by Foxglove's own package, that
+//! what it tells is what the run did, and that it takes nothing from whoever has no business there:
+//! a client in Node.js listens, calls, publishes and asks against real runs, and hostile ones try
+//! what no browser would.
+//!
+//! Without Node.js or npm, the tests with the client say so and show nothing.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tests::node::Node;
+use tests::processes::{PATIENCE, Process, Scratch, wait_for};
+use tests::repository;
+
+/// The topic that the rover of the demo is driven by.
+const ROVER: &str = "/model/rover/cmd_vel";
+/// A token.
+const TOKEN: &str = "0123456789abcdef-token";
+
+/// A server, which ends with this.
+struct Server {
+    link: String,
+    _process: Process,
+}
+
+impl Server {
+    fn start(scratch: &Scratch, name: &str, arguments: &[&str]) -> Self {
+        let mut command = scratch.phalanx();
+        command.arg("web").args(arguments);
+        if !arguments.contains(&"--bind") {
+            command.args(["--bind", "127.0.0.1:0"]);
+        }
+        let process = scratch.start(name, &mut command);
+        wait_for("an address", || process.stdout().ends_with('\n'));
+        Self {
+            link: process.stdout().trim().to_owned(),
+            _process: process,
+        }
+    }
+
+    /// Returns host and port.
+    fn address(&self) -> &str {
+        let rest = self.link.strip_prefix("http://").expect("an address");
+        rest.split_once('/').map_or(rest, |(address, _)| address)
+    }
+
+    fn socket(&self) -> String {
+        format!("ws://{}/", self.address())
+    }
+
+    /// Sends bytes and returns the head of the answer; empty for none.
+    fn raw(&self, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address()).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        // What is refused early is not read to its end.
+        let _ = stream.write_all(request);
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.take(64 << 10).read_to_end(&mut answer);
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        text.split("\r\n\r\n").next().unwrap_or_default().to_owned()
+    }
+
+    /// Asks for a path with some headers, and returns the status.
+    fn status(&self, path: &str, headers: &str) -> u32 {
+        let request = format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
+        let answer = self.raw(request.as_bytes());
+        let word = answer.split(' ').nth(1);
+        word.and_then(|word| word.parse().ok()).unwrap_or(0)
+    }
+}
+
+/// The client.
+struct Peer {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    fn start(scratch: &Scratch) -> Option<Self> {
+        let folder = repository::root().join("tests/tests/web_protocol");
+        let node = match Node::prepare("web-protocol-node", &folder, scratch) {
+            Ok(node) => node,
+            Err(reason) => {
+                eprintln!("nothing is shown without Node.js: {reason}");
+                return None;
+            }
+        };
+        let mut command = node.command(&folder.join("peer.mjs"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("node starts");
+        Some(Self {
+            input: child.stdin.take().expect("it has an input"),
+            output: BufReader::new(child.stdout.take().expect("it has an output")),
+            child,
+        })
+    }
+
+    fn ask(&mut self, action: &str, mut request: Value) -> Value {
+        request["action"] = json!(action);
+        writeln!(self.input, "{request}").expect("the client listens");
+        let mut line = String::new();
+        self.output
+            .read_line(&mut line)
+            .expect("the client answers");
+        let mut answer: Value = serde_json::from_str(&line).expect("it answers in JSON");
+        assert!(
+            answer.get("error").is_none(),
+            "{action}: {}",
+            answer["error"]
+        );
+        answer["ok"].take()
+    }
+
+    fn connect(&mut self, server: &Server) -> Value {
+        let answer = self.ask("connect", json!({ "url": server.socket() }));
+        assert!(answer.get("info").is_some(), "{answer}");
+        answer["info"].clone()
+    }
+
+    fn subscribe(&mut self, topic: &str) {
+        self.ask("subscribe", json!({ "topic": topic }));
+    }
+
+    fn next(&mut self, topic: &str) -> Value {
+        self.ask("next", json!({ "topic": topic }))["message"].take()
+    }
+
+    fn last(&mut self, topic: &str) -> Value {
+        self.ask("last", json!({ "topic": topic }))["message"].take()
+    }
+
+    fn call(&mut self, service: &str, request: Value) -> Value {
+        self.ask("call", json!({ "service": service, "request": request }))
+    }
+
+    /// Waits for a message on a topic that is as wanted.
+    fn wait(&mut self, topic: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let message = self.next(topic);
+            if is_so(&message) {
+                return message;
+            }
+            assert!(Instant::now() < end, "{topic}: {message}");
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a paused run of the demo, which has a rover.
+fn start_run(scratch: &Scratch, name: &str, arguments: &[&str]) -> Process {
+    let mut command = scratch.phalanx();
+    command
+        .args(["run", "--headless", "--paused", "--name", name])
+        .args(arguments);
+    let run = scratch.start(name, &mut command);
+    wait_for("a run", || {
+        let (code, said, _) = scratch.phalanx_says(&["show", name, "stats"]);
+        code == 0 && said.contains("paused")
+    });
+    run
+}
+
+fn shown(scratch: &Scratch, run: &str, panel: &str) -> Value {
+    let (code, text, errors) = scratch.phalanx_says(&["show", run, panel, "--format", "json"]);
+    assert_eq!(code, 0, "{errors}");
+    serde_json::from_str(&text).expect("figures are JSON")
+}
+
+#[test]
+fn foxglove_s_own_client_sees_and_steers_a_run() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let _run = start_run(&scratch, "seen", &["--secondaries=2"]);
+    let server = Server::start(&scratch, "web", &["seen"]);
+    let info = peer.connect(&server);
+    for wanted in [
+        "clientPublish",
+        "parameters",
+        "services",
+        "time",
+        "connectionGraph",
+    ] {
+        let abilities = info["capabilities"].as_array().unwrap();
+        assert!(abilities.iter().any(|one| one == wanted), "{info}");
+    }
+    let scene = {
+        peer.subscribe("/phalanx/scene");
+        peer.last("/phalanx/scene")
+    };
+    let models = scene["worlds"][0]["models"].as_array().unwrap();
+    let rover = models
+        .iter()
+        .find(|model| model["name"] == "rover")
+        .unwrap();
+    let links: Vec<u64> = rover["links"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(link_id)
+        .collect();
+    assert!(links.len() > 1, "{rover}");
+    peer.subscribe("/phalanx/poses");
+    peer.subscribe("/phalanx/run");
+    // Each step is told as it was done, and is what the terminal tells.
+    let stepped = peer.call("/phalanx/step", json!({ "count": 25 }));
+    assert_eq!(
+        (&stepped["ok"], &stepped["iteration"]),
+        (&json!(true), &json!(25)),
+        "{stepped}"
+    );
+    let told = peer.wait("/phalanx/run", |run| run["iteration"] == 25);
+    let stats = shown(&scratch, "seen", "stats");
+    assert_eq!(told["digest"], stats["digest"]);
+    assert_eq!(told["state"], "paused");
+    // Every link of the rover is where the rover is, by the origin that the terminal tells.
+    let poses = peer.wait("/phalanx/poses", |poses| poses["iteration"] == 25);
+    let found = poses["links"].as_array().unwrap().iter();
+    let found: Vec<&Value> = found
+        .filter(|one| links.contains(&link_id_of_pose(one)))
+        .collect();
+    assert_eq!(found.len(), links.len(), "{poses}");
+    let performers = shown(&scratch, "seen", "performers");
+    let origin = position_of(&performers, "rover");
+    for link in &found {
+        let at = link["position"].as_array().unwrap();
+        let way = (0..3).map(|axis| (at[axis].as_f64().unwrap() - origin[axis]).powi(2));
+        assert!(way.sum::<f64>().sqrt() < 1.0, "{link} {origin:?}");
+    }
+    the_layout_fits(&mut peer);
+    refuses_what_is_no_request(&mut peer);
+    drives(&scratch, &mut peer, &server);
+}
+
+/// The layout for Foxglove names services and channels that there are.
+fn the_layout_fits(peer: &mut Peer) {
+    let layout = repository::root().join("configs/foxglove.json");
+    let layout: Value =
+        serde_json::from_slice(&std::fs::read(layout).expect("a layout")).expect("it is JSON");
+    let services = peer.ask("services", json!({}));
+    let channels = peer.ask("channels", json!({}));
+    let has = |list: &Value, key: &str, name: &str| {
+        list.as_array().unwrap().iter().any(|one| one[key] == name)
+    };
+    for (panel, settings) in layout["configById"].as_object().unwrap() {
+        if let Some(name) = settings["serviceName"].as_str() {
+            assert!(has(&services, "name", name), "{panel}: {name}");
+        }
+        for name in settings["topics"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+        {
+            assert!(has(&channels, "topic", name), "{panel}: {name}");
+        }
+        if let Some(path) = settings["topicPath"].as_str() {
+            let name = path.split('.').next().unwrap_or_default();
+            assert!(has(&channels, "topic", name), "{panel}: {path}");
+        }
+    }
+}
+
+/// What is no request is refused, and the client goes on.
+fn refuses_what_is_no_request(peer: &mut Peer) {
+    let refused = peer.call("/phalanx/step", json!({ "count": "many" }));
+    assert!(
+        refused["failure"]
+            .as_str()
+            .unwrap()
+            .contains("whole number"),
+        "{refused}"
+    );
+    let refused = peer.call("/phalanx/command", json!({ "text": "remove nothing" }));
+    assert_eq!(refused["ok"], false, "{refused}");
+    assert!(
+        refused["message"].as_str().unwrap().contains("nothing"),
+        "{refused}"
+    );
+    for text in [
+        "{",
+        r#"{"op":"fly"}"#,
+        r#"{"op":"subscribe","subscriptions":[{"id":1}]}"#,
+    ] {
+        peer.ask("raw", json!({ "text": text }));
+    }
+    peer.ask("raw", json!({ "base64": "CQ==" }));
+    peer.ask("status", json!({ "part": "no message of the protocol" }));
+    peer.ask("status", json!({ "part": "begins with byte 9" }));
+    peer.ask(
+        "publish",
+        json!({ "topic": "/t", "kind": "no.Kind", "message": {} }),
+    );
+    peer.ask("status", json!({ "part": "no kind of message" }));
+    let missing = peer.ask("asset", json!({ "uri": "/assets/../Cargo.toml" }));
+    assert_eq!(missing["status"], 1, "{missing}");
+}
+
+/// A robot is driven, and stops when its driver is gone.
+fn drives(scratch: &Scratch, peer: &mut Peer, server: &Server) {
+    let set = peer.ask(
+        "parameters",
+        json!({ "set": [{ "name": "paused", "value": false }] }),
+    );
+    assert!(
+        set.as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["name"] == "paused"),
+        "{set}"
+    );
+    let graph = peer.ask("graph", json!({}));
+    let subscribed = graph["subscribedTopics"].as_array().unwrap();
+    assert!(
+        subscribed.iter().any(|topic| topic["name"] == ROVER),
+        "{graph}"
+    );
+    peer.subscribe("/model/rover/odometry");
+    let twist = json!({ "linear": { "x": 0.5 } });
+    let moves = |message: &Value| message["twist"]["linear"]["x"].as_f64().unwrap() > 0.1;
+    peer.ask(
+        "publish",
+        json!({ "topic": ROVER, "kind": "gz.msgs.Twist", "message": twist }),
+    );
+    peer.wait("/model/rover/odometry", moves);
+    peer.ask("close", json!({}));
+    peer.ask("closed", json!({}));
+    peer.connect(server);
+    peer.subscribe("/model/rover/odometry");
+    let stands = |message: &Value| message["twist"]["linear"]["x"].as_f64().unwrap().abs() < 1e-3;
+    peer.wait("/model/rover/odometry", stands);
+    let stats = shown(scratch, "seen", "stats");
+    assert_eq!(stats["state"], "running");
+}
+
+#[test]
+fn a_lost_run_is_told_and_found_again() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let run = start_run(&scratch, "lost", &["--secondaries=0"]);
+    let server = Server::start(&scratch, "web", &["lost"]);
+    peer.connect(&server);
+    peer.subscribe("/phalanx/run");
+    peer.call("/phalanx/step", json!({ "count": 5 }));
+    peer.wait("/phalanx/run", |run| run["iteration"] == 5);
+    let (code, _, errors) = scratch.phalanx_says(&["ctl", "lost", "stop"]);
+    assert_eq!(code, 0, "{errors}");
+    let ended = peer.wait("/phalanx/run", |run| run["state"] == "ended");
+    assert!(ended["end"]["cause"].is_string(), "{ended}");
+    let refused = peer.call("/phalanx/play", json!({}));
+    assert_eq!(refused["ok"], false, "{refused}");
+    drop(run);
+    let _again = start_run(&scratch, "lost", &["--secondaries=0"]);
+    peer.wait("/phalanx/run", |run| {
+        run["state"] == "paused" && run["iteration"] == 0
+    });
+    let stepped = peer.call("/phalanx/step", json!({}));
+    assert_eq!(stepped["iteration"], 1, "{stepped}");
+}
+
+#[test]
+fn observers_change_no_bit() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let finish = |name: &str, peer: Option<&mut Peer>| {
+        let _run = start_run(&scratch, name, &["--secondaries=2", "--real-time-factor=0"]);
+        let server = peer.map(|peer| {
+            let server = Server::start(&scratch, &format!("web-{name}"), &[name]);
+            peer.connect(&server);
+            for topic in [
+                "/phalanx/poses",
+                "/phalanx/run",
+                "/tf",
+                "/model/rover/odometry",
+            ] {
+                peer.subscribe(topic);
+            }
+            server
+        });
+        let (code, _, errors) = scratch.phalanx_says(&["ctl", name, "step", "3000"]);
+        assert_eq!(code, 0, "{errors}");
+        drop(server);
+        shown(&scratch, name, "stats")["digest"].clone()
+    };
+    assert_eq!(finish("watched", Some(&mut peer)), finish("alone", None));
+}
+
+#[test]
+fn hostile_requests_are_refused_and_the_server_goes_on() {
+    let scratch = Scratch::new();
+    let _run = start_run(&scratch, "safe", &["--secondaries=0"]);
+    let server = Server::start(&scratch, "web", &["safe"]);
+    let own = format!("Host: {}\r\n", server.address());
+    assert_eq!(server.status("/", &own), 200);
+    assert_eq!(server.status("/", "Host: localhost\r\n"), 200);
+    assert_eq!(server.status("/", "Host: evil.example\r\n"), 403);
+    assert_eq!(server.status("/", ""), 400);
+    for path in [
+        "/page/../../Cargo.toml",
+        "/assets/../../etc/passwd",
+        "/etc/passwd",
+        "/token",
+    ] {
+        assert_eq!(server.status(path, &own), 404, "{path}");
+    }
+    let socket = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+                  Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    let speaks = "Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n";
+    let open = |headers: &str| {
+        let request = format!("GET / HTTP/1.1\r\n{socket}{headers}\r\n");
+        let answer = server.raw(request.as_bytes());
+        answer
+            .split(' ')
+            .nth(1)
+            .and_then(|word| word.parse().ok())
+            .unwrap_or(0_u32)
+    };
+    assert_eq!(open(&format!("{own}{speaks}")), 101);
+    assert_eq!(open(&own), 400, "another protocol");
+    let from = |origin: &str| open(&format!("{own}{speaks}Origin: {origin}\r\n"));
+    assert_eq!(from(&format!("http://{}", server.address())), 101);
+    assert_eq!(from("http://evil.example"), 403);
+    assert_eq!(from("null"), 403);
+    assert_eq!(open(&format!("Host: evil.example\r\n{speaks}")), 403);
+    assert_eq!(
+        server
+            .raw(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello")
+            .split(' ')
+            .nth(1),
+        Some("405")
+    );
+    let endless = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
+    assert!(!server.raw(endless.as_bytes()).contains("200 OK"));
+    let many = "X: y\r\n".repeat(1000);
+    assert!(
+        !server
+            .raw(format!("GET / HTTP/1.1\r\n{own}{many}\r\n").as_bytes())
+            .contains("200 OK")
+    );
+    server.raw(&[0xff; 4096]);
+    server.raw(b"");
+    // Connections that say nothing take places, but not for ever, and others are not held up.
+    let idle: Vec<TcpStream> = (0..300)
+        .filter_map(|_| TcpStream::connect(server.address()).ok())
+        .collect();
+    drop(idle);
+    wait_for("an answer", || server.status("/", &own) == 200);
+}
+
+#[test]
+fn other_addresses_want_a_token() {
+    let scratch = Scratch::new();
+    let _run = start_run(&scratch, "far", &["--secondaries=0"]);
+    let server = Server::start(&scratch, "web", &["far", "--bind", "0.0.0.0:0"]);
+    let (_, token) = server.link.split_once("#token=").expect("a token is made");
+    assert!(token.len() >= 32, "{token}");
+    let port = server
+        .address()
+        .rsplit_once(':')
+        .expect("a port")
+        .1
+        .to_owned();
+    let here = Server::start(&scratch, "own", &["far", "--token", TOKEN]);
+    assert_ne!(here.address().rsplit_once(':').expect("a port").1, port);
+    let own = "Host: machine.example\r\n";
+    // The page itself is no secret; whatever it shows is.
+    assert_eq!(here.status("/", own), 200);
+    assert_eq!(here.status("/assets/x.glb", own), 401);
+    assert_eq!(here.status("/assets/x.glb?token=wrong", own), 401);
+    assert_eq!(
+        here.status(&format!("/assets/x.glb?token={TOKEN}"), own),
+        404
+    );
+    let bearer = format!("{own}Authorization: Bearer {TOKEN}\r\n");
+    assert_eq!(here.status("/assets/x.glb", &bearer), 404);
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let refused = peer.ask("connect", json!({ "url": here.socket() }));
+    assert_eq!(refused["refused"], 401, "{refused}");
+    let known = format!("{}?token={TOKEN}", here.socket());
+    assert!(
+        peer.ask("connect", json!({ "url": known }))
+            .get("info")
+            .is_some()
+    );
+}
+
+#[test]
+fn wrong_arguments_are_told_with_their_exit_codes() {
+    let scratch = Scratch::new();
+    let check = |arguments: &[&str], code: i32, part: &str| {
+        let (found, _, errors) = scratch.phalanx_says(arguments);
+        assert_eq!(found, code, "{arguments:?}: {errors}");
+        assert!(errors.contains(part), "{arguments:?}: {errors}");
+    };
+    check(&["web"], 1, "no run is living");
+    check(&["web", "--bind", "nowhere"], 2, "ADDR:PORT");
+    check(&["web", "--token", "short"], 2, "16 to 256");
+    check(&["web", "none.mcap"], 3, "none.mcap");
+    let _run = start_run(&scratch, "twice", &["--secondaries=0"]);
+    let server = Server::start(&scratch, "web", &["twice"]);
+    check(
+        &["web", "twice", "--bind", server.address()],
+        1,
+        "is in use",
+    );
+}
+
+#[test]
+fn a_recording_is_played_sought_and_paused() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let file = scratch.path("demo.mcap");
+    let mut command = scratch.phalanx();
+    command.args([
+        "run",
+        "--headless",
+        "--iterations=2000",
+        "--real-time-factor=0",
+        "--record",
+    ]);
+    let ended = command.arg(&file).output().expect("phalanx starts");
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+    let server = Server::start(&scratch, "web", &[file.to_str().expect("a plain path")]);
+    let info = peer.connect(&server);
+    let abilities = info["capabilities"].as_array().unwrap();
+    assert!(
+        abilities.iter().any(|one| one == "playbackControl"),
+        "{info}"
+    );
+    for topic in ["/phalanx/scene", "/phalanx/run", "/phalanx/poses"] {
+        peer.subscribe(topic);
+    }
+    let scene = peer.last("/phalanx/scene");
+    let models = scene["worlds"][0]["models"].as_array().unwrap();
+    assert!(
+        models.iter().any(|model| model["name"] == "rover"),
+        "{scene}"
+    );
+    let sought = peer.call("/phalanx/seek", json!({ "sim_time_s": 1.0 }));
+    assert_eq!(sought["ok"], true, "{sought}");
+    let there = |run: &Value| (run["recording"]["now_s"].as_f64().unwrap() - 1.0).abs() < 0.1;
+    let run = peer.wait("/phalanx/run", there);
+    assert_eq!(
+        (&run["state"], &run["recording"]["end_s"]),
+        (&json!("paused"), &json!(2.0))
+    );
+    assert_eq!(peer.call("/phalanx/play", json!({}))["ok"], true);
+    peer.wait("/phalanx/run", |run| {
+        run["recording"]["now_s"].as_f64().unwrap() > 1.5
+    });
+    peer.wait("/phalanx/run", |run| run["state"] == "paused");
+    let first = peer.last("/phalanx/poses");
+    assert!(!first["links"].as_array().unwrap().is_empty(), "{first}");
+    peer.call("/phalanx/seek", json!({ "sim_time_s": 0.0 }));
+    peer.wait("/phalanx/poses", |poses| {
+        poses["iteration"].as_u64().unwrap() < 100
+    });
+}
+
+fn link_id(link: &Value) -> u64 {
+    link["id"].as_u64().expect("links have numbers")
+}
+
+fn link_id_of_pose(pose: &Value) -> u64 {
+    pose["link"].as_u64().expect("poses have links")
+}
+
+fn position_of(performers: &Value, name: &str) -> [f64; 3] {
+    let mut all = performers.as_array().expect("a list").iter();
+    let found = all.find(|one| one["name"] == name).expect("it is there");
+    [0, 1, 2].map(|axis| found["position"][axis].as_f64().expect("a number"))
+}

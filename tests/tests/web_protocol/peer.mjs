@@ -1,0 +1,166 @@
+// A client of Foxglove's WebSocket protocol by its own package, told by lines of JSON on stdin.
+// Each line is answered with one on stdout.
+
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+
+const require = createRequire(`${process.env.PHALANX_MODULES}/package.json`);
+const { FoxgloveClient } = require('@foxglove/ws-protocol');
+const WebSocket = require('ws');
+
+const TIME_MAX = 60_000;
+let client;
+let socket;
+let facts;
+
+/** Waits until something is so. */
+async function until(what, find) {
+  const end = Date.now() + TIME_MAX;
+  for (;;) {
+    const found = find();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`${what} did not come`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function decoded(channel, data) {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  if (channel.encoding === 'json') return JSON.parse(bytes.toString());
+  const count = bytes.readUInt32LE(16);
+  const links = [];
+  for (let at = 20; at < bytes.length; at += 60) {
+    links.push({
+      link: bytes.readUInt32LE(at),
+      owner: bytes.readUInt16LE(at + 4),
+      level: bytes.readUInt16LE(at + 6),
+      position: [20, 28, 36].map((offset) => bytes.readDoubleLE(at + offset)),
+      orientation: [44, 48, 52, 56].map((offset) => bytes.readFloatLE(at + offset)),
+    });
+  }
+  return { iteration: Number(bytes.readBigUInt64LE(8)), count, links };
+}
+
+const actions = {
+  async connect({ url, protocols, options }) {
+    facts = { channels: new Map(), services: [], statuses: [], last: new Map(), answers: new Map() };
+    const own = facts;
+    socket = new WebSocket(url, protocols ?? ['foxglove.sdk.v1'], options ?? {});
+    const refused = new Promise((resolve) => {
+      socket.on('unexpected-response', (_, response) => resolve({ refused: response.statusCode }));
+      socket.on('error', (error) => resolve({ refused: error.message }));
+    });
+    client = new FoxgloveClient({ ws: socket });
+    const opened = new Promise((resolve) => {
+      client.on('serverInfo', (info) => {
+        own.info = info;
+        resolve({ info });
+      });
+    });
+    client.on('error', () => {});
+    client.on('close', () => (own.closed = true));
+    client.on('status', (status) => own.statuses.push(status));
+    client.on('advertise', (list) => list.forEach((one) => own.channels.set(one.id, one)));
+    client.on('unadvertise', (list) => list.forEach((id) => own.channels.delete(id)));
+    client.on('advertiseServices', (list) => own.services.push(...list));
+    client.on('time', ({ timestamp }) => (own.time = Number(timestamp)));
+    client.on('parameterValues', ({ parameters }) => (own.parameters = parameters));
+    client.on('connectionGraphUpdate', (graph) => (own.graph = graph));
+    client.on('serviceCallResponse', ({ callId, data }) => {
+      own.answers.set(callId, JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength)));
+    });
+    client.on('serviceCallFailure', ({ callId, message }) => own.answers.set(callId, { failure: message }));
+    client.on('message', ({ subscriptionId, timestamp, data }) => {
+      const channel = own.subscriptions?.get(subscriptionId);
+      if (channel) {
+        const count = (own.last.get(channel.topic)?.count ?? 0) + 1;
+        own.last.set(channel.topic, { count, time: Number(timestamp), message: decoded(channel, data) });
+      }
+    });
+    return await Promise.race([opened, refused]);
+  },
+  async channel({ topic }) {
+    return await until(topic, () => [...facts.channels.values()].find((one) => one.topic === topic));
+  },
+  async channels() {
+    return [...facts.channels.values()];
+  },
+  async services() {
+    return await until('services', () => facts.services.length > 0 && facts.services);
+  },
+  async subscribe({ topic }) {
+    const channel = await actions.channel({ topic });
+    facts.subscriptions ??= new Map();
+    facts.subscriptions.set(client.subscribe(channel.id), channel);
+    return {};
+  },
+  async next({ topic }) {
+    const before = facts.last.get(topic)?.count ?? 0;
+    return await until(topic, () => {
+      const last = facts.last.get(topic);
+      return last && last.count > before && last;
+    });
+  },
+  async last({ topic }) {
+    return await until(topic, () => facts.last.get(topic));
+  },
+  async call({ service, request, encoding }) {
+    const found = await until(service, () => facts.services.find((one) => one.name === service));
+    const callId = (facts.calls = (facts.calls ?? 0) + 1);
+    const bytes = new TextEncoder().encode(typeof request === 'string' ? request : JSON.stringify(request));
+    const data = new DataView(bytes.buffer);
+    client.sendServiceCallRequest({ serviceId: found.id, callId, encoding: encoding ?? 'json', data });
+    return await until('an answer', () => facts.answers.get(callId));
+  },
+  async publish({ topic, kind, message }) {
+    facts.own ??= new Map();
+    if (!facts.own.has(topic)) {
+      facts.own.set(topic, client.advertise({ topic, encoding: 'json', schemaName: kind }));
+    }
+    client.sendMessage(facts.own.get(topic), new TextEncoder().encode(JSON.stringify(message)));
+    return {};
+  },
+  async parameters({ set }) {
+    facts.parameters = undefined;
+    if (set) client.setParameters(set, 'set');
+    else client.getParameters([], 'get');
+    return await until('parameters', () => facts.parameters);
+  },
+  async graph() {
+    client.subscribeConnectionGraph();
+    return await until('a graph', () => facts.graph);
+  },
+  async asset({ uri }) {
+    const answer = new Promise((resolve) => client.once('fetchAssetResponse', resolve));
+    client.fetchAsset(uri, 7);
+    const { status, data, error } = await answer;
+    return { status, error, bytes: data?.byteLength };
+  },
+  async raw({ text, base64 }) {
+    socket.send(text ?? Buffer.from(base64, 'base64'));
+    return {};
+  },
+  async status({ part }) {
+    return await until(part, () => facts.statuses.find((one) => one.message.includes(part)));
+  },
+  async closed() {
+    return await until('the end', () => facts.closed);
+  },
+  async close() {
+    socket.close();
+    return {};
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { action, ...rest } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { ok: await actions[action](rest) };
+  } catch (error) {
+    answer = { error: error.stack };
+  }
+  const plain = (_, value) => (typeof value === 'bigint' ? Number(value) : value);
+  process.stdout.write(`${JSON.stringify(answer, plain)}\n`);
+}
+process.exit(0);
