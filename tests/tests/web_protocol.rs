@@ -6,7 +6,7 @@
 //! Without Node.js or npm, the tests with the client say so and show nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Instant;
 
@@ -57,11 +57,12 @@ impl Server {
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         // What is refused early is not read to its end.
         let _ = stream.write_all(request);
-        let _ = stream.shutdown(Shutdown::Write);
-        let mut answer = Vec::new();
-        let _ = stream.take(64 << 10).read_to_end(&mut answer);
-        let text = String::from_utf8_lossy(&answer).into_owned();
-        text.split("\r\n\r\n").next().unwrap_or_default().to_owned()
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|count| count > 0) {
+            head.push(byte[0]);
+        }
+        String::from_utf8_lossy(&head).into_owned()
     }
 
     /// Asks for a path with some headers, and returns the status.
@@ -141,13 +142,12 @@ impl Peer {
     /// Waits for a message on a topic that is as wanted.
     fn wait(&mut self, topic: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + PATIENCE;
-        loop {
-            let message = self.next(topic);
-            if is_so(&message) {
-                return message;
-            }
+        let mut message = self.last(topic);
+        while !is_so(&message) {
             assert!(Instant::now() < end, "{topic}: {message}");
+            message = self.next(topic);
         }
+        message
     }
 }
 
@@ -455,7 +455,6 @@ fn hostile_requests_are_refused_and_the_server_goes_on() {
             .contains("200 OK")
     );
     server.raw(&[0xff; 4096]);
-    server.raw(b"");
     // Connections that say nothing take places, but not for ever, and others are not held up.
     let idle: Vec<TcpStream> = (0..300)
         .filter_map(|_| TcpStream::connect(server.address()).ok())
@@ -565,10 +564,8 @@ fn a_recording_is_played_sought_and_paused() {
     assert_eq!(sought["ok"], true, "{sought}");
     let there = |run: &Value| (run["recording"]["now_s"].as_f64().unwrap() - 1.0).abs() < 0.1;
     let run = peer.wait("/phalanx/run", there);
-    assert_eq!(
-        (&run["state"], &run["recording"]["end_s"]),
-        (&json!("paused"), &json!(2.0))
-    );
+    assert_eq!(run["state"], "paused");
+    assert_eq!(run["recording"]["end_s"].as_f64(), Some(2.0));
     assert_eq!(peer.call("/phalanx/play", json!({}))["ok"], true);
     peer.wait("/phalanx/run", |run| {
         run["recording"]["now_s"].as_f64().unwrap() > 1.5

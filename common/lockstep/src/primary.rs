@@ -295,7 +295,7 @@ impl Primary {
                 self.peers.on_subscribed(routing, entry, &self.settings, cx);
             }
             PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, cx.now),
-            PrimaryInput::Observed(change) => self.commands.on_observed(change),
+            PrimaryInput::Observed(change) => self.commands.observed_mut().on_change(change),
             PrimaryInput::ClientGone(client) => self.on_client_gone(&client, cx),
             PrimaryInput::Diagnosed { peer, process } => self.on_diagnosed(&peer, &process, cx),
             PrimaryInput::Interrupted(signal) => {
@@ -462,14 +462,14 @@ impl Primary {
         if self.is_held_by_participants() {
             return self.has_to_rearrange().then_some(SessionTime(0));
         }
-        self.clock.next_due(self.has_to_rearrange())
+        let shows_rest = self.commands.observed().has_links_to_show();
+        self.clock.next_due(self.has_to_rearrange() || shows_rest)
     }
 
     /// Tells whether something waits for a step although time stands still.
     fn has_to_rearrange(&self) -> bool {
         self.placement.has_migrations()
             || self.commands.queue().has_said()
-            || self.commands.are_links_wanted()
             || self.recovery.is_checkpoint_wanted()
     }
 
@@ -536,7 +536,8 @@ impl Primary {
             self.stamp(purpose, cx)
         };
         let is_numbered = purpose != Purpose::Rearrange || batch.is_needed || is_fresh;
-        if !is_numbered && !self.has_to_rearrange() {
+        let shows_rest = self.commands.observed().has_links_to_show();
+        if !is_numbered && !self.has_to_rearrange() && !shows_rest {
             return;
         }
         let changes = if is_numbered {
@@ -668,7 +669,10 @@ impl Primary {
             iteration: time.iteration,
             sim_time: time.sim_time,
             elapsed: time.elapsed,
-            subscriptions: self.commands.take_subscriptions(),
+            subscriptions: self
+                .commands
+                .observed_mut()
+                .take(purpose != Purpose::Advance),
             participant_topics: self.commands.participants_mut().take_topics(),
             speaker: self.placement.speaker(secondaries).cloned(),
             step_size_ns: time.passes.as_nanos() as u64,

@@ -128,6 +128,8 @@ struct Commands {
     /// Commands that are not answered, with what is said when they are done.
     pending: BTreeMap<RequestId, (CallId, &'static str)>,
     reopen_at: Option<Instant>,
+    /// True if there was a link, and it is gone: what is sent now would reach another run.
+    is_lost: bool,
 }
 
 impl Commands {
@@ -136,11 +138,12 @@ impl Commands {
             connection: Connection::open(reach, false)?,
             pending: BTreeMap::new(),
             reopen_at: None,
+            is_lost: false,
         })
     }
 
     fn send(&mut self, call: CallId, command: Command) -> Vec<SourceNews> {
-        let refusal = if self.reopen_at.is_some() {
+        let refusal = if self.is_lost || self.reopen_at.is_some() {
             Some("there is no link to the primary")
         } else if self.pending.len() >= CALLS_MAX {
             Some("earlier commands are not answered yet")
@@ -178,13 +181,17 @@ impl Commands {
                         return vec![SourceNews::Done { call, outcome }];
                     }
                 }
-                Some(News::Disconnected) => return self.give_up("the connection was lost"),
+                Some(News::Connected) => self.is_lost = false,
+                Some(News::Disconnected) => {
+                    self.is_lost = true;
+                    return self.give_up("the connection was lost");
+                }
                 Some(News::Failed(reason)) => {
                     self.reopen_at = Some(Instant::now() + REOPEN_TIME);
                     return self.give_up(&reason);
                 }
                 Some(News::Unreadable(_)) => {}
-                Some(News::Connected | News::StartedAnew | News::Status(_) | News::Message(_)) => {}
+                Some(News::StartedAnew | News::Status(_) | News::Message(_)) => {}
                 None => self.reopen_at = Some(Instant::now() + REOPEN_TIME),
             }
         }

@@ -1,6 +1,7 @@
 //! [`Commands`]: commands of clients, systems and the schedule, from their arrival to their answer.
 
 pub(crate) mod batch;
+pub(crate) mod observed;
 pub(crate) mod queue;
 pub(crate) mod resolve;
 pub(crate) mod ros_inbox;
@@ -9,13 +10,13 @@ pub(crate) mod waiters;
 
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::topic_message::SubscriptionChange;
-use protocol::{PeerName, Publisher, ScheduledCommand, TopicMessage, link_frame};
+use protocol::{PeerName, Publisher, ScheduledCommand, TopicMessage};
 
 use crate::primary::context::{Context, Failure};
 use crate::primary::participants::Participants;
 use crate::primary::world::WorldState;
 use batch::{AppliedCommand, Pending};
+use observed::Observed;
 use queue::CommandQueue;
 use queue::saved::SavedQueue;
 use ros_inbox::RosInbox;
@@ -35,7 +36,7 @@ pub(crate) struct Commands {
     /// Changes that wait for states that a step fetches.
     pending: Option<Pending>,
     /// Subscriptions that came and went, for the next step.
-    subscriptions: Vec<SubscriptionChange>,
+    observed: Observed,
     ros_inbox: RosInbox,
 }
 
@@ -48,7 +49,7 @@ impl Commands {
             waiters: Waiters::default(),
             participants: Participants::new(awaited),
             pending: None,
-            subscriptions: Vec::new(),
+            observed: Observed::default(),
             ros_inbox: RosInbox::default(),
         }
     }
@@ -96,23 +97,12 @@ impl Commands {
         self.participants.hear(of_clients.collect(), published);
     }
 
-    /// Notes that somebody begins or ceases to listen to a topic.
-    pub(crate) fn on_observed(&mut self, change: SubscriptionChange) {
-        self.subscriptions
-            .retain(|other| other.topic != change.topic);
-        self.subscriptions.push(change);
+    pub(crate) fn observed(&self) -> &Observed {
+        &self.observed
     }
 
-    /// Tells whether somebody has begun to observe where links are, and no step has told of it:
-    /// while time stands still, none would show them.
-    pub(crate) fn are_links_wanted(&self) -> bool {
-        let mut changes = self.subscriptions.iter();
-        changes.any(|change| change.wanted && change.topic == link_frame::TOPIC)
-    }
-
-    /// Takes the subscriptions that came and went since the last step.
-    pub(crate) fn take_subscriptions(&mut self) -> Vec<SubscriptionChange> {
-        std::mem::take(&mut self.subscriptions)
+    pub(crate) fn observed_mut(&mut self) -> &mut Observed {
+        &mut self.observed
     }
 
     /// Keeps changes until the states that they need are fetched.

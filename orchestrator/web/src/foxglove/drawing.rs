@@ -54,8 +54,17 @@ pub(crate) fn scene_update(shown: &ShownScene, time_ns: u64) -> Value {
     let mut entities = Vec::new();
     for (world, model) in shown.models() {
         let name = shown.name_of(world, model);
-        let links = model.links.iter().filter(|link| !link.visuals.is_empty());
-        entities.extend(links.map(|link| drawing.entity(&name, model, link)));
+        let has_visuals = model.links.iter().any(|link| !link.visuals.is_empty());
+        for link in &model.links {
+            let shapes = if has_visuals {
+                link.visuals.clone()
+            } else {
+                instead(link)
+            };
+            if !shapes.is_empty() {
+                entities.push(drawing.entity(&name, model, link, &shapes));
+            }
+        }
     }
     for world in &shown.scene.worlds {
         entities.extend(levels(world, time_ns));
@@ -72,11 +81,11 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn entity(&mut self, name: &str, model: &Model, link: &Link) -> Value {
+    fn entity(&mut self, name: &str, model: &Model, link: &Link, shapes: &[Visual]) -> Value {
         let id = format!("{name}::{}", link.name);
         let moves = model.performer || !model.is_static;
         let mut entity = empty(&id, if moves { &id } else { WORLD_FRAME }, self.time_ns);
-        for visual in &link.visuals {
+        for visual in shapes {
             let at = if moves {
                 visual.pose
             } else {
@@ -141,6 +150,20 @@ impl Drawing<'_> {
             "url": "", "media_type": asset.kind, "data": STANDARD.encode(&asset.bytes),
         }))
     }
+}
+
+/// Returns the collisions of a link as visuals, for a model that has none.
+fn instead(link: &Link) -> Vec<Visual> {
+    let drawn = link.collisions.iter().map(|collision| Visual {
+        name: collision.name.clone(),
+        pose: collision.pose,
+        geometry: collision.geometry.clone(),
+        material: None,
+        transparency: 0.0,
+        cast_shadows: true,
+        visibility_flags: u32::MAX,
+    });
+    drawn.collect()
 }
 
 /// Returns the boxes of levels.

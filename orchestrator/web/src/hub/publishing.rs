@@ -26,6 +26,10 @@ impl Hub {
 
     /// Tells everybody where everything is, as far as it has changed.
     pub(super) fn publish_poses(&mut self) {
+        // Until it is known what there is, nobody is told that there is nothing.
+        if self.drawn.shown.is_none() {
+            return;
+        }
         let changes = self.drawn.poses.take_changes();
         let changes = changes.map(|changes| self.message(changes));
         let time_ns = self.drawn.poses.time_ns;
