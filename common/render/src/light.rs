@@ -1,0 +1,149 @@
+//! [`Lamp`]: a light, in the frame of the camera and in amounts of light.
+
+use mesh::color::linear;
+use scene::{Attenuation, Light, LightKind};
+
+use crate::camera::Camera;
+use crate::raster::single;
+use crate::vector::{Vector, add, place, rotate, scale, then};
+
+/// A light as it falls on samples.
+pub(crate) struct Lamp {
+    pub(crate) color: [f32; 3],
+    pub(crate) reach: Reach,
+    pub(crate) casts_shadows: bool,
+}
+
+/// Extent of a light.
+pub(crate) enum Reach {
+    /// From far away, along a unit vector.
+    Far(Vector),
+    /// From a place.
+    Near {
+        /// Its place.
+        at: [f32; 3],
+        /// Distance beyond which nothing is lit \[m\].
+        range: f32,
+        /// Decrease with distance.
+        attenuation: Attenuation,
+        /// The unit vector along the middle of its cone, the cosines of half its inner and its
+        /// outer angle, and the exponent of the decrease between both.
+        cone: Option<([f32; 3], [f32; 2], f32)>,
+    },
+}
+
+impl Lamp {
+    /// Brings a light into the frame of a camera; `link` is the pose of the link that has it.
+    pub(crate) fn new(light: &Light, link: Option<scene::Pose>, camera: &Camera) -> Self {
+        let pose = link.map_or(light.pose, |link| then(&link, &light.pose));
+        let along = turned(camera, rotate(&pose, light.direction));
+        let color = light
+            .diffuse
+            .map(|part| linear(part as f32) * light.intensity as f32);
+        let reach = if light.kind == LightKind::Directional {
+            Reach::Far(along)
+        } else {
+            let cone = light.spot.map(|spot| {
+                let cosines = [spot.inner_angle, spot.outer_angle.max(spot.inner_angle)]
+                    .map(|angle| libm::cos((angle / 2.0).min(std::f64::consts::PI)) as f32);
+                (single(along), cosines, spot.falloff as f32)
+            });
+            Reach::Near {
+                at: single(camera.seen(place(&pose, [0.0; 3]))),
+                range: light.range as f32,
+                attenuation: light.attenuation,
+                cone,
+            }
+        };
+        Self {
+            color,
+            reach,
+            casts_shadows: light.cast_shadows,
+        }
+    }
+
+    /// A light at the camera, of worlds without any.
+    pub(crate) fn at_camera() -> Self {
+        Self {
+            color: [0.7; 3],
+            reach: Reach::Far([0.2, 0.3, 0.932_737_9]),
+            casts_shadows: false,
+        }
+    }
+
+    /// Returns the unit vector from a place to the light, and the amount of light there.
+    pub(crate) fn at(&self, place: [f32; 3]) -> ([f32; 3], f32) {
+        let (at, range, attenuation, cone) = match &self.reach {
+            Reach::Far(along) => return (along.map(|x| -x as f32), 1.0),
+            Reach::Near {
+                at,
+                range,
+                attenuation,
+                cone,
+            } => (at, *range, attenuation, cone),
+        };
+        let way: [f32; 3] = std::array::from_fn(|i| at[i] - place[i]);
+        let distance = way.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if distance > range || distance <= 0.0 {
+            return ([0.0; 3], 0.0);
+        }
+        let towards = way.map(|x| x / distance);
+        let Attenuation {
+            constant,
+            linear,
+            quadratic,
+        } = *attenuation;
+        let d = f64::from(distance);
+        let divisor = (constant + linear * d + quadratic * d * d).max(1e-3);
+        let mut amount = (1.0 / divisor) as f32;
+        if let Some((along, [inner, outer], falloff)) = cone {
+            let cosine: f32 = -(0..3).map(|i| along[i] * towards[i]).sum::<f32>();
+            let part = if inner > outer {
+                ((cosine - outer) / (inner - outer)).clamp(0.0, 1.0)
+            } else {
+                f32::from(u8::from(cosine >= *outer))
+            };
+            amount *= if *falloff > 0.0 {
+                libm::powf(part, *falloff)
+            } else {
+                part
+            };
+        }
+        (towards, amount)
+    }
+}
+
+/// Returns a direction as seen from the camera.
+pub(crate) fn turned(camera: &Camera, direction: Vector) -> Vector {
+    camera.seen(add(camera.position(), scale(direction, 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn light_decreases_with_distance_and_ends_with_its_cone() {
+        let lamp = |cone| Lamp {
+            color: [1.0; 3],
+            reach: Reach::Near {
+                at: [0.0; 3],
+                range: 4.0,
+                attenuation: Attenuation {
+                    constant: 1.0,
+                    linear: 0.0,
+                    quadratic: 1.0,
+                },
+                cone,
+            },
+            casts_shadows: false,
+        };
+        let all_round = lamp(None);
+        assert_eq!(all_round.at([0.0, 0.0, 2.0]), ([0.0, 0.0, -1.0], 0.2));
+        assert_eq!(all_round.at([0.0, 0.0, 5.0]).1, 0.0);
+        let spot = lamp(Some(([0.0, 0.0, 1.0], [0.9, 0.8], 0.0)));
+        assert_eq!(spot.at([0.0, 0.0, 2.0]).1, 0.2);
+        assert_eq!(spot.at([0.0, 0.0, -2.0]).1, 0.0);
+        assert_eq!(spot.at([2.0, 0.0, 1.0]).1, 0.0);
+    }
+}

@@ -1,0 +1,311 @@
+//! From a scene to what is drawn of it: surfaces, looks and textures, each once.
+
+use std::collections::BTreeMap;
+
+use mesh::color::linear;
+use mesh::{Alpha, ImageFile, VisualMaterial};
+use scene::{AssetId, Assets, Geometry, Material, Visual, World};
+
+use super::{Item, Stage};
+use crate::lit::Look;
+use crate::shape::Surface;
+use crate::texture::Texture;
+use crate::vector::{Vector, add, length, scale, subtract};
+
+/// Extent beyond which a flat shape is the ground \[m\].
+const GROUND_SIZE: f64 = 20.0;
+
+/// Colour of shapes without a material, as screens show it.
+const GREY: f32 = 0.7;
+
+/// Alpha below which a texture shows nothing, unless it blends.
+const CUTOFF: f32 = 0.5;
+
+/// A surface and the look that it has by itself.
+type Part = (usize, Option<usize>);
+
+/// A stage that is being made.
+struct Builder<'a> {
+    assets: &'a Assets,
+    stage: Stage,
+    /// Surfaces of assets and of plain shapes, by their names.
+    shapes: BTreeMap<String, Vec<Part>>,
+    /// Textures by asset, and whether they hold plain numbers.
+    textures: BTreeMap<String, Option<usize>>,
+}
+
+impl Stage {
+    /// Makes the stage of a world, whose meshes and textures are among the assets.
+    pub fn new(world: &World, assets: &Assets) -> Self {
+        let mut builder = Builder {
+            assets,
+            stage: Self {
+                world: world.clone(),
+                items: Vec::new(),
+                surfaces: Vec::new(),
+                looks: Vec::new(),
+                textures: Vec::new(),
+                problems: Vec::new(),
+            },
+            shapes: BTreeMap::new(),
+            textures: BTreeMap::new(),
+        };
+        for (number, model) in world.models.iter().enumerate() {
+            for link in &model.links {
+                for visual in &link.visuals {
+                    let name = format!("{}::{}::{}", model.name, link.name, visual.name);
+                    builder.add(number, link.id, visual, &name);
+                }
+            }
+        }
+        builder.stage
+    }
+}
+
+impl Builder<'_> {
+    fn add(&mut self, model: usize, link: u32, visual: &Visual, name: &str) {
+        if visual.transparency >= 1.0 {
+            return;
+        }
+        let look = visual.material.as_ref().map(|material| self.look(material));
+        let (parts, scale) = self.parts(&visual.geometry, name);
+        for (surface, own) in parts {
+            let look = match (look.as_ref(), own) {
+                (Some(look), _) => look.clone(),
+                (None, Some(own)) => self.stage.looks[own].clone(),
+                (None, None) => plain(),
+            };
+            let look = clearer(look, visual.transparency as f32);
+            let look = self.keep_look(look);
+            let ball = ball(&self.stage.surfaces[surface]);
+            let is_flat = matches!(
+                visual.geometry,
+                Geometry::Plane { .. } | Geometry::Heightmap { .. }
+            );
+            self.stage.items.push(Item {
+                link,
+                model,
+                pose: visual.pose,
+                scale,
+                surface,
+                look,
+                casts_shadows: visual.cast_shadows,
+                is_ground: is_flat && 2.0 * ball.1 > GROUND_SIZE,
+                ball,
+            });
+        }
+    }
+
+    /// Returns the surfaces of a shape, and the factors by which they are scaled.
+    fn parts(&mut self, geometry: &Geometry, name: &str) -> (Vec<Part>, [f64; 3]) {
+        let (asset, factors) = match geometry {
+            Geometry::Mesh { asset, scale } => (asset, *scale),
+            Geometry::Heightmap { asset } => (asset, [1.0; 3]),
+            _ => {
+                let key = format!("{geometry:?}");
+                if let Some(known) = self.shapes.get(&key) {
+                    return (known.clone(), [1.0; 3]);
+                }
+                let surface = plain_surface(geometry);
+                let parts = surface.map(|surface| (self.keep_surface(surface), None));
+                let parts: Vec<Part> = parts.into_iter().collect();
+                self.shapes.insert(key, parts.clone());
+                return (parts, [1.0; 3]);
+            }
+        };
+        if let Some(known) = self.shapes.get(asset) {
+            return (known.clone(), factors);
+        }
+        let parts = self.read_mesh(asset, name);
+        self.shapes.insert(asset.clone(), parts.clone());
+        (parts, factors)
+    }
+
+    fn read_mesh(&mut self, asset: &str, name: &str) -> Vec<Part> {
+        let id = asset.parse::<AssetId>().ok();
+        let Some(found) = id.and_then(|id| self.assets.get(&id)) else {
+            self.tell(format!("{name} is not drawn: {asset} is missing"));
+            return Vec::new();
+        };
+        let mesh = match mesh::read_visual_mesh(&found.bytes, asset, &|_| None) {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                self.tell(format!("{name} is not drawn: {error}"));
+                return Vec::new();
+            }
+        };
+        let images: Vec<Option<usize>> = mesh
+            .images
+            .iter()
+            .map(|image| self.keep_image(image, asset))
+            .collect();
+        let looks: Vec<usize> = mesh
+            .materials
+            .iter()
+            .map(|material| self.keep_look(of_mesh(material, &images)))
+            .collect();
+        let parts = mesh.parts.iter().map(|part| {
+            let surface = self.keep_surface(Surface::of_part(part));
+            (surface, part.material.map(|material| looks[material]))
+        });
+        parts.collect()
+    }
+
+    fn keep_surface(&mut self, surface: Surface) -> usize {
+        self.stage.surfaces.push(surface);
+        self.stage.surfaces.len() - 1
+    }
+
+    fn keep_look(&mut self, look: Look) -> usize {
+        let known = self.stage.looks.iter().position(|known| *known == look);
+        known.unwrap_or_else(|| {
+            self.stage.looks.push(look);
+            self.stage.looks.len() - 1
+        })
+    }
+
+    fn keep_image(&mut self, image: &ImageFile, name: &str) -> Option<usize> {
+        match image.decode() {
+            Ok(image) => {
+                self.stage.textures.push(Texture::new(&image, false));
+                Some(self.stage.textures.len() - 1)
+            }
+            Err(problem) => {
+                self.tell(format!("a texture of {name} is not drawn: {problem}"));
+                None
+            }
+        }
+    }
+
+    fn texture(&mut self, asset: &str) -> Option<usize> {
+        if let Some(known) = self.textures.get(asset) {
+            return *known;
+        }
+        let id = asset.parse::<AssetId>().ok();
+        let found = id.and_then(|id| self.assets.get(&id));
+        let image = found.and_then(|found| ImageFile::new(found.bytes.to_vec()).ok());
+        let number = match image {
+            Some(image) => self.keep_image(&image, asset),
+            None => {
+                self.tell(format!("a texture is not drawn: {asset} is missing"));
+                None
+            }
+        };
+        self.textures.insert(asset.to_owned(), number);
+        number
+    }
+
+    fn look(&mut self, material: &Material) -> Look {
+        let texture = material
+            .texture
+            .as_deref()
+            .and_then(|asset| self.texture(asset));
+        let emissive = material.emissive_map.as_deref();
+        let emissive_texture = emissive.and_then(|asset| self.texture(asset));
+        let light = |part: f64| linear(part as f32);
+        let [red, green, blue, alpha] = material.diffuse;
+        let [own_red, own_green, own_blue, _] = material.emissive;
+        Look {
+            color: [light(red), light(green), light(blue), alpha as f32],
+            emissive: [light(own_red), light(own_green), light(own_blue)],
+            metalness: material.metalness as f32,
+            roughness: material.roughness as f32,
+            texture,
+            emissive_texture,
+            cutoff: if texture.is_some() { CUTOFF } else { 0.0 },
+            blends: alpha < 1.0,
+            is_lit: material.lighting,
+        }
+    }
+
+    fn tell(&mut self, problem: String) {
+        if !self.stage.problems.contains(&problem) {
+            self.stage.problems.push(problem);
+        }
+    }
+}
+
+/// Returns the look of a material of a mesh.
+fn of_mesh(material: &VisualMaterial, images: &[Option<usize>]) -> Look {
+    let [red, green, blue, alpha] = material.color;
+    let number = |image: Option<usize>| images.get(image?).copied().flatten();
+    let texture = number(material.color_image);
+    Look {
+        color: [linear(red), linear(green), linear(blue), alpha],
+        emissive: material.emissive.map(linear),
+        metalness: material.metalness,
+        roughness: material.roughness,
+        texture,
+        emissive_texture: number(material.emissive_image),
+        cutoff: match material.alpha {
+            Alpha::Mask(cutoff) => cutoff,
+            Alpha::Opaque | Alpha::Blend => 0.0,
+        },
+        blends: material.alpha == Alpha::Blend,
+        is_lit: true,
+    }
+}
+
+/// The look of shapes without a material.
+fn plain() -> Look {
+    let grey = linear(GREY);
+    Look {
+        color: [grey, grey, grey, 1.0],
+        emissive: [0.0; 3],
+        metalness: 0.0,
+        roughness: 0.8,
+        texture: None,
+        emissive_texture: None,
+        cutoff: 0.0,
+        blends: false,
+        is_lit: true,
+    }
+}
+
+/// Returns a look through which more light passes.
+fn clearer(mut look: Look, transparency: f32) -> Look {
+    if transparency > 0.0 {
+        if !look.blends {
+            look.color[3] = 1.0;
+        }
+        look.color[3] *= 1.0 - transparency;
+        look.blends = true;
+    }
+    look
+}
+
+fn plain_surface(geometry: &Geometry) -> Option<Surface> {
+    Some(match geometry {
+        Geometry::Box { size } => Surface::of_box(*size),
+        Geometry::Sphere { radius } => Surface::of_ellipsoid([*radius; 3]),
+        Geometry::Ellipsoid { radii } => Surface::of_ellipsoid(*radii),
+        Geometry::Cylinder { radius, length } => Surface::of_cylinder(*radius, *length),
+        Geometry::Capsule { radius, length } => Surface::of_capsule(*radius, *length),
+        Geometry::Cone { radius, length } => Surface::of_cone(*radius, *length),
+        Geometry::Plane { normal, size } => Surface::of_plane(*normal, *size),
+        Geometry::Empty | Geometry::Mesh { .. } | Geometry::Heightmap { .. } => return None,
+    })
+}
+
+/// Returns a ball around a surface.
+fn ball(surface: &Surface) -> (Vector, f64) {
+    let positions = || {
+        surface
+            .positions
+            .iter()
+            .map(|position| position.map(f64::from))
+    };
+    let Some(first) = positions().next() else {
+        return ([0.0; 3], 0.0);
+    };
+    let (mut low, mut high) = (first, first);
+    for position in positions() {
+        for axis in 0..3 {
+            low[axis] = low[axis].min(position[axis]);
+            high[axis] = high[axis].max(position[axis]);
+        }
+    }
+    let center = scale(add(low, high), 0.5);
+    let distances = positions().map(|position| length(subtract(position, center)));
+    (center, distances.fold(0.0, f64::max))
+}

@@ -1,0 +1,207 @@
+//! Pictures of small worlds, judged by what must be seen in them.
+
+use scene::{Assets, Scene};
+use sdf::NoFiles;
+
+use super::*;
+
+const SIZE: [usize; 2] = [64, 48];
+
+fn stage(world: &str) -> Stage {
+    let text = format!("<sdf version='1.11'><world name='w'>{world}</world></sdf>");
+    let worlds = sdf::read_worlds(&text, "w.sdf", &NoFiles).unwrap().worlds;
+    let mut assets = Assets::default();
+    let scene = Scene::from_worlds(&worlds, &NoFiles, &mut assets);
+    let stage = Stage::new(&scene.worlds[0], &assets);
+    assert!(stage.problems().is_empty(), "{:?}", stage.problems());
+    stage
+}
+
+fn model(name: &str, pose: &str, geometry: &str, material: &str) -> String {
+    format!(
+        "<model name='{name}'><static>1</static><pose>{pose}</pose><link name='l'>\
+         <visual name='v'><geometry>{geometry}</geometry>{material}</visual></link></model>"
+    )
+}
+
+fn colored(color: &str) -> String {
+    format!("<material><diffuse>{color}</diffuse></material>")
+}
+
+const BALL: &str = "<sphere><radius>1</radius></sphere>";
+const SUN: &str = "<light name='sun' type='directional'><direction>0 0 -1</direction>\
+                   <cast_shadows>1</cast_shadows></light>";
+
+/// Returns a picture from -10 m along x.
+fn seen(stage: &Stage) -> Image {
+    let camera = Camera::looking([-10.0, 0.0, 0.0], [0.0; 3], 0.4);
+    stage.picture(&stage.start(), &camera, SIZE)
+}
+
+fn middle(image: &Image) -> [u8; 4] {
+    image.pixels[SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2]
+}
+
+fn is_like(found: [u8; 4], expect: [u8; 3], tolerance: u8) -> bool {
+    (0..3).all(|i| found[i].abs_diff(expect[i]) <= tolerance)
+}
+
+#[test]
+fn a_ball_is_round_in_its_colour_before_the_background() {
+    let world = "<scene><background>0 0 1</background></scene>".to_owned();
+    let image = seen(&stage(
+        &(world + &model("ball", "0 0 0 0 0 0", BALL, &colored("1 0 0"))),
+    ));
+    let [red, green, blue, alpha] = middle(&image);
+    assert!(
+        red > 100 && green < 80 && blue < 80 && alpha == 255,
+        "{red} {green} {blue}"
+    );
+    assert!(
+        is_like(image.pixels[0], [0, 0, 255], 0),
+        "{:?}",
+        image.pixels[0]
+    );
+    let count = image.pixels.iter().filter(|pixel| pixel[0] > 60).count();
+    // Half the angle of view is 0.2, and the ball's 0.1002.
+    let radius = 32.0 / libm::tan(0.2) * libm::tan(libm::asin(0.1));
+    let expect = std::f64::consts::PI * radius * radius;
+    assert!(
+        (count as f64 - expect).abs() < 0.06 * expect,
+        "{count} but {expect}"
+    );
+}
+
+#[test]
+fn the_nearer_one_hides_the_other_whatever_comes_first() {
+    let near = model("near", "-3 0 0 0 0 0", BALL, &colored("0 1 0"));
+    let far = model("far", "3 0 0 0 0 0", BALL, &colored("1 0 0"));
+    for world in [format!("{near}{far}"), format!("{far}{near}")] {
+        let [red, green, ..] = middle(&seen(&stage(&world)));
+        assert!(green > 100 && red < 80, "{red} {green}");
+    }
+}
+
+#[test]
+fn what_is_transparent_mixes_with_what_is_behind_it() {
+    let glass = "<transparency>0.5</transparency>".to_owned()
+        + "<material><diffuse>0 0 0</diffuse><emissive>1 0 0</emissive></material>";
+    let pane = "<box><size>0.1 4 4</size></box>";
+    let glow = "<material><diffuse>0 0 0</diffuse><emissive>0 1 0</emissive></material>";
+    let world =
+        model("pane", "-3 0 0 0 0 0", pane, &glass) + &model("ball", "0 0 0 0 0 0", BALL, glow);
+    let [red, green, blue, _] = middle(&seen(&stage(&world)));
+    // Two faces of glass, each letting half of the light through.
+    assert!(
+        red > 210 && (110..150).contains(&green) && blue < 60,
+        "{red} {green} {blue}"
+    );
+}
+
+#[test]
+fn a_ball_casts_a_shadow_on_the_ground_unless_it_may_not() {
+    let ground = "<plane><size>40 40</size></plane>";
+    let world = |visual: &str, scene: &str| {
+        let ball = model("ball", "0 0 2 0 0 0", BALL, &(colored("1 1 1") + visual));
+        let ground = model("ground", "0 0 0 0 0 0", ground, &colored("1 1 1"));
+        stage(&format!("{scene}{SUN}{ball}{ground}"))
+    };
+    let below = |stage: &Stage| {
+        let camera = Camera::looking([-6.0, 0.0, 0.8], [0.0; 3], 0.4);
+        middle(&stage.picture(&stage.start(), &camera, SIZE))[0]
+    };
+    let shaded = below(&world("", ""));
+    let lit = below(&world("<cast_shadows>0</cast_shadows>", ""));
+    assert!(lit > 240 && shaded < 180, "{lit} {shaded}");
+    assert_eq!(
+        below(&world("", "<scene><shadows>0</shadows></scene>")),
+        lit
+    );
+}
+
+#[test]
+fn poses_move_what_is_drawn() {
+    let stage = stage(&model("ball", "0 5 0 0 0 0", BALL, &colored("1 0 0")));
+    let camera = Camera::looking([-10.0, 0.0, 0.0], [0.0; 3], 0.4);
+    let image = stage.picture(&stage.start(), &camera, SIZE);
+    assert!(is_like(middle(&image), [179; 3], 2), "{:?}", middle(&image));
+    let poses = Poses::from([(0, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])]);
+    let moved = middle(&stage.picture(&poses, &camera, SIZE));
+    assert!(moved[0] > 100 && moved[1] < 80, "{moved:?}");
+}
+
+#[test]
+fn views_show_what_they_are_of() {
+    let stage = stage(
+        &(model("left", "0 9 0 0 0 0", BALL, &colored("1 0 0"))
+            + &model("right", "0 -9 0 0 0 0", BALL, &colored("0 1 0"))
+            + &model(
+                "ground",
+                "0 0 -1 0 0 0",
+                "<plane><size>900 900</size></plane>",
+                "",
+            )),
+    );
+    let poses = stage.start();
+    let count = |camera: Camera, color: usize| {
+        let image = stage.picture(&poses, &camera, SIZE);
+        let is_it = |pixel: &&[u8; 4]| pixel[color] > 90 && pixel[1 - color] < 70;
+        image.pixels.iter().filter(is_it).count()
+    };
+    let all = stage.view_of_all(&poses, Camera::ANGLE, SIZE);
+    assert!(count(all, 0) > 5 && count(all, 1) > 5);
+    let left = stage
+        .view_of_model("left", &poses, Camera::ANGLE, SIZE)
+        .unwrap();
+    assert!(count(left, 0) > 100 && count(left, 1) < 20);
+    assert!(
+        stage
+            .view_of_model("nobody", &poses, Camera::ANGLE, SIZE)
+            .is_none()
+    );
+}
+
+/// The digest of a picture is the same on any machine and in any build.
+#[test]
+fn a_picture_has_the_same_bits_anywhere() {
+    let world = "<scene><sky/><fog><type>exp</type><density>0.02</density></fog></scene>"
+        .to_owned()
+        + SUN
+        + "<light name='lamp' type='spot'><pose>0 0 6 0 0 0</pose><spot>\
+           <inner_angle>0.3</inner_angle><outer_angle>0.9</outer_angle><falloff>0.7</falloff>\
+           </spot></light>"
+        + &model(
+            "ground",
+            "0 0 0 0 0 0",
+            "<plane><size>40 40</size></plane>",
+            "",
+        )
+        + &model("ball", "1 1 1 0 0 0", BALL, &colored("0.9 0.2 0.1"))
+        + &model(
+            "cone",
+            "-1 0 1 0.3 0.2 0.1",
+            "<cone/>",
+            &colored("0.1 0.2 0.9"),
+        )
+        + &model(
+            "capsule",
+            "0 -2 1 0.3 1.2 0.1",
+            "<capsule/>",
+            &colored("0.1 0.9 0.2 0.4"),
+        );
+    let stage = stage(&world);
+    let poses = stage.start();
+    let camera = stage.view_of_all(&poses, Camera::ANGLE, SIZE);
+    let image = stage.picture(&poses, &camera, SIZE);
+    // FNV-1a.
+    let digest = image
+        .pixels
+        .as_flattened()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    assert_eq!(digest, DIGEST, "{digest:#x}");
+}
+
+const DIGEST: u64 = 0;
