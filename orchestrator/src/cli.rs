@@ -6,6 +6,7 @@ mod environment;
 mod generate;
 mod keys;
 mod logs;
+mod picture;
 mod replay;
 mod resume;
 mod ros2_control;
@@ -28,6 +29,7 @@ pub use environment::{command, parse, variables};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments};
 pub use logs::LogArguments;
+pub use picture::PictureArguments;
 pub use replay::{ReplayArguments, ReplayRosArguments};
 pub use resume::ResumeArguments;
 pub use ros2_control::{MappingName, Ros2ControlArguments};
@@ -253,14 +255,13 @@ pub struct ShowArguments {
     /// Go on with events or logs as they come until the run has ended; JSON is one line each then
     #[arg(long)]
     pub follow: bool,
-    /// Columns of what is drawn: overview, map and latency
-    #[arg(long, value_name = "COLUMNS", default_value = "100")]
-    #[arg(value_parser = clap::value_parser!(u16).range(40..=500))]
-    pub width: u16,
-    /// Rows of what is drawn
-    #[arg(long, value_name = "ROWS", default_value = "36")]
-    #[arg(value_parser = clap::value_parser!(u16).range(10..=300))]
-    pub height: u16,
+    /// Columns of what is drawn: overview, map and latency; pixels of a picture [default: 100;
+    /// 1280]
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=4096))]
+    pub width: Option<u16>,
+    /// Rows of what is drawn, or pixels of a picture [default: 36; 720]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u16).range(10..=4096))]
+    pub height: Option<u16>,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
@@ -270,6 +271,9 @@ pub struct ShowArguments {
     /// Options of logs
     #[command(flatten)]
     pub logs: LogArguments,
+    /// Options of pictures
+    #[command(flatten)]
+    pub picture: PictureArguments,
 }
 
 /// Format of tables.
@@ -291,6 +295,8 @@ pub enum ShownPanel {
     Panel(Panel),
     /// State, time, pace and digest.
     Stats,
+    /// The world in three dimensions.
+    Picture,
 }
 
 impl ValueEnum for ShownPanel {
@@ -298,6 +304,7 @@ impl ValueEnum for ShownPanel {
         static ALL: LazyLock<Vec<ShownPanel>> = LazyLock::new(|| {
             let mut all: Vec<ShownPanel> = Panel::ALL.map(ShownPanel::Panel).into();
             all.insert(1, ShownPanel::Stats);
+            all.push(ShownPanel::Picture);
             all
         });
         &ALL
@@ -307,6 +314,10 @@ impl ValueEnum for ShownPanel {
         let (name, about) = match self {
             Self::Panel(panel) => (panel.name(), panel.row().show.about),
             Self::Stats => ("stats".to_owned(), "State, time, pace and digest"),
+            Self::Picture => (
+                "picture".to_owned(),
+                "The world in three dimensions, as a PNG file on standard output",
+            ),
         };
         Some(PossibleValue::new(name).help(about))
     }

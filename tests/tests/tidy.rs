@@ -137,6 +137,8 @@ fn pure_crates_name_no_clock_thread_or_socket() {
     for folder in [
         "common/mesh/src",
         "common/protocol/src",
+        "common/render/src",
+        "common/scene/src",
         "common/ros2/src",
         "common/sdf/src",
         "common/lockstep/src",

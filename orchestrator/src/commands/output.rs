@@ -3,7 +3,7 @@
 //! Names and words of runs and files come from anywhere: anything that would act on a terminal is
 //! escaped here, even if the output is no terminal.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
 use protocol::ExitCode;
@@ -32,6 +32,25 @@ pub(super) fn print_on(text: &str) -> Result<bool, Failed> {
         Err(error) => Err(anyhow::Error::new(error)
             .context("cannot write to stdout")
             .into()),
+    }
+}
+
+/// Writes bytes that are no text to stdout.
+///
+/// # Errors
+/// Fails if stdout is a terminal, or they cannot be written.
+pub(super) fn print_bytes(bytes: &[u8]) -> CommandResult {
+    let mut stdout = io::stdout().lock();
+    if stdout.is_terminal() {
+        let message = "a picture is no text: send it to a file, as `> picture.png` does";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(anyhow::Error::new(error)
+            .context("cannot write to stdout")
+            .into()),
+        Ok(()) | Err(_) => Ok(ExitCode::Success),
     }
 }
 

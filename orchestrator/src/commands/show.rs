@@ -2,6 +2,7 @@
 
 mod events;
 mod logs;
+mod picture;
 mod stats;
 
 use anyhow::Context;
@@ -17,12 +18,17 @@ use super::target::{self, Target};
 use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
+/// The most columns and rows of what is drawn of characters.
+const COLUMNS_MAX: u16 = 500;
+const ROWS_MAX: u16 = 300;
+
 /// Prints one panel of a run.
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     let panel = match arguments.panel {
         ShownPanel::Panel(panel) => Some(panel),
-        ShownPanel::Stats => None,
+        ShownPanel::Stats | ShownPanel::Picture => None,
     };
+    let is_picture = arguments.panel == ShownPanel::Picture;
     if panel.is_some_and(|panel| matches!(panel.row().show.source, Source::LogFiles)) {
         // They are read from files, also when the run has ended.
         return logs::show(arguments);
@@ -35,7 +41,15 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         let message = "--follow is for `phalanx show logs` and `phalanx show events`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
+    if arguments.picture.is_given() && !is_picture {
+        let message = "--from, --look-at, --model, --world, --angle, --every, --count and --output \
+                       are for `phalanx show picture`";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
     let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
+    if is_picture {
+        return picture::show(&target, arguments);
+    }
     let ask = Ask {
         target: &target,
         arguments,
@@ -113,7 +127,7 @@ impl Ask<'_> {
         let figures = self.figures(needs)?;
         match self.arguments.format {
             TableFormat::Text if is_drawn => {
-                let size = (self.arguments.width, self.arguments.height);
+                let size = drawn_size(self.arguments)?;
                 output::print(&figures.drawn(panel, size))
             }
             TableFormat::Text => output::print(&table(&figures).render()),
@@ -143,6 +157,20 @@ impl Ask<'_> {
         }
         Ok(figures)
     }
+}
+
+/// Returns the columns and rows of what is drawn of characters.
+fn drawn_size(arguments: &ShowArguments) -> Result<(u16, u16), Failed> {
+    let size = (
+        arguments.width.unwrap_or(100),
+        arguments.height.unwrap_or(36),
+    );
+    if size.0 > COLUMNS_MAX || size.1 > ROWS_MAX {
+        let message =
+            format!("what is drawn has at most {COLUMNS_MAX} columns and {ROWS_MAX} rows");
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
+    Ok(size)
 }
 
 fn refused(reply: Reply) -> Failed {
