@@ -108,7 +108,7 @@ fn of_processes_and_topics() -> Vec<(&'static str, Command)> {
         ("history", Command::History),
         ("layout", Command::Layout),
         (
-            "an asset that is a file",
+            "scene",
             Command::Scene {
                 asset: Some("../../etc/passwd".to_owned()),
                 offset: u64::MAX,

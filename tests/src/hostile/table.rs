@@ -523,13 +523,13 @@ impl Table {
             ("snapshot", Command::Snapshot),
             ("history", Command::History),
             ("layout", Command::Layout),
-        (
-            "an asset that is a file",
-            Command::Scene {
-                asset: Some("../../etc/passwd".to_owned()),
-                offset: u64::MAX,
-            },
-        ),
+            (
+                "scene",
+                Command::Scene {
+                    asset: None,
+                    offset: 0,
+                },
+            ),
             ("topics", Command::Topics),
         ];
         for (name, command) in asked {

@@ -1,0 +1,216 @@
+//! Shows that pictures of a run show what is in it: what the world's files name, what is spawned,
+//! and where joints are. Real runs, whose scenes come from their primaries, in one process and in
+//! three; the pictures are judged by the colours in them.
+
+use std::fs;
+use std::path::Path;
+
+use mesh::{Image, ImageFile};
+use serde_json::Value;
+use tests::processes::{Process, Scratch, wait_for};
+
+/// A green square of 2 m by 2 m in the y-z plane.
+const OBJ: &str = "mtllib square.mtl\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nv 0 -1 1\nusemtl green\n\
+                   f 1 2 3 4\n";
+const MTL: &str = "newmtl green\nKd 0 1 0\nKe 0 1 0\n";
+
+/// A model whose mesh stands in files of its own folder, and an arm that a joint holds.
+const WORLD: &str = r"<sdf version='1.11'><world name='w'>
+  <gravity>0 0 0</gravity>
+  <scene><background>0 0 0</background><ambient>1 1 1</ambient></scene>
+  <include><uri>model://square</uri><pose>0 0 0 0 0 0</pose></include>
+  <model name='arm'><pose>0 0 4 0 0 0</pose>
+    <link name='base'><inertial><mass>1000</mass></inertial></link>
+    <link name='tip'><pose>0 2 0 0 0 0</pose><visual name='v'>
+      <geometry><box><size>0.5 0.5 0.5</size></box></geometry>
+      <material><diffuse>0 0 1</diffuse><emissive>0 0 1</emissive></material></visual></link>
+    <joint name='hinge' type='revolute'><parent>base</parent><child>tip</child>
+      <pose>0 -2 0 0 0 0</pose><axis><xyz>1 0 0</xyz></axis></joint></model>
+</world></sdf>";
+
+const SPAWNED: &str = r"<sdf version='1.11'><model name='ball'><static>true</static><link name='l'>
+  <visual name='v'><geometry><sphere><radius>1</radius></sphere></geometry>
+  <material><diffuse>1 0 0</diffuse><emissive>1 0 0</emissive></material></visual></link>
+</model></sdf>";
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("it can be made");
+    fs::write(path, text).expect("it can be written");
+}
+
+/// Starts a paused run of the world, with so many secondaries.
+fn started(scratch: &Scratch, secondaries: &str) -> Process {
+    let models = scratch.path("models");
+    write(&models.join("square/meshes/square.obj"), OBJ);
+    write(&models.join("square/meshes/square.mtl"), MTL);
+    write(
+        &models.join("square/model.config"),
+        "<model><name>square</name><sdf version='1.11'>model.sdf</sdf></model>",
+    );
+    write(
+        &models.join("square/model.sdf"),
+        "<sdf version='1.11'><model name='square'><static>true</static><link name='l'>\
+         <visual name='v'><geometry><mesh><uri>meshes/square.obj</uri></mesh></geometry>\
+         </visual></link></model></sdf>",
+    );
+    let world = scratch.path("w.sdf");
+    write(&world, WORLD);
+    write(&scratch.path("ball.sdf"), SPAWNED);
+    let mut command = scratch.phalanx();
+    command.env("PHALANX_RESOURCE_PATH", &models);
+    command.args(["run", "--name", "r", "--headless", "--paused"]);
+    command.args(["--secondaries", secondaries]).arg(&world);
+    let run = scratch.start("run", &mut command);
+    wait_for("the run is paused", || {
+        let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+        let stats: Option<Value> = serde_json::from_str(&text).ok();
+        stats.is_some_and(|stats| stats["state"] == "paused")
+    });
+    run
+}
+
+/// Takes a picture, and returns it with what was said of it.
+fn picture(scratch: &Scratch, options: &[&str]) -> (Vec<u8>, Image, String) {
+    let mut command = scratch.phalanx();
+    command.args(["show", "r", "picture", "--width", "160", "--height", "120"]);
+    let output = command.args(options).output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let image = ImageFile::new(output.stdout.clone()).expect("it is a PNG file");
+    (output.stdout, image.decode().expect("it is whole"), said)
+}
+
+/// Returns the middle of the pixels in which one colour is alone: column, row and their number.
+fn middle(image: &Image, color: usize) -> Option<(f64, f64, usize)> {
+    let is_it = |pixel: &[u8; 4]| {
+        (0..3).all(|i| {
+            if i == color {
+                pixel[i] > 180
+            } else {
+                pixel[i] < 120
+            }
+        })
+    };
+    let places = image
+        .pixels
+        .iter()
+        .enumerate()
+        .filter(|(_, pixel)| is_it(pixel));
+    let places: Vec<usize> = places.map(|(place, _)| place).collect();
+    let count = places.len();
+    let mean = |part: &dyn Fn(usize) -> usize| {
+        places.iter().map(|place| part(*place) as f64).sum::<f64>() / count as f64
+    };
+    let (column, row) = (
+        mean(&|place| place % image.width),
+        mean(&|place| place / image.width),
+    );
+    (count > 0).then_some((column, row, count))
+}
+
+const RED: usize = 0;
+const GREEN: usize = 1;
+const BLUE: usize = 2;
+
+/// A view along +x, in which +y is on the left.
+const VIEW: [&str; 4] = ["--from", "-20,0,0", "--look-at", "0,0,0"];
+
+fn check(secondaries: &str) {
+    let scratch = Scratch::new();
+    let _run = started(&scratch, secondaries);
+    let (bytes, image, said) = picture(&scratch, &VIEW);
+    assert_eq!(said, "", "nothing is missing");
+    let (column, row, count) = middle(&image, GREEN).expect("the square is seen");
+    assert!(
+        (column - 79.5).abs() < 1.0 && (row - 59.5).abs() < 1.0,
+        "{column} {row}"
+    );
+    // 2 m in 20 m with 60 degrees in 160 pixels are 13.9 pixels.
+    assert!((150..240).contains(&count), "{count}");
+    assert_eq!(picture(&scratch, &VIEW).0, bytes, "the same bits again");
+    let (before, ..) = middle(&image, BLUE).expect("the tip is seen");
+    assert!(before < 70.0, "the tip is on the left: {before}");
+
+    let (code, _, error) = scratch.phalanx_says(&[
+        "ctl",
+        "r",
+        "set-joint",
+        "arm::hinge",
+        "--position",
+        "3.14159",
+    ]);
+    assert_eq!(code, 0, "{error}");
+    let spawned = scratch.path("ball.sdf");
+    let spawned = spawned.to_str().expect("a plain path");
+    let (code, _, error) =
+        scratch.phalanx_says(&["ctl", "r", "spawn", spawned, "--pose", "0", "0", "-4"]);
+    assert_eq!(code, 0, "{error}");
+    let (_, image, _) = picture(&scratch, &VIEW);
+    let (after, ..) = middle(&image, BLUE).expect("the tip is seen");
+    assert!(
+        after > 90.0,
+        "the joint has turned it to the right: {after}"
+    );
+    let (_, row, _) = middle(&image, RED).expect("the ball is seen");
+    assert!(row > 80.0, "it is below: {row}");
+    let (code, ..) = scratch.phalanx_says(&["ctl", "r", "remove", "ball"]);
+    assert_eq!(code, 0);
+    assert_eq!(middle(&picture(&scratch, &VIEW).1, RED), None);
+}
+
+#[test]
+fn a_picture_of_one_process_shows_what_is_there() {
+    check("0");
+}
+
+#[test]
+fn a_picture_of_three_processes_shows_the_same() {
+    check("2");
+}
+
+#[test]
+fn a_camera_follows_a_model_and_asks_for_one_that_is_there() {
+    let scratch = Scratch::new();
+    let _run = started(&scratch, "0");
+    let (_, image, _) = picture(&scratch, &["--model", "square"]);
+    let (column, row, count) = middle(&image, GREEN).expect("the square is seen");
+    assert!(
+        (column - 79.5).abs() < 8.0 && (row - 59.5).abs() < 8.0,
+        "{column} {row}"
+    );
+    assert!(count > 500, "it is near: {count}");
+    let (code, _, error) = scratch.phalanx_says(&["show", "r", "picture", "--model", "nobody"]);
+    assert!(
+        code == 2 && error.contains("there are square, arm"),
+        "{code}: {error}"
+    );
+    let (code, _, error) = scratch.phalanx_says(&["show", "r", "peers", "--angle", "30"]);
+    assert!(
+        code == 2 && error.contains("phalanx show picture"),
+        "{code}: {error}"
+    );
+}
+
+#[test]
+fn a_time_lapse_has_a_picture_for_each_period() {
+    let scratch = Scratch::new();
+    let _run = started(&scratch, "0");
+    let folder = scratch.path("frames");
+    let mut command = scratch.phalanx();
+    command.args(["show", "r", "picture", "--width", "64", "--height", "48"]);
+    command
+        .args(["--every", "0.1", "--count", "3", "--output"])
+        .arg(&folder);
+    let mut lapse = scratch.start("lapse", &mut command);
+    let first = folder.join("000001.png");
+    wait_for("the first picture is there", || first.exists());
+    let (code, ..) = scratch.phalanx_says(&["ctl", "r", "play"]);
+    assert_eq!(code, 0);
+    assert_eq!(lapse.wait(), 0, "{}", lapse.stderr());
+    let text = lapse.stdout();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    for name in ["000001.png", "000002.png", "000003.png"] {
+        let bytes = fs::read(folder.join(name)).expect("it is written");
+        assert!(ImageFile::new(bytes).is_ok(), "{name}");
+    }
+}
