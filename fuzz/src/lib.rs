@@ -147,6 +147,14 @@ pub fn read_mesh(bytes: &[u8]) {
         return;
     }
     // A buffer that the file names holds the file itself.
+    if let Ok(drawn) = mesh::read_visual_mesh(bytes, name, &|_| Some(bytes.to_vec())) {
+        let again = mesh::read_visual_mesh(&drawn.to_glb(), "m.glb", &|_| None);
+        let again = again.expect("what is written is read again");
+        assert_eq!(again.triangle_count(), drawn.triangle_count());
+        for image in &drawn.images {
+            let _ = image.decode();
+        }
+    }
     let Ok(file) = mesh::read_mesh(bytes, name, &|_| Some(bytes.to_vec())) else {
         return;
     };

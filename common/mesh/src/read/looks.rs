@@ -108,9 +108,9 @@ fn positions(
             let message = format!("index {index} is beyond the {} positions", vertices.len());
             return Err(MeshProblem::malformed(place, message));
         };
-        *corner = transform.apply(*vertex);
-        // Beyond single precision they would be drawn nowhere.
-        if !corner.iter().all(|x| (*x as f32).is_finite()) {
+        // As it is drawn: what has an area has one in single precision.
+        *corner = transform.apply(*vertex).map(|x| f64::from(x as f32));
+        if !corner.iter().all(|x| x.is_finite()) {
             let message = format!("position {index} is not finite");
             return Err(MeshProblem::malformed(place, message));
         }
