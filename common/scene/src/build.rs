@@ -28,6 +28,7 @@ impl Scene {
             .map(|world| empty(world, worlds.len()))
             .collect();
         for (number, world) in worlds.iter().enumerate() {
+            files.begin_world();
             for model in world.models.iter().filter(|model| !model.is_vacant()) {
                 scene.add(number, model, world, &mut files);
             }
@@ -296,8 +297,7 @@ fn collision_geometry(
 ) -> Geometry {
     let asset = match geometry {
         sdf::Geometry::Mesh(shape) => {
-            let mesh = shape.mesh.and_then(|index| data.meshes.get(index));
-            let asset = mesh.and_then(|mesh| files.triangles(mesh));
+            let asset = shape.mesh.and_then(|index| files.collision(index, data));
             asset.map(|asset| Geometry::Mesh {
                 asset,
                 scale: shape.scale,

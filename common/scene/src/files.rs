@@ -25,6 +25,8 @@ pub(crate) struct Files<'a> {
     /// Assets of what is taken of mesh files: by URI, file, submesh and whether that is centred.
     parts: BTreeMap<(String, String, String, bool), Option<String>>,
     images: BTreeMap<(String, String), Option<String>>,
+    /// Assets of the meshes of collisions of one world, by their indices.
+    collisions: BTreeMap<usize, Option<String>>,
     told: BTreeSet<String>,
     /// Files that are of no use, and why, for people.
     pub(crate) problems: Vec<String>,
@@ -38,6 +40,7 @@ impl<'a> Files<'a> {
             meshes: BTreeMap::new(),
             parts: BTreeMap::new(),
             images: BTreeMap::new(),
+            collisions: BTreeMap::new(),
             told: BTreeSet::new(),
             problems: Vec::new(),
         }
@@ -95,7 +98,23 @@ impl<'a> Files<'a> {
         self.keep_mesh(&mesh)
     }
 
-    /// Returns the asset of bare triangles: of a collision, or of outlines that are extruded.
+    /// Begins with another world, whose collisions have other meshes.
+    pub(crate) fn begin_world(&mut self) {
+        self.collisions.clear();
+    }
+
+    /// Returns the asset of a mesh of collisions, which many may refer to.
+    pub(crate) fn collision(&mut self, index: usize, world: &sdf::World) -> Option<String> {
+        if let Some(known) = self.collisions.get(&index) {
+            return known.clone();
+        }
+        let mesh = world.meshes.get(index);
+        let asset = mesh.and_then(|mesh| self.triangles(mesh));
+        self.collisions.insert(index, asset.clone());
+        asset
+    }
+
+    /// Returns the asset of bare triangles, such as outlines that are extruded.
     pub(crate) fn triangles(&mut self, mesh: &TriangleMesh) -> Option<String> {
         let mesh = VisualMesh::from_triangles(mesh);
         self.keep_mesh(&mesh)

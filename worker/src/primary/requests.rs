@@ -83,12 +83,7 @@ impl<L: Link> PrimaryDriver<L> {
         asset: Option<String>,
         offset: u64,
     ) {
-        let ask = Ask {
-            to: to.clone(),
-            request,
-            asset,
-            offset,
-        };
+        let ask = Ask::new(to.clone(), request, asset, offset);
         let woken = || self.line.inputs();
         if let Some(reply) = self.scenes.ask(ask, &self.primary, woken) {
             self.answer(to, PrimaryToClient { request, reply });

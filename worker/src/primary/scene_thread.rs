@@ -13,7 +13,6 @@ use protocol::{Digest, FailureCode, ModelId, RequestId, RoutingId};
 use scene::{AssetId, Assets, Scene};
 use sdf::{ModelParcel, SearchPaths};
 
-use super::scenes::Answer;
 use crate::secondary::InputSender;
 
 /// Niceness of the thread: it has what the others leave, so that no step takes longer for it.
@@ -24,14 +23,30 @@ const PART_BYTES_MAX: usize = 512 << 10;
 
 /// A question for a part of the scene.
 pub(super) struct Ask {
-    /// The client.
-    pub(super) to: RoutingId,
-    /// Its number of the question.
-    pub(super) request: RequestId,
-    /// The asset that is meant; without it, the scene itself.
-    pub(super) asset: Option<String>,
-    /// The byte at which the part begins.
-    pub(super) offset: u64,
+    to: RoutingId,
+    request: RequestId,
+    asset: Option<String>,
+    offset: u64,
+}
+
+/// An answer, with where it goes.
+pub(super) type Answer = (RoutingId, RequestId, Reply);
+
+impl Ask {
+    /// Makes a question of a client for an asset, or for the scene itself, from a byte on.
+    pub(super) fn new(
+        to: RoutingId,
+        request: RequestId,
+        asset: Option<String>,
+        offset: u64,
+    ) -> Self {
+        Self {
+            to,
+            request,
+            asset,
+            offset,
+        }
+    }
 }
 
 /// A change to which models there are.

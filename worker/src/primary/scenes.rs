@@ -9,7 +9,7 @@ use lockstep::{Primary, PrimaryInput};
 use protocol::action::{ModelChange, Spawn};
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_secondary::Step;
-use protocol::{Chain, FailureCode, ModelId, RequestId, RoutingId};
+use protocol::{Chain, FailureCode, ModelId, RoutingId};
 
 use super::scene_thread::{Ask, Change, SceneThread};
 use crate::journaling::DriverState;
@@ -113,6 +113,3 @@ impl Scenes {
         Some((to, PrimaryToClient { request, reply }))
     }
 }
-
-/// An answer, with where it goes.
-pub(super) type Answer = (RoutingId, RequestId, Reply);
