@@ -159,6 +159,7 @@ impl<'a> Studio<'a> {
         let (mut number, mut last) = (0, None);
         while self.options.count.is_none_or(|count| number < count) {
             let snapshot = self.snapshot().await?;
+            self.links.hear().await;
             // A run that is set back to its start begins anew.
             let period = (snapshot.stats.sim_time_s / every).floor();
             if last == Some(period) {

@@ -55,10 +55,7 @@ impl LinkListener {
                 Ok(None) | Err(_) => break,
             }
         }
-        // What has come since is newer; the first news of it may be long ago.
-        while let Ok(Some(news)) = timeout_at(Instant::now(), self.connection.news()).await {
-            self.note(news);
-        }
+        self.hear().await;
         let mut poses = Poses::new();
         for performer in &snapshot.performers {
             let mut models = world.models.iter();
@@ -80,6 +77,13 @@ impl LinkListener {
             }
         }
         poses
+    }
+
+    /// Takes in all that has come: what is not taken in time is lost.
+    pub(super) async fn hear(&mut self) {
+        while let Ok(Some(news)) = timeout_at(Instant::now(), self.connection.news()).await {
+            self.note(news);
+        }
     }
 
     fn note(&mut self, news: News) {
