@@ -143,7 +143,7 @@ fn check(secondaries: &str) {
     let spawned = scratch.path("ball.sdf");
     let spawned = spawned.to_str().expect("a plain path");
     let (code, _, error) =
-        scratch.phalanx_says(&["ctl", "r", "spawn", spawned, "--pose", "0", "0", "-4"]);
+        scratch.phalanx_says(&["ctl", "r", "spawn", spawned, "--pose", "0 0 -4"]);
     assert_eq!(code, 0, "{error}");
     let (_, image, _) = picture(&scratch, &VIEW);
     let (after, ..) = middle(&image, BLUE).expect("the tip is seen");
