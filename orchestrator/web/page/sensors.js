@@ -340,7 +340,7 @@ function setAttribute(geometry, name, values) {
   if (!attribute || attribute.array.length < values.length) {
     // What the GPU has of the smaller one is released.
     geometry.dispose();
-    attribute = new BufferAttribute(new Float32Array(Math.ceil(values.length * 1.25)), 3);
+    attribute = new BufferAttribute(new Float32Array(Math.ceil(values.length / 2.4) * 3), 3);
     geometry.setAttribute(name, attribute);
   }
   attribute.array.set(values);
