@@ -156,10 +156,11 @@ export class Sensors {
   #makeSensor(channel) {
     const kind = KINDS[channel.schemaName];
     const note = element('span', { class: 'quiet number' });
-    const { row: line, box } = toggle(channel.topic, false, (isOn) => {
+    const { row: line, box } = toggle(shortName(channel.topic), false, (isOn) => {
       this.#decided.set(channel.topic, isOn);
       this.#set(sensor, isOn);
     });
+    line.title = channel.topic;
     line.append(element('span', { class: 'kind quiet', text: kind }));
     const row = element('div', { class: 'sensor' }, line, note);
     const canvas =
@@ -270,17 +271,39 @@ export class Sensors {
     setText(sensor.note, `${image.width} × ${image.height}${image.note ? `, ${image.note}` : ''}`);
   }
 
+  /**
+   * Returns the slot of the link that a frame is on: itself, or that of `MODEL::LINK::SENSOR`.
+   *
+   * @param {string} frame
+   */
+  #slotOf(frame) {
+    const { slotOfFrame } = this.#scene;
+    return slotOfFrame.get(frame) ?? slotOfFrame.get(frame.slice(0, frame.lastIndexOf('::')));
+  }
+
   /** Moves what sensors see with the links that they are on. */
   move() {
     for (const sensor of this.#sensors.values()) {
       if (!sensor.isShown) continue;
-      const slot = this.#scene.slotOfFrame.get(sensor.frame);
+      const slot = this.#slotOf(sensor.frame);
       sensor.group.visible = slot !== undefined || sensor.frame === 'world' || sensor.frame === '';
       if (slot === undefined) sensor.group.matrix.copy(sensor.pose);
       else matrixOf(this.#track.shown, slot * 7, sensor.group.matrix).multiply(sensor.pose);
       sensor.group.matrixWorldNeedsUpdate = true;
     }
   }
+}
+
+/**
+ * Shortens a topic to what tells sensors apart: the model, the sensor, and what follows.
+ *
+ * @param {string} topic
+ */
+export function shortName(topic) {
+  const plain = topic.replace(/^\/foxglove\//, '/');
+  const named = /\/model\/(.+?)\/link\/.+?\/sensor\/(.+)$/.exec(plain);
+  if (!named) return plain;
+  return `${named[1]} ${named[2].replace(/\/(scan|image|depth_image)$/, '')}`;
 }
 
 /**
