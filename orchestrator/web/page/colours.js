@@ -41,8 +41,8 @@ const CATEGORIES = [
 /** Colour of what belongs to nobody. */
 const NOBODY = parse('#8a929b');
 
-/** Points of the colour map cividis, from dark blue to yellow. */
-const CIVIDIS = ['#00204d', '#213d6b', '#555b6c', '#7b7a77', '#a59c74', '#d3c064', '#ffea46'].map(
+/** Points of a colour map from dark blue to light yellow; every step is lighter than the last. */
+const SPEEDS = ['#2255a4', '#4f79b4', '#8096ad', '#a8a78a', '#cdb85e', '#f2d33c', '#fff07a'].map(
   parse,
 );
 
@@ -88,11 +88,11 @@ export function categoryColour(index) {
  * @returns {Rgb}
  */
 export function speedColour(speed, fastest) {
-  const place = Math.min(Math.max(speed / (fastest || 1), 0), 1) * (CIVIDIS.length - 1);
-  const index = Math.min(Math.floor(place), CIVIDIS.length - 2);
+  const place = Math.min(Math.max(speed / (fastest || 1), 0), 1) * (SPEEDS.length - 1);
+  const index = Math.min(Math.floor(place), SPEEDS.length - 2);
   const part = place - index;
   return /** @type {Rgb} */ (
-    CIVIDIS[index].map((from, at) => from + (CIVIDIS[index + 1][at] - from) * part)
+    SPEEDS[index].map((from, at) => from + (SPEEDS[index + 1][at] - from) * part)
   );
 }
 
