@@ -15,7 +15,12 @@ const orders = {
   },
   value: ({ expression }) => shown.page.evaluate(expression),
   async wait({ expression, timeout_ms: timeout }) {
-    await shown.page.waitForFunction(expression, { timeout, polling: 50 });
+    try {
+      await shown.page.waitForFunction(expression, { timeout, polling: 50 });
+    } catch (error) {
+      const text = await shown.page.evaluate(() => document.body.innerText);
+      throw new Error(`${error.message}; the page has ${JSON.stringify(text)}`);
+    }
   },
   click: ({ selector }) => shown.page.$eval(selector, (element) => element.click()),
   press: ({ key }) => shown.page.keyboard.press(key),
