@@ -25,6 +25,9 @@ import {
  * @property {Matrix4} matrix
  */
 
+/** Metalness that is shown at most: there is nothing to reflect, and bare metal would be black. */
+const METAL_SHOWN = 0.4;
+
 export class Assets {
   /** @type {Map<string, Promise<Part[]>>} */
   #meshes = new Map();
@@ -147,6 +150,8 @@ export function report(address) {
  * @param {ThreeMaterial} material
  */
 function takeColour(material) {
+  const metal = /** @type {any} */ (material);
+  if (metal.metalness > METAL_SHOWN) metal.metalness = METAL_SHOWN;
   const own = /** @type {any} */ (material).color;
   if (!(own instanceof Color)) return new Color(0xffffff);
   // Parts may share a material: its colour is remembered with it.

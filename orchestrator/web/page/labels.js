@@ -19,10 +19,15 @@ export class Labels {
   #shown = [];
   #layer;
   #point = new Vector3();
+  #size = { width: 0, height: 0 };
 
   /** @param {HTMLElement} layer */
   constructor(layer) {
     this.#layer = layer;
+    // To ask for the size in each frame would have the page laid out each time.
+    new ResizeObserver(() => {
+      this.#size = { width: layer.clientWidth, height: layer.clientHeight };
+    }).observe(layer);
   }
 
   /**
@@ -47,7 +52,7 @@ export class Labels {
    * @param {import('./vendor/three.module.min.js').Camera} camera
    */
   place(camera) {
-    const { clientWidth: width, clientHeight: height } = this.#layer;
+    const { width, height } = this.#size;
     /** @type {{ x: number, y: number }[]} */
     const taken = [];
     for (const { label, element } of this.#shown) {
@@ -58,8 +63,9 @@ export class Labels {
       const isFree = !taken.some(
         (other) => Math.abs(other.x - x) < ROOM_PX.across && Math.abs(other.y - y) < ROOM_PX.down,
       );
-      element.hidden = !isSeen || !isFree;
-      if (element.hidden) continue;
+      const isHidden = !isSeen || !isFree;
+      if (element.hidden !== isHidden) element.hidden = isHidden;
+      if (isHidden) continue;
       taken.push({ x, y });
       const place = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
       element.style.transform = `${place} translate(-50%, -100%)`;
