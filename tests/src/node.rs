@@ -44,8 +44,17 @@ impl Node {
         let errors = scratch.path("npm.err");
         let stderr = File::create(&errors).map_err(|error| error.to_string())?;
         let mut install = Command::new("npm");
-        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]);
-        install.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+        install.args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--silent",
+        ]);
+        install
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(stderr);
         let status = install.current_dir(&folder).status();
         let status = status.map_err(|error| format!("npm: {error}"))?;
         if !status.success() {

@@ -45,9 +45,9 @@ impl Served {
     }
 
     fn show(&self, panel: &str) -> Value {
-        let (code, stdout, stderr) =
-            self.scratch
-                .phalanx_says(&["show", "r", panel, "--format", "json"]);
+        let (code, stdout, stderr) = self
+            .scratch
+            .phalanx_says(&["show", "r", panel, "--format", "json"]);
         assert_eq!(code, 0, "{stderr}");
         serde_json::from_str(&stdout).expect("figures are JSON")
     }
@@ -119,7 +119,11 @@ fn worlds_look_as_they_did() {
         ("ramp", "worlds/ramp.sdf", "colour=level"),
         ("crossing", "worlds/crossing.sdf", "colour=owner&theme=dark"),
         ("four_levels", "worlds/four_levels.sdf", "colour=speed"),
-        ("warehouse", "worlds/warehouse.sdf", "colour=material&show=levels,ghosts"),
+        (
+            "warehouse",
+            "worlds/warehouse.sdf",
+            "colour=material&show=levels,ghosts",
+        ),
     ];
     for (name, world, look) in worlds {
         let served = Served::start(world, "2");
@@ -175,7 +179,9 @@ fn figures_are_those_of_show() {
         .collect();
     assert_ne!(wanted.len(), 0, "{performers}");
     let wanted = Value::from(wanted);
-    browser.wait(&format!("JSON.stringify({rows}) === JSON.stringify({wanted})"));
+    browser.wait(&format!(
+        "JSON.stringify({rows}) === JSON.stringify({wanted})"
+    ));
 
     for performer in list(&performers) {
         let name = performer["name"].as_str().expect("a name");
@@ -200,10 +206,18 @@ fn figures_are_those_of_show() {
     let levels = served.show("levels");
     let wanted: Vec<Value> = list(&levels)
         .iter()
-        .map(|one| json!([one["name"], count(&one["performers"]), count(&one["ghosts"])]))
+        .map(|one| {
+            json!([
+                one["name"],
+                count(&one["performers"]),
+                count(&one["ghosts"])
+            ])
+        })
         .collect();
     let wanted = Value::from(wanted);
-    browser.wait(&format!("JSON.stringify({rows}) === JSON.stringify({wanted})"));
+    browser.wait(&format!(
+        "JSON.stringify({rows}) === JSON.stringify({wanted})"
+    ));
     assert_quiet(&mut browser);
 }
 
@@ -257,7 +271,12 @@ fn a_robot_is_driven_and_stops_when_keys_are_released() {
         return;
     };
     let served = Served::start("worlds/ramp.sdf", "1");
-    open(&mut browser, &served, "panel=performers&select=rover", (1100, 700));
+    open(
+        &mut browser,
+        &served,
+        "panel=performers&select=rover",
+        (1100, 700),
+    );
     served.ctl(&["play"]);
     browser.wait("!document.querySelector('#drive-button').disabled");
     browser.click("#drive-button");
@@ -276,6 +295,32 @@ fn a_robot_is_driven_and_stops_when_keys_are_released() {
 }
 
 #[test]
+fn what_sensors_see_is_drawn_while_it_is_wanted() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let served = Served::start("worlds/warehouse.sdf", "1");
+    open(&mut browser, &served, "panel=sensors", (1100, 700));
+    // Three lidars, each with its scan and its points.
+    browser.wait("document.querySelectorAll('.sensor').length === 6");
+    served.ctl(&["step", "200"]);
+    let notes = "[...document.querySelectorAll('.sensor > .number')]\
+        .filter((note) => note.textContent === '181 points').length";
+    browser.wait(&format!("{notes} === 3"));
+    browser.value("document.querySelectorAll('.sensor input').forEach((box) => box.click())");
+    served.ctl(&["step", "200"]);
+    // Those of scans are hidden now, those of points are shown.
+    let kinds = "[...document.querySelectorAll('.sensor')]\
+        .filter((sensor) => sensor.querySelector('.number').textContent !== '')\
+        .map((sensor) => sensor.querySelector('.kind').textContent)";
+    browser.wait(&format!(
+        "JSON.stringify({kinds}) === '[\"points\",\"points\",\"points\"]'"
+    ));
+    assert_quiet(&mut browser);
+}
+
+#[test]
 fn the_page_outlives_its_server_and_its_run() {
     let scratch = Scratch::new();
     let Some(mut browser) = Browser::start(&scratch) else {
@@ -286,7 +331,9 @@ fn the_page_outlives_its_server_and_its_run() {
     wait_for_iteration(&mut browser, 0);
     assert_quiet(&mut browser);
 
-    let bind = served.address["http://".len()..].trim_end_matches('/').to_owned();
+    let bind = served.address["http://".len()..]
+        .trim_end_matches('/')
+        .to_owned();
     served.web.signal("KILL");
     served.web.wait_status();
     browser.wait("document.documentElement.dataset.connection === 'waiting'");

@@ -20,6 +20,8 @@ const NUMBERS = /** @type {Record<number, [number, (view: DataView, at: number) 
 });
 /** Points of a cloud that are drawn at most. */
 const POINTS_MAX = 300_000;
+/** Range from which a ray has hit nothing: JSON has no infinity [m]. */
+const RANGE_MAX_M = 1e6;
 
 /**
  * @typedef {object} PointData
@@ -61,7 +63,7 @@ export function readScan(message) {
   let last = null;
   for (let index = 0; index < ranges.length; index += 1) {
     const range = Number(ranges[index] ?? Number.NaN);
-    if (!Number.isFinite(range) || range <= 0) {
+    if (!(range > 0 && range < RANGE_MAX_M)) {
       last = null;
       continue;
     }

@@ -34,7 +34,7 @@ const SLOW_MS = 45;
 /** Frames over which times are averaged. */
 const FRAMES_KEPT = 30;
 /** Time without a frame after which times are counted anew [ms]. */
-const PAUSE_MS = 600;
+const PAUSE_MS = 2000;
 /** Distances between lines of the grid [m]. */
 const GRID_STEPS_M = [0.25, 1, 5, 10, 50, 100];
 
