@@ -100,7 +100,7 @@ test('a scan has its hits as points, and gaps where nothing was hit', () => {
   const scan = readScan({
     start_angle: 0,
     end_angle: Math.PI,
-    ranges: [1, 2, null, 'Infinity', 3],
+    ranges: [1, 2, null, 1e9, 3],
   });
   assert.equal(scan.points.length, 9);
   assert.ok(Math.abs(scan.points[6] + 3) < 1e-6);
