@@ -12,7 +12,7 @@ use tests::processes::{Process, Scratch, wait_for};
 use tests::repository;
 
 /// Size of the window whose picture is kept \[px\].
-const PICTURE: (u32, u32) = (640, 400);
+const PICTURE: (u32, u32) = (480, 320);
 /// The part of a picture's areas that may differ from the kept one.
 const SHARE_MAX: f64 = 0.015;
 /// The mean difference of a colour, 0 to 255.
@@ -119,16 +119,12 @@ fn worlds_look_as_they_did() {
         ("ramp", "worlds/ramp.sdf", "colour=level"),
         ("crossing", "worlds/crossing.sdf", "colour=owner&theme=dark"),
         ("four_levels", "worlds/four_levels.sdf", "colour=speed"),
-        (
-            "warehouse",
-            "worlds/warehouse.sdf",
-            "colour=material&show=levels,ghosts",
-        ),
+        ("warehouse", "worlds/warehouse.sdf", "colour=material"),
     ];
     for (name, world, look) in worlds {
         let served = Served::start(world, "2");
         served.ctl(&["run-to", "0.5"]);
-        let options = format!("{look}&quality=low&panel=none");
+        let options = format!("{look}&quality=low&bare=true&show=levels,buffers");
         open(&mut browser, &served, &options, PICTURE);
         browser.wait("document.querySelector('#sim-time').dataset.value === '0.5'");
         browser.wait_until_settled();

@@ -52,7 +52,7 @@ const STATES = /** @type {Record<string, string>} */ ({
 
 class Page {
   options = readOptions(location.hash);
-  shell = new Shell(this.options.theme, this.options.panel);
+  shell = new Shell(this.options.theme, this.options.panel, this.options.bare);
   stage = new Stage(/** @type {HTMLCanvasElement} */ (byId('canvas')), this.options.quality);
   connection = new Connection(socketUrl(location, this.options.token));
   track = new PoseTrack();

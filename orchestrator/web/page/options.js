@@ -17,6 +17,7 @@
  * @property {boolean} follow
  * @property {'light' | 'dark' | null} theme
  * @property {'auto' | 'high' | 'low'} quality
+ * @property {boolean} bare true for the world alone, without bars and panels
  * @property {string | null} panel the panel that is open, `none` for none
  */
 
@@ -46,6 +47,7 @@ export function readOptions(fragment) {
     follow: found.get('follow') === 'true',
     theme: /** @type {any} */ (one('theme', ['light', 'dark'])),
     quality: /** @type {any} */ (one('quality', QUALITIES) ?? 'auto'),
+    bare: found.get('bare') === 'true',
     panel: found.get('panel'),
   };
 }

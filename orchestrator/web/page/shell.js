@@ -28,8 +28,10 @@ export class Shell extends EventTarget {
   /**
    * @param {'light' | 'dark' | null} theme
    * @param {string | null} panel
+   * @param {boolean} isBare
    */
-  constructor(theme, panel) {
+  constructor(theme, panel, isBare) {
+    document.documentElement.classList.toggle('is-bare', isBare);
     super();
     this.#chosen = theme ?? stored('theme', ['light', 'dark']);
     this.#system.addEventListener('change', () => this.#applyTheme());
@@ -57,7 +59,7 @@ export class Shell extends EventTarget {
         this.#tabs.map((one) => one.id.slice(4)),
       );
     if (tab && tab !== 'none') this.openTab(tab);
-    this.#setPanel(panel ? panel !== 'none' : innerWidth >= WIDE_PX);
+    this.#setPanel(!isBare && (panel ? panel !== 'none' : innerWidth >= WIDE_PX));
     this.#applyTheme();
   }
 
