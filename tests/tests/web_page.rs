@@ -162,13 +162,14 @@ fn figures_are_those_of_show() {
     let Some(mut browser) = Browser::start(&scratch) else {
         return;
     };
-    let served = Served::start("worlds/crossing.sdf", "2");
+    let served = Served::start("worlds/warehouse.sdf", "2");
     served.ctl(&["run-to", "2"]);
-    open(&mut browser, &served, "panel=performers", (1100, 700));
-    wait_for_iteration(&mut browser, 2000);
+    open(&mut browser, &served, "panel=performers", (1100, 900));
+    wait_for_iteration(&mut browser, 1000);
     let performers = served.show("performers");
     let rows = "[...document.querySelectorAll('tr[data-performer]')].map((row) => \
-        [row.dataset.performer, ...[...row.cells].slice(1, 3).map((cell) => cell.textContent)])";
+        [row.dataset.performer, ...[...row.cells].slice(1, 3).map((cell) => cell.textContent)])\
+        .sort((one, other) => (one[0] < other[0] ? -1 : 1))";
     let wanted: Vec<Value> = list(&performers)
         .iter()
         .map(|one| json!([one["name"], one["level"], one["owner"]]))

@@ -67,6 +67,7 @@
  * @property {string} name
  * @property {boolean} performer
  * @property {boolean} static
+ * @property {Pose} [pose] of its origin at the start, world frame
  * @property {number} [canonical_link] index of the link that its origin is attached to
  * @property {Link[]} links
  */

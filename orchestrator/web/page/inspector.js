@@ -91,16 +91,19 @@ export class Inspector {
   /**
    * Shows present figures.
    *
+   * @param {import('./scene.js').WorldScene} scene
    * @param {import('./poses.js').PoseTrack} track
    * @param {import('./contract.js').RunMessage | null} run
    * @param {import('./colours.js').Rgb | null} colour
    */
-  update(track, run, colour) {
+  update(scene, track, run, colour) {
     const entry = this.#entry;
     if (!entry) return;
-    const at = entry.slot * 7;
-    const [x, y, z, qx, qy, qz, qw] = track.shown.subarray(at, at + 7);
-    const degrees = rollPitchYaw(qx, qy, qz, qw).map((angle) => fixed((angle * 180) / Math.PI, 1));
+    const { position, orientation } = scene.poseOf(entry);
+    const { x, y, z } = position;
+    const degrees = rollPitchYaw(...orientation.toArray()).map((angle) =>
+      fixed((angle * 180) / Math.PI, 1),
+    );
     this.#set('position', `${fixed(x, 3)}  ${fixed(y, 3)}  ${fixed(z, 3)} m`);
     this.#set('turn', `${degrees.join('  ')} °`);
     this.#swatch.style.background = colour ? css(colour) : '';

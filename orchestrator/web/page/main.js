@@ -394,6 +394,7 @@ class Page {
     this.runPanel.setRun(run, this.levelIndex);
     this.performers.setRun(run, this.levelIndex);
     this.inspector.update(
+      this.scene,
       this.track,
       run,
       this.selected?.model.performer ? this.categoryOf(this.selected.slot) : null,

@@ -13,6 +13,7 @@ import {
   Group,
   InstancedMesh,
   Matrix4,
+  Quaternion,
   SRGBColorSpace,
   Vector3,
 } from './vendor/three.module.min.js';
@@ -45,6 +46,7 @@ import { chooseDetail, geometryOf, matrixOf, unitShape } from './shapes.js';
  * @property {number[]} slots of its links
  * @property {Box3[]} bounds of its links, each in the link's frame; empty where nothing is drawn
  * @property {number} slot of the link that stands for it
+ * @property {Matrix4} origin of the model, in the frame of that link
  */
 
 /** Opacity above which a surface casts a shadow. */
@@ -110,7 +112,14 @@ export class WorldScene {
     let slot = 0;
     for (const model of world.models) {
       /** @type {ModelEntry} */
-      const entry = { name: `${prefix}${model.name}`, model, slots: [], bounds: [], slot };
+      const entry = {
+        name: `${prefix}${model.name}`,
+        model,
+        slots: [],
+        bounds: [],
+        slot,
+        origin: originOf(model),
+      };
       const hasVisuals = model.links.some((link) => link.visuals.length > 0);
       model.links.forEach((link, index) => {
         if (index === (model.canonical_link ?? 0)) entry.slot = slot;
@@ -383,6 +392,19 @@ export class WorldScene {
     return out.set(shown[slot * 7], shown[slot * 7 + 1], shown[slot * 7 + 2]);
   }
 
+  /**
+   * Returns the shown pose of a model's origin.
+   *
+   * @param {ModelEntry} entry
+   */
+  poseOf(entry) {
+    const position = new Vector3();
+    const orientation = new Quaternion();
+    const matrix = matrixOf(this.#track.shown, entry.slot * 7).multiply(entry.origin);
+    matrix.decompose(position, orientation, new Vector3());
+    return { position, orientation };
+  }
+
   /** Counts what is drawn: batches are draw calls. */
   counts() {
     const batches = [...this.#batches.values()];
@@ -405,6 +427,17 @@ export class WorldScene {
     this.entryOfSlot = [];
     this.slotOfFrame.clear();
   }
+}
+
+/**
+ * Returns the origin of a model in the frame of the link that stands for it.
+ *
+ * @param {Model} model
+ */
+function originOf(model) {
+  const link = model.links[model.canonical_link ?? 0];
+  if (!link || !model.pose) return new Matrix4();
+  return matrixOf(link.pose).invert().multiply(matrixOf(model.pose));
 }
 
 /**
