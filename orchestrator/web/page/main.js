@@ -95,7 +95,10 @@ class Page {
   #shownWorld = '';
   #awaitsPoses = false;
   #panelsAt = 0;
-  #owners = '';
+  /** Names of owners and levels, by whose places they are coloured. */
+  #names = '';
+  /** Frames since anything changed in the picture. */
+  #quiet = 0;
   /** @type {number[]} */
   #colourKeys = [];
   #isRecoloured = false;
@@ -356,9 +359,9 @@ class Page {
     this.controls.setRun(run);
     this.drive.setRobots(run.drive);
     this.overlays.setRun(run, this.levelIndex);
-    const owners = run.owners.join('\n');
-    if (owners !== this.#owners) {
-      this.#owners = owners;
+    const names = [...run.owners, '', ...run.levels.map((level) => level.name)].join('\n');
+    if (names !== this.#names) {
+      this.#names = names;
       this.#isRecoloured = true;
     }
     this.showFigures(run);
@@ -434,14 +437,15 @@ class Page {
     this.track.advance(performance.now());
     const changed = this.scene.move();
     const hasMoved = changed.size > 0;
+    const hasChanged = hasMoved || this.#isRecoloured || this.assets.isLoading;
     if (hasMoved || this.#isRecoloured) this.recolour();
     if (hasMoved) this.sensors.move();
     const isAnimated = this.overlays.update(nowMs, hasMoved, (slot) => this.categoryOf(slot));
     this.lights.follow(this.stage.rig.target, this.stage.rig.distance);
     // Tests and recorders of pictures wait for this.
-    document.documentElement.dataset.settled = String(
-      this.message !== null && !hasMoved && !isAnimated && !this.assets.isLoading,
-    );
+    this.#quiet = hasChanged || isAnimated ? 0 : this.#quiet + 1;
+    const isSettled = this.message !== null && this.run !== null && this.#quiet > 2;
+    document.documentElement.dataset.settled = String(isSettled);
     return hasMoved || isAnimated;
   }
 

@@ -221,14 +221,13 @@ export class Overlays {
   #buildLevels() {
     this.#levels.clear();
     this.#buffers.clear();
+    const hasGround = this.#world !== null && standsOnGround(this.#world);
     for (const level of this.#world?.levels ?? []) {
       if (level.default) continue;
       const colour = rgbColour(categoryColour(this.#levelIndex.get(level.name) ?? -1));
-      const [x, y, z] = level.size;
-      const box = levelBox([x, y, z], level.pose, colour, level.name);
-      this.#levels.add(box);
-      if (!(level.buffer > 0)) continue;
-      this.#buffers.add(bufferOutline([x, y, z], level.buffer, level.pose, colour));
+      const floor = floorOf(level, hasGround);
+      this.#levels.add(levelBox(level, floor, colour));
+      if (level.buffer > 0) this.#buffers.add(bufferOutline(level, floor, colour));
     }
     this.#buildLabels();
   }
@@ -463,12 +462,11 @@ function rgbColour(rgb) {
 }
 
 /**
- * @param {[number, number, number]} size
- * @param {import('./contract.js').Pose} pose
+ * @param {import('./contract.js').Level} level
+ * @param {number} height of its floor, in the frame of its box [m]
  * @param {Color} colour
- * @param {string} level
  */
-function levelBox(size, pose, colour, level) {
+function levelBox({ name, size, pose }, height, colour) {
   const group = new Group();
   const geometry = new BoxGeometry(...size);
   const fill = new MeshBasicMaterial({
@@ -482,25 +480,50 @@ function levelBox(size, pose, colour, level) {
     side: DoubleSide,
   });
   const edges = new LineBasicMaterial({ color: colour, transparent: true, opacity: 0.8 });
-  const floor = new PlaneGeometry(size[0], size[1]).translate(0, 0, -size[2] / 2);
+  const floor = new PlaneGeometry(size[0], size[1]).translate(0, 0, height);
   group.add(new Mesh(floor, fill), new LineSegments(new EdgesGeometry(geometry), edges));
-  group.userData.level = level;
+  group.userData.level = name;
   group.matrixAutoUpdate = false;
   matrixOf(pose, 0, group.matrix);
   return group;
 }
 
 /**
+ * Tells whether a world has a plane as its ground.
+ *
+ * @param {import('./contract.js').World} world
+ */
+function standsOnGround(world) {
+  const shapes = world.models
+    .filter((model) => model.static)
+    .flatMap((model) =>
+      model.links.flatMap((link) => [...link.visuals, ...(link.collisions ?? [])]),
+    );
+  return shapes.some((shape) => shape.geometry.type === 'plane');
+}
+
+/**
+ * Returns the height at which a level's floor is drawn, in the frame of its box: its bottom, or the
+ * ground if that is within the box.
+ *
+ * @param {import('./contract.js').Level} level
+ * @param {boolean} hasGround
+ */
+function floorOf({ size, pose }, hasGround) {
+  const half = size[2] / 2;
+  return hasGround && Math.abs(pose[2]) < half ? -pose[2] + 0.004 : -half;
+}
+
+/**
  * Makes the outline of a buffer on the floor of its level.
  *
- * @param {[number, number, number]} size
- * @param {number} buffer [m]
- * @param {import('./contract.js').Pose} pose
+ * @param {import('./contract.js').Level} level
+ * @param {number} height of its floor, in the frame of its box [m]
  * @param {Color} colour
  */
-function bufferOutline(size, buffer, pose, colour) {
+function bufferOutline({ size, buffer, pose }, height, colour) {
   const [x, y] = [size[0] / 2 + buffer, size[1] / 2 + buffer];
-  const z = -size[2] / 2 + 0.01;
+  const z = height + 0.01;
   const corners = [
     [-x, -y, z],
     [x, -y, z],
