@@ -144,14 +144,9 @@ impl RunState {
             PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
                 self.stopping = Some(reason.clone());
             }
-            PrimaryToObservers::Clock(clock) => {
-                if let Some(stats) = &mut self.stats {
-                    stats.iteration = clock.iteration.0;
-                    stats.sim_time_s = clock.sim_time.seconds();
-                    stats.paused = clock.paused;
-                }
-            }
-            PrimaryToObservers::Announce(Announce::Joined(_) | Announce::Left { .. })
+            // Figures are of one moment: the clock comes with them.
+            PrimaryToObservers::Clock(_)
+            | PrimaryToObservers::Announce(Announce::Joined(_) | Announce::Left { .. })
             | PrimaryToObservers::Heartbeat(_) => {}
         }
         false
