@@ -131,7 +131,7 @@ const actions = {
     return await until('a graph', () => facts.graph);
   },
   async asset({ uri }) {
-    const answer = new Promise((resolve) => client.once('fetchAssetResponse', resolve));
+    const answer = new Promise((resolve) => client.on('fetchAssetResponse', resolve));
     client.fetchAsset(uri, 7);
     const { status, data, error } = await answer;
     return { status, error, bytes: data?.byteLength };
