@@ -254,6 +254,7 @@ fn controls_reach_the_run() {
     wait_for_iteration(&mut browser, stopped + 100);
 
     let time = stopped / 1000 + 1;
+    browser.wait("!document.querySelector('#run-to button').disabled");
     let order = json!({ "op": "type", "selector": "#run-to-time", "text": time.to_string() });
     browser.order(&order);
     browser.click("#run-to button");
