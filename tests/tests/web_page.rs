@@ -1,6 +1,6 @@
 //! Shows that the page of `phalanx web` draws worlds as they are, tells the figures that `show`
-//! tells, controls a run, and outlives runs and servers. Real runs are shown by a real Chromium that
-//! reaches no network; where there is none, these tests say so and pass.
+//! tells, controls a run, and outlives runs and servers. Real runs are shown by a real Chromium
+//! that reaches no network; where there is none, these tests say so and pass.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
