@@ -159,6 +159,12 @@ export class RunPanel {
       this.#heard = [];
       this.#newest = -1;
     }
+    const last = run.events.at(-1)?.number;
+    if (run.recording && last !== undefined && last !== this.#newest) {
+      // Each message has all up to the time that is shown, which may have gone back.
+      this.#heard = [];
+      this.#newest = -1;
+    }
     for (const event of run.events) {
       const number = event.number ?? this.#newest + 1;
       if (number <= this.#newest) continue;
