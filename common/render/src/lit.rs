@@ -8,6 +8,11 @@ use crate::texture::Texture;
 /// Part of the light that comes straight back from what is no metal.
 const REFLECTANCE: f32 = 0.04;
 
+/// Parts of the light from everywhere, and of that from lamps, that pictures show: worlds are made
+/// for viewers in which a white wall in the sun and full ambient light is not yet blinding.
+const AMBIENT_PART: f32 = 0.4;
+const LAMP_PART: f32 = 0.8;
+
 /// A material in amounts of light; textures are numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Look {
@@ -80,7 +85,8 @@ impl Look {
         }
         let dull = 1.0 - 0.6 * self.metalness;
         let above = 0.85 + 0.15 * dot(normal, lighting.up);
-        let mut sum: [f32; 3] = std::array::from_fn(|i| albedo[i] * lighting.ambient[i] * above);
+        let mut sum: [f32; 3] =
+            std::array::from_fn(|i| AMBIENT_PART * albedo[i] * lighting.ambient[i] * above);
         let width = (self.roughness * self.roughness).max(0.02);
         let exponent = (2.0 / (width * width) - 2.0).clamp(1.0, 1000.0);
         for (number, lamp) in lighting.lamps.iter().enumerate() {
@@ -100,7 +106,7 @@ impl Look {
             for i in 0..3 {
                 let mirror = REFLECTANCE + (albedo[i] - REFLECTANCE) * self.metalness;
                 let back = dull * albedo[i] + mirror * highlight;
-                sum[i] += lamp.color[i] * amount * facing * back;
+                sum[i] += LAMP_PART * lamp.color[i] * amount * facing * back;
             }
         }
         sum

@@ -37,7 +37,7 @@ pub struct PictureArguments {
 
 /// Reason why an option of a picture cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParsePictureError {
+pub(super) enum ParsePictureError {
     /// Not a place.
     #[error("a place is three numbers with commas between them: 1,-2,0.5")]
     Place,
