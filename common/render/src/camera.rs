@@ -3,7 +3,7 @@
 use crate::vector::{Vector, add, cross, dot, length, scale, subtract, unit_or};
 
 /// Distance before which nothing is seen \[m\].
-const NEAR: f64 = 0.02;
+pub(crate) const NEAR: f64 = 0.02;
 
 /// A camera without distortion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,8 +53,8 @@ impl Camera {
         let half_height = half_width * height as f64 / width as f64;
         let narrow = half_width.min(half_height);
         // The ball touches the edge of the view where its sine is that of the half angle.
-        let sine = narrow / (1.0 + narrow * narrow).sqrt();
-        let distance = (radius / sine).max(2.0 * NEAR);
+        let sine_of_half = narrow / (1.0 + narrow * narrow).sqrt();
+        let distance = (radius / sine_of_half).max(2.0 * NEAR);
         let from = add(center, scale(unit_or(side, [1.0, 0.0, 0.0]), distance));
         Self::looking(from, center, horizontal_angle)
     }
@@ -92,11 +92,6 @@ impl Camera {
     /// Returns the focal length of a picture so wide, in samples.
     pub(crate) fn length(&self, width: usize) -> f64 {
         width as f64 / 2.0 / self.half_width
-    }
-
-    /// Returns the distance before which nothing is seen \[m\].
-    pub(crate) fn near(&self) -> f64 {
-        NEAR
     }
 }
 

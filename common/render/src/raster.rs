@@ -1,6 +1,6 @@
 //! Triangles on a grid of samples: clipping, coverage, and which triangle is nearest.
 
-use crate::camera::Camera;
+use crate::camera::{Camera, NEAR};
 use crate::vector::Vector;
 
 /// No triangle.
@@ -78,7 +78,7 @@ impl Triangle {
         [width, height]: [usize; 2],
         triangles: &mut Vec<Self>,
     ) {
-        let near = camera.near() as f32;
+        let near = NEAR as f32;
         if corners.iter().all(|corner| corner.at[2] < near) {
             return;
         }
@@ -166,10 +166,14 @@ impl Triangle {
 
     /// Returns the shares of the corners in what is seen at a place of the grid.
     fn shares(&self, x: f64, y: f64) -> [f32; 3] {
-        let [a, b, c] = self.screen;
-        let area = edge(a, b, c);
+        let [first, second, third] = self.screen;
+        let area = edge(first, second, third);
         let here = [x, y];
-        let flat = [edge(b, c, here), edge(c, a, here), edge(a, b, here)];
+        let flat = [
+            edge(second, third, here),
+            edge(third, first, here),
+            edge(first, second, here),
+        ];
         let weighted: [f64; 3] = std::array::from_fn(|i| flat[i] / area * self.inverse[i]);
         let sum: f64 = weighted.iter().sum();
         weighted.map(|share| (share / sum) as f32)

@@ -101,11 +101,11 @@ impl Stage {
         let (center, radius) = self.ball_around(items, poses).unwrap_or((at, 0.5));
         let ahead = rotate(&pose, [1.0, 0.0, 0.0]);
         let level = unit_or([ahead[0], ahead[1], 0.0], [1.0, 0.0, 0.0]);
-        let side = add(scale(level, -1.0), [0.0, 0.0, 0.6]);
+        let behind = add(scale(level, -1.0), [0.0, 0.0, 0.6]);
         Some(Camera::around(
             center,
             2.5 * radius.max(0.05),
-            side,
+            behind,
             angle,
             size,
         ))

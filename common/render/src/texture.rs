@@ -95,11 +95,11 @@ impl Level {
         let (x, right) = nearest(u, self.width);
         let (y, down) = nearest(v, self.height);
         let pixel = |x: usize, y: usize| self.pixels[y * self.width + x];
-        let [a, b] = [pixel(x[0], y[0]), pixel(x[1], y[0])];
-        let [c, d] = [pixel(x[0], y[1]), pixel(x[1], y[1])];
+        let row = |y: usize| [pixel(x[0], y), pixel(x[1], y)];
+        let (above, below) = (row(y[0]), row(y[1]));
         std::array::from_fn(|i| {
-            let above = a[i] + (b[i] - a[i]) * right;
-            let below = c[i] + (d[i] - c[i]) * right;
+            let between = |[west, east]: [[f32; 4]; 2]| west[i] + (east[i] - west[i]) * right;
+            let (above, below) = (between(above), between(below));
             above + (below - above) * down
         })
     }

@@ -361,8 +361,14 @@ fn rgb([red, green, blue, _]: sdf::Color) -> [f64; 3] {
 }
 
 fn numbers(pose: &sdf::Pose) -> Pose {
-    let ([x, y, z], [i, j, k, w]) = (pose.position, pose.orientation_xyzw);
-    [x, y, z, i, j, k, w]
+    let (position, orientation) = (pose.position, pose.orientation_xyzw);
+    std::array::from_fn(|i| {
+        if i < 3 {
+            position[i]
+        } else {
+            orientation[i - 3]
+        }
+    })
 }
 
 #[cfg(test)]

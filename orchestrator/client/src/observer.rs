@@ -356,10 +356,9 @@ impl Pending {
             Reply::Layout(layout) => Some(Feed::Layout(layout)),
             Reply::Topics(topics) => Some(Feed::Topics(topics)),
             // The view has no place for it, and does not ask.
-            Reply::Clients(_)
-            | Reply::Barrier(_)
-            | Reply::Participants(_)
-            | Reply::Scene(_) => None,
+            Reply::Clients(_) | Reply::Barrier(_) | Reply::Participants(_) | Reply::Scene(_) => {
+                None
+            }
             Reply::Done { iteration, .. } => Some(Feed::Reply {
                 command,
                 result: Ok(iteration),

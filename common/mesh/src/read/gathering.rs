@@ -71,12 +71,11 @@ impl Gathering {
         if let Some((_, index)) = known {
             return *index;
         }
-        let index = match names.iter().find_map(|name| side_file(name)) {
-            Some(bytes) => self.add_image(name, bytes),
-            None => {
-                self.tell(format!("the image {name:?} cannot be found beside it"));
-                None
-            }
+        let index = if let Some(bytes) = names.iter().find_map(|name| side_file(name)) {
+            self.add_image(name, bytes)
+        } else {
+            self.tell(format!("the image {name:?} cannot be found beside it"));
+            None
         };
         self.images.push((name.to_owned(), index));
         index

@@ -184,12 +184,11 @@ impl Builder<'_> {
         let id = asset.parse::<AssetId>().ok();
         let found = id.and_then(|id| self.assets.get(&id));
         let image = found.and_then(|found| ImageFile::new(found.bytes.to_vec()).ok());
-        let number = match image {
-            Some(image) => self.keep_image(&image, asset),
-            None => {
-                self.tell(format!("a texture is not drawn: {asset} is missing"));
-                None
-            }
+        let number = if let Some(image) = image {
+            self.keep_image(&image, asset)
+        } else {
+            self.tell(format!("a texture is not drawn: {asset} is missing"));
+            None
         };
         self.textures.insert(asset.to_owned(), number);
         number

@@ -21,7 +21,7 @@ const GLTF_DEFAULT: f32 = 1.0;
 pub(super) struct Materials<'d> {
     buffers: &'d [Cow<'d, [u8]>],
     side_file: &'d SideFile<'d>,
-    materials: BTreeMap<usize, Option<usize>>,
+    numbers: BTreeMap<usize, Option<usize>>,
     images: BTreeMap<usize, Option<usize>>,
 }
 
@@ -30,7 +30,7 @@ impl<'d> Materials<'d> {
         Self {
             buffers,
             side_file,
-            materials: BTreeMap::new(),
+            numbers: BTreeMap::new(),
             images: BTreeMap::new(),
         }
     }
@@ -42,12 +42,12 @@ impl<'d> Materials<'d> {
         gathering: &mut Gathering,
     ) -> Option<usize> {
         let index = material.index()?;
-        if let Some(known) = self.materials.get(&index) {
+        if let Some(known) = self.numbers.get(&index) {
             return *known;
         }
         let own = self.read(material, gathering);
         let number = gathering.add_material(own);
-        self.materials.insert(index, number);
+        self.numbers.insert(index, number);
         number
     }
 
