@@ -39,11 +39,6 @@ pub(super) fn replay(arguments: &ReplayArguments) -> CommandResult {
 /// Shows a recording in a view.
 fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> CommandResult {
     let file = &arguments.file;
-    #[cfg(not(feature = "ros2"))]
-    if arguments.ros.ros2 {
-        let missing = crate::launch::ros2_control::NOT_BUILT;
-        return Err(Failed::message(ExitCode::Usage, missing));
-    }
     if !arguments.ros.headless {
         let hint = "--info for what is in the recording, --verify to simulate it again, or --ros2 \
                     --headless to publish it";
@@ -82,11 +77,16 @@ fn follower(
     started.transpose()
 }
 
+/// Refuses it, if it is asked for: this build has no ROS 2.
 #[cfg(not(feature = "ros2"))]
 fn follower(
-    _: &ReplayArguments,
+    arguments: &ReplayArguments,
     _: &mut Player<BufReader<File>>,
 ) -> Result<Option<Follower>, Failed> {
+    if arguments.ros.ros2 {
+        let missing = crate::launch::ros2_control::NOT_BUILT;
+        return Err(Failed::message(ExitCode::Usage, missing));
+    }
     Ok(None)
 }
 
