@@ -108,7 +108,7 @@ impl Bench {
             digests.iter().all(|digest| *digest == digests[0]),
             "nodes change no bit: {digests:?}"
         );
-        (rates.map(|rates| median(rates)), heard / TURNS)
+        (rates.map(median), heard / TURNS)
     }
 
     fn run(&self, flags: &[&str]) -> Value {

@@ -132,7 +132,7 @@ impl Bench {
             assert_eq!(response["success"], true, "{response}");
             let barrier = &response["barrier"];
             assert_eq!(barrier["iteration"], expected, "{response}");
-            let x = self.check(barrier, expected);
+            let x = check(barrier, expected);
             let_pass(pause);
             let answer = json!({
                 "name": "pilot", "iteration": expected,
@@ -161,25 +161,6 @@ impl Bench {
         digests.expect("digests are written")
     }
 
-    /// Shows what a barrier told, and returns the robot's x \[m\].
-    fn check(&self, barrier: &Value, iteration: u64) -> f64 {
-        assert_eq!(barrier["failures"], json!([]));
-        assert_eq!(barrier["entities"], json!(["r0"]));
-        let nanosec = iteration % 1000 * 1_000_000;
-        assert_eq!(barrier["sim_time"]["nanosec"], nanosec);
-        let messages = barrier["messages"].as_array().expect("messages are a list");
-        if iteration == 0 {
-            return 0.0;
-        }
-        assert_eq!(messages.len() as u64, EVERY / ODOMETRY_EVERY, "{barrier}");
-        let last = messages.last().expect("it is not empty");
-        assert_eq!(last["type"], "nav_msgs/msg/Odometry");
-        let data: Vec<u8> = serde_json::from_value(last["data"].clone()).expect("bytes");
-        let odometry: Odometry = from_cdr(&data).expect("it is CDR");
-        assert_eq!(u64::from(odometry.header.stamp.nanosec), nanosec);
-        odometry.pose.pose.position.x
-    }
-
     /// Shows that wrong requests are refused with a reason.
     fn refusals(&mut self) {
         for (request, reason) in [
@@ -206,6 +187,25 @@ impl Drop for Bench {
         let _ = self.peer.kill();
         let _ = self.peer.wait();
     }
+}
+
+/// Shows what a barrier told, and returns the robot's x \[m\].
+fn check(barrier: &Value, iteration: u64) -> f64 {
+    assert_eq!(barrier["failures"], json!([]));
+    assert_eq!(barrier["entities"], json!(["r0"]));
+    let nanosec = iteration % 1000 * 1_000_000;
+    assert_eq!(barrier["sim_time"]["nanosec"], nanosec);
+    let messages = barrier["messages"].as_array().expect("messages are a list");
+    if iteration == 0 {
+        return 0.0;
+    }
+    assert_eq!(messages.len() as u64, EVERY / ODOMETRY_EVERY, "{barrier}");
+    let last = messages.last().expect("it is not empty");
+    assert_eq!(last["type"], "nav_msgs/msg/Odometry");
+    let data: Vec<u8> = serde_json::from_value(last["data"].clone()).expect("bytes");
+    let odometry: Odometry = from_cdr(&data).expect("it is CDR");
+    assert_eq!(u64::from(odometry.header.stamp.nanosec), nanosec);
+    odometry.pose.pose.position.x
 }
 
 fn twist(ahead: f64) -> Twist {
