@@ -372,18 +372,16 @@ fn hand_offs_and_migrations_lose_and_double_no_message() {
 fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
     // Both robots are put on the other's side, again and again; more often than is counted, since
     // they wait where they are while a cell moves.
-    let schedule: String = (1..=112)
-        .map(|turn| {
-            let side = if turn % 2 == 1 { 3 } else { -3 };
-            let pose = |model: &str, x: i32, y: f64| {
-                json!({"model": model, "pose": [x, y, 0.2, 0, 0, 0, 1]})
-            };
-            let poses = [pose("r0", side, 0.0), pose("r1", -side, 1.5)];
-            let command = json!({"set-poses": {"poses": poses}});
-            let line = json!({"iteration": turn * 44, "command": command});
-            format!("{line}\n")
-        })
-        .collect();
+    let mut schedule = String::new();
+    for turn in 1..=112 {
+        let side = if turn % 2 == 1 { 3 } else { -3 };
+        let pose =
+            |model: &str, x: i32, y: f64| json!({"model": model, "pose": [x, y, 0.2, 0, 0, 0, 1]});
+        let poses = [pose("r0", side, 0.0), pose("r1", -side, 1.5)];
+        let command = json!({"set-poses": {"poses": poses}});
+        schedule += &json!({"iteration": turn * 44, "command": command}).to_string();
+        schedule.push('\n');
+    }
     let Some(mut run) = Run::start_with(2, 2, Some(&schedule)) else {
         return;
     };
