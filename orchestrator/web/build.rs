@@ -43,9 +43,10 @@ fn main() -> io::Result<()> {
         writeln!(
             table,
             "    PageFile {{ path: {:?}, digest: \"{:016x}\", \
-             packed: include_bytes!({packed:?}) }},",
+             packed: include_bytes!({:?}) }},",
             inner.display().to_string(),
             digest(&content),
+            packed.display().to_string(),
         )
         .expect("a text takes all");
     }
