@@ -73,7 +73,7 @@ impl LinkFrames {
         let passes = iteration / self.stride != self.last_iteration / self.stride;
         let is_back = iteration < self.last_iteration;
         self.last_iteration = iteration;
-        if !(passes || is_back || step.paused || step.anew) {
+        if !(passes || is_back || step.paused || step.reset) {
             return false;
         }
         if let Some(made_at) = self.made_at

@@ -40,7 +40,7 @@ impl Scenes {
 
     /// Takes note of the models that come and go with a step.
     pub(super) fn on_step(&mut self, step: &Step) {
-        if step.anew {
+        if step.reset {
             self.spawned.clear();
             self.gone.clear();
             self.tell(Change::Anew);

@@ -155,7 +155,7 @@ impl Recorded {
                 }
                 self.player.act(wish)?;
                 self.show()?;
-                let seconds = self.player.place().now.seconds();
+                let seconds = self.player.position().now.seconds();
                 let message = format!("the recording is at {seconds:.3} s");
                 self.done(call, Outcome::done(message, None))?;
             }

@@ -105,7 +105,7 @@ mod tests {
         let mut inbox = RosInbox::default();
         let mut told = |now_ms: u64, refused: usize| {
             let mut out = Vec::new();
-            let now = SessionTime::from_nanos(now_ms * 1_000_000);
+            let now = SessionTime(now_ms * 1_000_000);
             let mut cx = Context::new(now, protocol::Iteration(7), &mut out);
             for number in 0..refused {
                 cx.event(Severity::Warning, REFUSED, format!("no {number}"));
