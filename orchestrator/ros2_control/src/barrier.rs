@@ -118,7 +118,8 @@ async fn held<O: Outside>(control: &Control<O>, command: Command) -> Result<Barr
         | Reply::Layout(_)
         | Reply::Topics(_)
         | Reply::Clients(_)
-        | Reply::Participants(_) => Err(Failure::other_answer().into()),
+        | Reply::Participants(_)
+        | Reply::Scene(_) => Err(Failure::other_answer().into()),
     }
 }
 
