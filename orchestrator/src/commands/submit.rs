@@ -68,8 +68,8 @@ fn text(program: &Path, folder: &Path, words: &str) -> String {
         "#!/bin/sh\n\
          #SBATCH --job-name=phalanx\n\
          # The primary runs beside this script on the first node, a secondary in each task.\n\
-         # A minute before the job's time ends, the run is interrupted: its journal has all of it,\n\
-         # and `phalanx resume` goes on in another job.\n\
+         # A minute before the job's time ends, the run is interrupted: its journal has all of\n\
+         # it, and `phalanx resume` goes on in another job.\n\
          #SBATCH --signal=B:TERM@60\n\
          cd {}\n\
          exec {} run --headless {words}\n",
