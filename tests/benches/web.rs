@@ -32,8 +32,8 @@ fn main() {
     let scratch = Scratch::new();
     let _run = start_run(&scratch);
     let server = start_server(&scratch);
-    let link = server.stdout();
-    let address = link
+    let told = server.stdout();
+    let address = told
         .trim()
         .trim_start_matches("http://")
         .trim_end_matches('/');
@@ -198,7 +198,7 @@ fn read_frame(reader: &mut impl Read) -> Option<(u8, Vec<u8>)> {
 /// Returns a text as clients send it, with a mask that changes nothing.
 fn masked(text: &[u8]) -> Vec<u8> {
     let length = u16::try_from(text.len()).expect("a short text");
-    let mut frame = vec![TEXT, 0x80 | 126];
+    let mut frame = vec![TEXT, 0x80 | 0x7e];
     frame.extend(length.to_be_bytes());
     frame.extend([0; 4]);
     frame.extend(text);

@@ -4,6 +4,7 @@
 //! It needs `sshd`, `ssh` and `ssh-keygen` (packages openssh-server and openssh-client); where one
 //! is missing, a test says so and has nothing to do.
 
+use std::fmt::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -145,7 +146,7 @@ fn server_settings(folder: &Path, port: u16, hidden: Option<&Path>) -> String {
         );
         write(&script, &lines);
         let _ = Command::new("chmod").arg("755").arg(&script).status();
-        text.push_str(&format!("ForceCommand {}\n", script.display()));
+        let _ = writeln!(text, "ForceCommand {}", script.display());
     }
     text
 }

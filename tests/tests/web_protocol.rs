@@ -135,7 +135,7 @@ impl Peer {
         self.ask("last", json!({ "topic": topic }))["message"].take()
     }
 
-    fn call(&mut self, service: &str, request: Value) -> Value {
+    fn call(&mut self, service: &str, request: &Value) -> Value {
         self.ask("call", json!({ "service": service, "request": request }))
     }
 
@@ -194,29 +194,24 @@ fn foxglove_s_own_client_sees_and_steers_a_run() {
         "time",
         "connectionGraph",
     ] {
-        let abilities = info["capabilities"].as_array().unwrap();
+        let abilities = list(&info["capabilities"]);
         assert!(abilities.iter().any(|one| one == wanted), "{info}");
     }
     let scene = {
         peer.subscribe("/phalanx/scene");
         peer.last("/phalanx/scene")
     };
-    let models = scene["worlds"][0]["models"].as_array().unwrap();
+    let models = list(&scene["worlds"][0]["models"]);
     let rover = models
         .iter()
         .find(|model| model["name"] == "rover")
-        .unwrap();
-    let links: Vec<u64> = rover["links"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(link_id)
-        .collect();
+        .expect("as the protocol has it");
+    let links: Vec<u64> = list(&rover["links"]).iter().map(link_id).collect();
     assert!(links.len() > 1, "{rover}");
     peer.subscribe("/phalanx/poses");
     peer.subscribe("/phalanx/run");
     // Each step is told as it was done, and is what the terminal tells.
-    let stepped = peer.call("/phalanx/step", json!({ "count": 25 }));
+    let stepped = peer.call("/phalanx/step", &json!({ "count": 25 }));
     assert_eq!(
         (&stepped["ok"], &stepped["iteration"]),
         (&json!(true), &json!(25)),
@@ -228,7 +223,7 @@ fn foxglove_s_own_client_sees_and_steers_a_run() {
     assert_eq!(told["state"], "paused");
     // Every link of the rover is where the rover is, by the origin that the terminal tells.
     let poses = peer.wait("/phalanx/poses", |poses| poses["iteration"] == 25);
-    let found = poses["links"].as_array().unwrap().iter();
+    let found = list(&poses["links"]).iter();
     let found: Vec<&Value> = found
         .filter(|one| links.contains(&link_id_of_pose(one)))
         .collect();
@@ -236,8 +231,8 @@ fn foxglove_s_own_client_sees_and_steers_a_run() {
     let performers = shown(&scratch, "seen", "performers");
     let origin = position_of(&performers, "rover");
     for link in &found {
-        let at = link["position"].as_array().unwrap();
-        let way = (0..3).map(|axis| (at[axis].as_f64().unwrap() - origin[axis]).powi(2));
+        let at = list(&link["position"]);
+        let way = (0..3).map(|axis| (number(&at[axis]) - origin[axis]).powi(2));
         assert!(way.sum::<f64>().sqrt() < 1.0, "{link} {origin:?}");
     }
     the_layout_fits(&mut peer);
@@ -252,10 +247,11 @@ fn the_layout_fits(peer: &mut Peer) {
         serde_json::from_slice(&std::fs::read(layout).expect("a layout")).expect("it is JSON");
     let services = peer.ask("services", json!({}));
     let channels = peer.ask("channels", json!({}));
-    let has = |list: &Value, key: &str, name: &str| {
-        list.as_array().unwrap().iter().any(|one| one[key] == name)
-    };
-    for (panel, settings) in layout["configById"].as_object().unwrap() {
+    let has = |all: &Value, key: &str, name: &str| list(all).iter().any(|one| one[key] == name);
+    for (panel, settings) in layout["configById"]
+        .as_object()
+        .expect("as the protocol has it")
+    {
         if let Some(name) = settings["serviceName"].as_str() {
             assert!(has(&services, "name", name), "{panel}: {name}");
         }
@@ -276,18 +272,21 @@ fn the_layout_fits(peer: &mut Peer) {
 
 /// What is no request is refused, and the client goes on.
 fn refuses_what_is_no_request(peer: &mut Peer) {
-    let refused = peer.call("/phalanx/step", json!({ "count": "many" }));
+    let refused = peer.call("/phalanx/step", &json!({ "count": "many" }));
     assert!(
         refused["failure"]
             .as_str()
-            .unwrap()
+            .expect("as the protocol has it")
             .contains("whole number"),
         "{refused}"
     );
-    let refused = peer.call("/phalanx/command", json!({ "text": "remove nothing" }));
+    let refused = peer.call("/phalanx/command", &json!({ "text": "remove nothing" }));
     assert_eq!(refused["ok"], false, "{refused}");
     assert!(
-        refused["message"].as_str().unwrap().contains("nothing"),
+        refused["message"]
+            .as_str()
+            .expect("as the protocol has it")
+            .contains("nothing"),
         "{refused}"
     );
     for text in [
@@ -316,21 +315,18 @@ fn drives(scratch: &Scratch, peer: &mut Peer, server: &Server) {
         json!({ "set": [{ "name": "paused", "value": false }] }),
     );
     assert!(
-        set.as_array()
-            .unwrap()
-            .iter()
-            .any(|one| one["name"] == "paused"),
+        list(&set).iter().any(|one| one["name"] == "paused"),
         "{set}"
     );
     let graph = peer.ask("graph", json!({}));
-    let subscribed = graph["subscribedTopics"].as_array().unwrap();
+    let subscribed = list(&graph["subscribedTopics"]);
     assert!(
         subscribed.iter().any(|topic| topic["name"] == ROVER),
         "{graph}"
     );
     peer.subscribe("/model/rover/odometry");
     let twist = json!({ "linear": { "x": 0.5 } });
-    let moves = |message: &Value| message["twist"]["linear"]["x"].as_f64().unwrap() > 0.1;
+    let moves = |message: &Value| number(&message["twist"]["linear"]["x"]) > 0.1;
     peer.ask(
         "publish",
         json!({ "topic": ROVER, "kind": "gz.msgs.Twist", "message": twist }),
@@ -340,7 +336,7 @@ fn drives(scratch: &Scratch, peer: &mut Peer, server: &Server) {
     peer.ask("closed", json!({}));
     peer.connect(server);
     peer.subscribe("/model/rover/odometry");
-    let stands = |message: &Value| message["twist"]["linear"]["x"].as_f64().unwrap().abs() < 1e-3;
+    let stands = |message: &Value| number(&message["twist"]["linear"]["x"]).abs() < 1e-3;
     peer.wait("/model/rover/odometry", stands);
     let stats = shown(scratch, "seen", "stats");
     assert_eq!(stats["state"], "running");
@@ -356,20 +352,20 @@ fn a_lost_run_is_told_and_found_again() {
     let server = Server::start(&scratch, "web", &["lost"]);
     peer.connect(&server);
     peer.subscribe("/phalanx/run");
-    peer.call("/phalanx/step", json!({ "count": 5 }));
+    peer.call("/phalanx/step", &json!({ "count": 5 }));
     peer.wait("/phalanx/run", |run| run["iteration"] == 5);
     let (code, _, errors) = scratch.phalanx_says(&["ctl", "lost", "stop"]);
     assert_eq!(code, 0, "{errors}");
     let ended = peer.wait("/phalanx/run", |run| run["state"] == "ended");
     assert!(ended["end"]["cause"].is_string(), "{ended}");
-    let refused = peer.call("/phalanx/play", json!({}));
+    let refused = peer.call("/phalanx/play", &json!({}));
     assert_eq!(refused["ok"], false, "{refused}");
     drop(run);
     let _again = start_run(&scratch, "lost", &["--secondaries=0"]);
     peer.wait("/phalanx/run", |run| {
         run["state"] == "paused" && run["iteration"] == 0
     });
-    let stepped = peer.call("/phalanx/step", json!({}));
+    let stepped = peer.call("/phalanx/step", &json!({}));
     assert_eq!(stepped["iteration"], 1, "{stepped}");
 }
 
@@ -546,7 +542,7 @@ fn a_recording_is_played_sought_and_paused() {
     );
     let server = Server::start(&scratch, "web", &[file.to_str().expect("a plain path")]);
     let info = peer.connect(&server);
-    let abilities = info["capabilities"].as_array().unwrap();
+    let abilities = list(&info["capabilities"]);
     assert!(
         abilities.iter().any(|one| one == "playbackControl"),
         "{info}"
@@ -555,28 +551,36 @@ fn a_recording_is_played_sought_and_paused() {
         peer.subscribe(topic);
     }
     let scene = peer.last("/phalanx/scene");
-    let models = scene["worlds"][0]["models"].as_array().unwrap();
+    let models = list(&scene["worlds"][0]["models"]);
     assert!(
         models.iter().any(|model| model["name"] == "rover"),
         "{scene}"
     );
-    let sought = peer.call("/phalanx/seek", json!({ "sim_time_s": 1.0 }));
+    let sought = peer.call("/phalanx/seek", &json!({ "sim_time_s": 1.0 }));
     assert_eq!(sought["ok"], true, "{sought}");
-    let there = |run: &Value| (run["recording"]["now_s"].as_f64().unwrap() - 1.0).abs() < 0.1;
+    let there = |run: &Value| (number(&run["recording"]["now_s"]) - 1.0).abs() < 0.1;
     let run = peer.wait("/phalanx/run", there);
     assert_eq!(run["state"], "paused");
     assert_eq!(run["recording"]["end_s"].as_f64(), Some(2.0));
-    assert_eq!(peer.call("/phalanx/play", json!({}))["ok"], true);
+    assert_eq!(peer.call("/phalanx/play", &json!({}))["ok"], true);
     peer.wait("/phalanx/run", |run| {
-        run["recording"]["now_s"].as_f64().unwrap() > 1.5
+        number(&run["recording"]["now_s"]) > 1.5
     });
     peer.wait("/phalanx/run", |run| run["state"] == "paused");
     let first = peer.last("/phalanx/poses");
-    assert!(!first["links"].as_array().unwrap().is_empty(), "{first}");
-    peer.call("/phalanx/seek", json!({ "sim_time_s": 0.0 }));
+    assert!(!list(&first["links"]).is_empty(), "{first}");
+    peer.call("/phalanx/seek", &json!({ "sim_time_s": 0.0 }));
     peer.wait("/phalanx/poses", |poses| {
-        poses["iteration"].as_u64().unwrap() < 100
+        poses["iteration"].as_u64().expect("as the protocol has it") < 100
     });
+}
+
+fn list(value: &Value) -> &Vec<Value> {
+    value.as_array().expect("the protocol has a list here")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("the protocol has a number here")
 }
 
 fn link_id(link: &Value) -> u64 {

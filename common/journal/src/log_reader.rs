@@ -336,7 +336,7 @@ impl Tail {
                     }
                 }
                 Record::Target(target) if mark.commits >= after.commits => {
-                    self.target = Some(target)
+                    self.target = Some(target);
                 }
                 Record::Target(_) => {}
             }

@@ -10,7 +10,7 @@ use scene::{Assets, AssetsError, Scene};
 use super::{AskError, Connection, Reach, ask_over};
 
 /// Time that is given to one answer: the first makes the scene, which may have many meshes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Time after which a question is asked again that came too soon.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -58,9 +58,8 @@ impl SceneFetch {
         let connection = Connection::open(reach, false).map_err(AskError::from)?;
         let mut asking = Asking { connection, reach };
         'anew: for _ in 0..ATTEMPTS {
-            let first = match asking.part(None, 0).await? {
-                Some(part) => part,
-                None => return Err(FetchSceneError::Broken),
+            let Some(first) = asking.part(None, 0).await? else {
+                return Err(FetchSceneError::Broken);
             };
             if self.digest == Some(first.digest) {
                 return Ok(None);

@@ -24,7 +24,7 @@ pub struct WebArguments {
     /// file that has it; other addresses than loopback get a random one
     #[arg(long, value_name = "TEXT | @FILE", hide_env_values = true)]
     pub token: Option<String>,
-    /// A site whose pages may connect, too, such as https://viewer.example
+    /// A site whose pages may connect, too, such as `https://viewer.example`
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     pub allow_origin: Vec<String>,
     /// Open the page in the browser of this machine

@@ -4,6 +4,8 @@
 mod here;
 mod there;
 
+use std::fmt::Write;
+
 use protocol::ExitCode;
 use run::RunSpec;
 use serde::Serialize;
@@ -108,10 +110,7 @@ fn text(findings: &[Finding]) -> String {
     let mut text = table.render();
     for finding in findings {
         if let Some(remedy) = &finding.remedy {
-            text.push_str(&format!(
-                "\n{}: {}: {remedy}",
-                finding.machine, finding.check
-            ));
+            let _ = write!(text, "\n{}: {}: {remedy}", finding.machine, finding.check);
         }
     }
     if findings.iter().any(|finding| finding.remedy.is_some()) {

@@ -59,7 +59,7 @@ fn exit_code(code: i32) -> ExitCode {
 fn script(arguments: &SubmitArguments) -> Result<String, Failed> {
     let program = std::env::current_exe().context("this program has no path")?;
     let folder = std::env::current_dir().context("the working directory is gone")?;
-    let words: Vec<String> = arguments.words.iter().map(|word| quoted(word)).collect();
+    let words: Vec<String> = arguments.words.iter().map(quoted).collect();
     Ok(text(&program, &folder, &words.join(" ")))
 }
 

@@ -172,7 +172,9 @@ pub fn prepare(spec: &RunSpec, worker: &Path) -> Result<Vec<PreparedHost>, Vec<H
             .map(|host| scope.spawn(|| prepare(host)))
             .collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread.join().expect("a preparation does not panic")
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         threads.into_iter().map(join).collect()
     });
@@ -254,7 +256,7 @@ impl Preparation<'_> {
             return Ok((*path).to_owned());
         }
         if may_copy && self.host.worker.is_none() {
-            return self.copy(system);
+            return self.copy(&system);
         }
         let found: Vec<String> = workers
             .iter()
@@ -273,7 +275,7 @@ impl Preparation<'_> {
     }
 
     /// Copies the worker program into the cache of the host's user.
-    fn copy(&self, system: String) -> Result<String, HostProblem> {
+    fn copy(&self, system: &str) -> Result<String, HostProblem> {
         let script = format!(
             "d={}; mkdir -p \"$d\" && cat > \"$d/worker.$$\" && chmod 755 \"$d/worker.$$\" && \
              mv \"$d/worker.$$\" \"$d/worker\" && \"$d/worker\" --version >/dev/null && \
@@ -284,7 +286,7 @@ impl Preparation<'_> {
         let file = file.map_err(|error| HostProblem::OwnWorker(self.worker.to_owned(), error))?;
         let in_vain = |why: String| HostProblem::CopiedInVain {
             host: self.host.name.clone(),
-            system: system.clone(),
+            system: system.to_owned(),
             why,
         };
         let answer = match self.connection.ask_with(&script, Some(file), COPY_TIME) {

@@ -335,7 +335,7 @@ impl<R: Read + Seek> Player<R> {
                     topic: channel.topic.clone(),
                     kind: channel.schema.clone(),
                     sim_time: message.sim_time,
-                    json: message.data.to_vec(),
+                    json: message.data.clone(),
                 });
             }
         }

@@ -190,8 +190,9 @@ impl Commands {
                     self.reopen_at = Some(Instant::now() + REOPEN_TIME);
                     return self.give_up(&reason);
                 }
-                Some(News::Unreadable(_)) => {}
-                Some(News::StartedAnew | News::Status(_) | News::Message(_)) => {}
+                Some(
+                    News::Unreadable(_) | News::StartedAnew | News::Status(_) | News::Message(_),
+                ) => {}
                 None => self.reopen_at = Some(Instant::now() + REOPEN_TIME),
             }
         }

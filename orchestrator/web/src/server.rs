@@ -1,4 +1,4 @@
-//! [`Server`]: pages, assets and WebSockets on one port.
+//! [`Server`]: pages, assets and `WebSocket`s on one port.
 //!
 //! Knows connections and requests, and nothing of runs: clients go to the [`crate::hub`].
 
@@ -35,7 +35,7 @@ const VIEWERS_MAX: usize = 64;
 /// Time in which a request must have come.
 const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 /// Time for which a connection without a WebSocket is kept.
-const CONNECTION_TIME_MAX: Duration = Duration::from_secs(300);
+const CONNECTION_TIME_MAX: Duration = Duration::from_mins(5);
 /// The largest head of a request \[bytes\].
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// The most headers of a request.

@@ -48,12 +48,12 @@ impl ShownScene {
     /// Makes a scene of boxes around models, where no more is known.
     pub fn of_layout(layout: &Layout, world: &str) -> Self {
         let mut models = Vec::new();
-        let mut link_id = 0;
         let statics = layout.statics.iter().map(|outline| (outline, true));
         let moving = layout.performers.iter().map(|outline| (outline, false));
         for (outline, is_static) in statics.chain(moving) {
-            models.push(outlined(outline, is_static, models.len() as u32, link_id));
-            link_id += 1;
+            // Each has one link, so that its number is that of the model.
+            let number = models.len() as u32;
+            models.push(outlined(outline, is_static, number, number));
         }
         let world = World {
             world: world.to_owned(),
@@ -70,7 +70,7 @@ impl ShownScene {
         };
         let problem = "shapes are not known: each model is the box around it at the start";
         let mut scene = Scene::default();
-        scene.frame = scene::FRAME.to_owned();
+        scene::FRAME.clone_into(&mut scene.frame);
         scene.worlds = vec![world];
         scene.problems = vec![problem.to_owned()];
         Self {

@@ -89,7 +89,8 @@ async fn converse(
                 match read(&incoming) {
                     None => {}
                     Some(Ok(said)) => {
-                        if news.send((id, ViewerNews::Said(said))).await.is_err() {
+                        let is_heard = news.send((id, ViewerNews::Said(said))).await.is_ok();
+                        if !is_heard {
                             return;
                         }
                     }

@@ -160,7 +160,9 @@ impl Viewers {
             let gone = viewer.subscriptions.iter();
             let gone = gone.filter(|(_, channel)| channels.contains(channel));
             let gone: Vec<SubscriptionId> = gone.map(|(id, _)| *id).collect();
-            gone.into_iter().for_each(|id| viewer.unsubscribe(id));
+            for id in gone {
+                viewer.unsubscribe(id);
+            }
         }
     }
 
@@ -193,7 +195,7 @@ impl Viewers {
         make: impl FnOnce() -> ChannelMessage,
     ) {
         let mut make = Some(make);
-        let mut made = None;
+        let mut shared = None;
         for viewer in self.0.values_mut() {
             for (id, _) in viewer
                 .subscriptions
@@ -201,7 +203,7 @@ impl Viewers {
                 .filter(|(_, one)| **one == channel)
             {
                 if viewer.whole_due.remove(id) {
-                    let message = made.get_or_insert_with(|| {
+                    let message = shared.get_or_insert_with(|| {
                         let make = make.take().expect("it is made once");
                         make()
                     });
@@ -306,7 +308,7 @@ mod tests {
     fn channels_that_are_gone_have_no_subscriptions() {
         let mut viewers = Viewers::default();
         viewers.insert(ViewerId(1), Outbox::default());
-        for number in 0..SUBSCRIPTIONS_MAX as u32 + 1 {
+        for number in 0..=SUBSCRIPTIONS_MAX as u32 {
             let subscription = Subscription {
                 id: SubscriptionId(number),
                 channel_id: CHANNEL,

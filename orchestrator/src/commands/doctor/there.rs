@@ -25,7 +25,7 @@ pub(super) fn examine(spec: &RunSpec) -> Vec<Finding> {
             .iter()
             .map(|host| scope.spawn(|| examine_one(spec, host)))
             .collect();
-        let results = threads.into_iter().map(|thread| thread.join());
+        let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
         results.flat_map(Result::unwrap_or_default).collect()
     })
 }
@@ -82,7 +82,7 @@ fn clock_finding(name: &str, clock: Option<f64>, (before, after): (f64, f64)) ->
         return Finding::ok(name, "clock", "it does not say its time");
     };
     let error = (after - before) / 2.0;
-    let offset = clock - (before + after) / 2.0;
+    let offset = clock - f64::midpoint(before, after);
     let found = Finding::ok(name, "clock", format!("{offset:+.2} s, \u{b1}{error:.2} s"));
     if offset.abs() > CLOCK_WANTED_S + error {
         found.worse(

@@ -45,12 +45,11 @@ pub(super) fn show(target: &Target, arguments: &ShowArguments) -> CommandResult 
     let is_lapse = arguments.picture.every.is_some();
     let drawn = async {
         let mut studio = Studio::open(target, arguments, size).await?;
-        match (arguments.picture.every, &arguments.picture.output) {
-            (Some(every), Some(folder)) => studio.lapse(every, folder).await,
-            _ => {
-                let snapshot = studio.snapshot().await?;
-                output::print_bytes(&studio.picture(&snapshot).await?)
-            }
+        if let (Some(every), Some(folder)) = (arguments.picture.every, &arguments.picture.output) {
+            studio.lapse(every, folder).await
+        } else {
+            let snapshot = studio.snapshot().await?;
+            output::print_bytes(&studio.picture(&snapshot).await?)
         }
     };
     runtime()?.block_on(async {

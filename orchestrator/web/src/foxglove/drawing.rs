@@ -212,7 +212,7 @@ fn turn_to([x, y, z]: [f64; 3]) -> LinkPose {
         return [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
     }
     // Half of the way between z and the normal.
-    let w = ((1.0 + z) / 2.0).sqrt();
+    let w = f64::midpoint(1.0, z).sqrt();
     [0.0, 0.0, 0.0, -y / (2.0 * w), x / (2.0 * w), 0.0, w]
 }
 

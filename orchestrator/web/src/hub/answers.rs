@@ -184,9 +184,9 @@ impl Hub {
                 self.publish_scene();
             }
             ClientText::Unsubscribe { subscription_ids } => {
-                subscription_ids
-                    .into_iter()
-                    .for_each(|id| viewer.unsubscribe(id));
+                for id in subscription_ids {
+                    viewer.unsubscribe(id);
+                }
                 self.give_orders();
             }
             ClientText::Advertise { channels } => {
@@ -197,9 +197,9 @@ impl Hub {
                 }
             }
             ClientText::Unadvertise { channel_ids } => {
-                channel_ids
-                    .into_iter()
-                    .for_each(|id| viewer.unadvertise(id));
+                for id in channel_ids {
+                    viewer.unadvertise(id);
+                }
             }
             ClientText::GetParameters {
                 parameter_names,

@@ -49,9 +49,9 @@ impl Hub {
                 time_ns,
                 payload: transforms.to_string().into(),
             };
-            let changed =
+            let moved =
                 changes.map(|_| message(foxglove::transforms(poses.changed_frames(), time_ns)));
-            self.viewers.publish_changes(id, changed.as_ref(), || {
+            self.viewers.publish_changes(id, moved.as_ref(), || {
                 message(foxglove::transforms(poses.frames(), time_ns))
             });
         }

@@ -118,17 +118,19 @@ fn several_links(world: &World) -> BTreeSet<&str> {
 /// Returns where the links of a model are if none has moved against its origin.
 fn rigid(model: &Model, origin: &Pose) -> Vec<(u32, LinkPose)> {
     let pose = |numbers: &LinkPose| {
-        let [x, y, z, i, j, k, w] = *numbers;
+        let (position, orientation) = numbers.split_at(3);
         Pose {
-            position: [x, y, z],
-            orientation_xyzw: [i, j, k, w],
+            position: position.try_into().expect("it has three numbers"),
+            orientation_xyzw: orientation.try_into().expect("it has four numbers"),
         }
     };
     let way = origin.then(&pose(&model.pose).inverse());
     let links = model.links.iter().map(|link| {
         let own = way.then(&pose(&link.pose));
-        let ([x, y, z], [i, j, k, w]) = (own.position, own.orientation_xyzw);
-        (link.id, [x, y, z, i, j, k, w])
+        let mut numbers = LinkPose::default();
+        numbers[..3].copy_from_slice(&own.position);
+        numbers[3..].copy_from_slice(&own.orientation_xyzw);
+        (link.id, numbers)
     });
     links.collect()
 }
