@@ -11,7 +11,7 @@
 //!   was to leave, and nothing after. That is what the primary tells whoever replays its steps, and
 //!   who publishes the rest with the answer to that job ([`lockstep`], `DataAgain::published`).
 //! - Nodes tell each other how far they have got with that, so that what a secondary had answered
-//!   for and not sent is published, too ([`departures`]). Only of a step whose messages were just
+//!   for and not sent is published, too (`departures`). Only of a step whose messages were just
 //!   being sent some may come twice. `/clock` goes by the answers alone: it may miss a moment, but
 //!   never goes back.
 //!
