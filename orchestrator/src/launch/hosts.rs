@@ -1,5 +1,5 @@
-//! Secondaries of other machines, over ssh or by Slurm: which worker program a host has, and the command line
-//! that starts it there.
+//! Secondaries of other machines, over ssh or by Slurm: which worker program a host has, and the
+//! command line that starts it there.
 //!
 //! A host needs nothing but an account that ssh reaches without a password. The key of the run goes
 //! to it through standard input, and is in no file or command line there; the same pipe is the
