@@ -1,5 +1,5 @@
-//! Four nodes of Slurm on this machine, for this test alone: daemons of Debian's packages with ports,
-//! files and an authentication service of their own.
+//! Four nodes of Slurm on this machine, for this test alone: daemons of Debian's packages with
+//! ports, files and an authentication service of their own.
 //!
 //! They need `slurmctld`, `slurmd`, `srun`, `sbatch` and `munged` (packages slurmctld, slurmd,
 //! slurm-client and munge); where one is missing, a test says so and has nothing to do.
@@ -21,8 +21,8 @@ pub struct SlurmCluster {
 }
 
 impl SlurmCluster {
-    /// Starts a cluster with its files in a folder; `None`, with the reason on stderr, where that is
-    /// not possible.
+    /// Starts a cluster with its files in a folder; `None`, with the reason on stderr, where that
+    /// is not possible.
     ///
     /// # Panics
     /// Panics if a file cannot be written, or the nodes do not come up.

@@ -1,5 +1,5 @@
-//! A host that ssh reaches without a password: an `sshd` of this test alone on a loopback port, with
-//! keys of its own, whose sessions may see another file system than this program does.
+//! A host that ssh reaches without a password: an `sshd` of this test alone on a loopback port,
+//! with keys of its own, whose sessions may see another file system than this program does.
 //!
 //! It needs `sshd`, `ssh` and `ssh-keygen` (packages openssh-server and openssh-client); where one
 //! is missing, a test says so and has nothing to do.

@@ -1,5 +1,5 @@
-//! Shows that the packages work on a machine without the sources, and that the recipes of containers
-//! have the form that their programs want. No container is run.
+//! Shows that the packages work on a machine without the sources, and that the recipes of
+//! containers have the form that their programs want. No container is run.
 
 use std::path::Path;
 use std::process::Command;

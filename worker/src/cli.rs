@@ -30,7 +30,8 @@ const BY_HAND: &str = "by-hand";
 /// keeps time; secondaries run the physics. A secondary needs nothing but its role and where to
 /// find the primary.
 #[derive(Debug, Parser)]
-#[command(name = "worker", version, long_version = worker::identity::version_text(), after_help = EXIT_CODES)]
+#[command(name = "worker", version, after_help = EXIT_CODES)]
+#[command(long_version = worker::identity::version_text())]
 pub(crate) struct Cli {
     /// Flags of the role.
     #[command(flatten)]

@@ -129,8 +129,8 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
     Ok(read.worlds)
 }
 
-/// Has visuals name the file that they stand in so that it is found wherever a program runs: whoever
-/// draws a run that was recorded or resumed looks for theirs beside it.
+/// Has visuals name the file that they stand in so that it is found wherever a program runs:
+/// whoever draws a run that was recorded or resumed looks for theirs beside it.
 fn find_from_anywhere(world: &mut World) {
     let links = world.models.iter_mut().flat_map(|model| &mut model.links);
     let visuals = links.flat_map(|link| &mut link.visuals);

@@ -1,7 +1,7 @@
 //! Page and Foxglove protocol of a run or a recording, on one port.
 //!
-//! [`server`] answers requests and makes `WebSocket`s of them; [`hub`] is between all clients and one
-//! source of data: a live run, followed by [`live`], or whoever fills a [`source`]. A client is
+//! [`server`] answers requests and makes `WebSocket`s of them; [`hub`] is between all clients and
+//! one source of data: a live run, followed by [`live`], or whoever fills a [`source`]. A client is
 //! admitted by [`admission`] and heard by [`viewer`]; what it is told waits in its [`outbox`].
 
 pub mod admission;
