@@ -9,7 +9,7 @@ mod player;
 mod stats;
 mod survey;
 
-pub use player::{Player, RecordedMessage, Said};
+pub use player::{Player, RecordedMessage};
 
 #[cfg(test)]
 mod tests;

@@ -43,23 +43,10 @@ pub struct Player<R> {
     figures: Option<Figures>,
     listens_to: Option<String>,
     told: SentPositions,
-    /// What was said on the way since it was taken last, if somebody takes it.
-    said: Option<Vec<Said>>,
+    /// Messages passed since they were taken last, if somebody takes them.
+    said: Option<Vec<RecordedMessage>>,
     /// True if what stands behind the last frame was said.
     has_said_end: bool,
-}
-
-/// A message of a topic that the player passed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// The topic.
-    pub topic: String,
-    /// Kind of the message.
-    pub kind: String,
-    /// Simulated time.
-    pub sim_time: SimTime,
-    /// The message as JSON of [`messages::Kind::to_recorded_json`].
-    pub json: Vec<u8>,
 }
 
 /// Positions that the view was told last.
@@ -80,10 +67,23 @@ pub struct RecordedMessage {
     pub topic: String,
     /// The kind of message.
     pub kind: String,
-    /// Simulated time when it was said.
+    /// Simulated time when it was published.
     pub sim_time: SimTime,
-    /// The message, in JSON.
+    /// The message as JSON of [`messages::Kind::to_recorded_json`].
     pub json: Vec<u8>,
+}
+
+impl RecordedMessage {
+    /// Returns a message with what its channel says; `None` on channels of the recording itself.
+    fn on_topic(channels: &BTreeMap<u16, ChannelInfo>, message: &Message) -> Option<Self> {
+        let channel = channels.get(&message.channel)?;
+        channel.own().is_none().then(|| Self {
+            topic: channel.topic.clone(),
+            kind: channel.schema.clone(),
+            sim_time: message.sim_time,
+            json: message.data.clone(),
+        })
+    }
 }
 
 impl<R: Read + Seek> Player<R> {
@@ -168,7 +168,7 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Takes what was said on topics on the way since then.
-    pub fn take_said(&mut self) -> Vec<Said> {
+    pub fn take_said(&mut self) -> Vec<RecordedMessage> {
         self.said.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -329,14 +329,8 @@ impl<R: Read + Seek> Player<R> {
             }
             last = Some((place.0, index));
             let channel = channels.get(&message.channel);
-            let heard = channel.filter(|one| one.own().is_none() && topics.contains(&one.topic));
-            if let Some(channel) = heard {
-                said.push(RecordedMessage {
-                    topic: channel.topic.clone(),
-                    kind: channel.schema.clone(),
-                    sim_time: message.sim_time,
-                    json: message.data.clone(),
-                });
+            if channel.is_some_and(|channel| topics.contains(&channel.topic)) {
+                said.extend(RecordedMessage::on_topic(channels, message));
             }
         }
         self.told.said = last;
@@ -408,7 +402,8 @@ impl<R: Read + Seek> Player<R> {
     fn say(&mut self, messages: Range<usize>) {
         if let Some(said) = &mut self.said {
             let channels = self.recording.channels();
-            said.extend(said_of(channels, &self.loaded.messages[messages]));
+            let passed = self.loaded.messages[messages].iter();
+            said.extend(passed.filter_map(|one| RecordedMessage::on_topic(channels, one)));
         }
     }
 
@@ -417,8 +412,10 @@ impl<R: Read + Seek> Player<R> {
         for chunk in chunks {
             if self.said.is_some() {
                 let messages = self.recording.messages(chunk)?;
-                let found = said_of(self.recording.channels(), &messages);
-                self.said.get_or_insert_default().extend(found);
+                let channels = self.recording.channels();
+                let passed = messages.iter();
+                let passed = passed.filter_map(|one| RecordedMessage::on_topic(channels, one));
+                self.said.get_or_insert_default().extend(passed);
             }
         }
         Ok(())
@@ -525,20 +522,6 @@ impl<R: Read + Seek> Player<R> {
             count,
         })))
     }
-}
-
-/// Returns those messages that are of topics.
-fn said_of(channels: &BTreeMap<u16, ChannelInfo>, messages: &[Message]) -> Vec<Said> {
-    let said = messages.iter().filter_map(|message| {
-        let channel = channels.get(&message.channel)?;
-        channel.own().is_none().then(|| Said {
-            topic: channel.topic.clone(),
-            kind: channel.schema.clone(),
-            sim_time: message.sim_time,
-            json: message.data.clone(),
-        })
-    });
-    said.collect()
 }
 
 /// Keeps the newest message of each topic alone.
