@@ -22,7 +22,7 @@ pub struct Browser {
     answers: BufReader<ChildStdout>,
 }
 
-/// How far a picture is from a kept one.
+/// Distance of a picture from a kept one.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
     /// The part of its areas that differ, 0 to 1.

@@ -270,7 +270,7 @@ fn the_layout_fits(peer: &mut Peer) {
     }
 }
 
-/// What is no request is refused, and the client goes on.
+/// Refuses text that is no request, and lets the client go on.
 fn refuses_what_is_no_request(peer: &mut Peer) {
     let refused = peer.call("/phalanx/step", &json!({ "count": "many" }));
     assert!(

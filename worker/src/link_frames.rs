@@ -2,7 +2,7 @@
 //!
 //! A frame is made after a published step whose iteration passes a multiple of a power of two, the
 //! same on all secondaries as long as they see the same pace: so their frames are of one moment.
-//! What is made speculatively is never shown.
+//! Speculative steps are never shown.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -85,7 +85,7 @@ pub struct Effects {
     pub exported: Vec<ExportedStep>,
     /// Times of the step that was done, if it is traced.
     pub traced: Option<TracedStep>,
-    /// Where links are, for observers; may be lost.
+    /// Poses of links, for observers; may be lost.
     pub links: Option<TopicMessage>,
     /// Reason why it is over, when it has just ended.
     pub finished: Option<StopReason>,

@@ -24,7 +24,7 @@ pub enum FailureCode {
     Invalid,
     /// The run is in no state for this: it is paused or not, or replays.
     WrongState,
-    /// What is asked for is so already, and stays so.
+    /// The state that is asked for holds already, and stays.
     Already,
     /// Too much is under way, or too large.
     TooMuch,

@@ -13,7 +13,7 @@ pub const TOPIC: &str = "/phalanx/links";
 /// The kind of message that frames are.
 pub const KIND: &str = "phalanx.LinkFrame";
 
-/// Where the links of the performers of one secondary are after a step.
+/// Poses of the links of one secondary's performers after a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkFrame {
     /// Names of all of the secondary's performers, as reports have them, in a frame that has all of

@@ -16,7 +16,7 @@ pub const STEP_ACK: &str = "/step_ack";
 pub const DATA: &str = "/data";
 /// Times of the parts of a step, if the run is traced; secondary to primary, on `data`.
 pub const TRACE: &str = "/trace";
-/// Where links are, while anyone observes [`crate::link_frame::TOPIC`]; secondary to primary, on
+/// Poses of links, while anyone observes [`crate::link_frame::TOPIC`]; secondary to primary, on
 /// `data`.
 pub const LINKS: &str = "/links";
 /// Clients' requests and the primary's replies.

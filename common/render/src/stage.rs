@@ -33,7 +33,7 @@ const ZENITH: [f32; 3] = [0.33, 0.55, 0.82];
 /// Poses of links by their numbers, world frame.
 pub type Poses = BTreeMap<u32, Pose>;
 
-/// What is drawn of a world.
+/// Drawn content of a world.
 pub struct Stage {
     world: World,
     items: Vec<Item>,

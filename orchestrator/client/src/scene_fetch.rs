@@ -30,7 +30,7 @@ pub enum FetchSceneError {
     /// The primary refuses.
     #[error("{0}")]
     Refused(String),
-    /// What it sends is not what it says.
+    /// Content that does not fit its announced digest or size.
     #[error("the primary sent a scene that is broken")]
     Broken,
     /// It changes faster than it is fetched.
@@ -41,7 +41,7 @@ pub enum FetchSceneError {
     Assets(#[from] AssetsError),
 }
 
-/// What is drawn of a run.
+/// Drawn content of a run.
 #[derive(Default)]
 pub struct SceneFetch {
     digest: Option<Digest>,

@@ -27,7 +27,7 @@ pub struct ReplayArguments {
     /// Format of what --info and --verify print
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Whether and how it is in ROS 2.
+    /// Flags of publishing it in ROS 2.
     #[command(flatten)]
     pub ros: ReplayRosArguments,
     /// Options of the view.

@@ -35,9 +35,9 @@ struct Finding {
     /// The thing, a word.
     check: &'static str,
     state: State,
-    /// What was found.
+    /// Description of the finding.
     text: String,
-    /// What to do; `None` where nothing is wrong.
+    /// Remedy; `None` where nothing is wrong.
     remedy: Option<String>,
 }
 

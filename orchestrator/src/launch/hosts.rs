@@ -142,7 +142,7 @@ pub enum HostProblem {
         host: String,
         /// Its system and processor.
         system: String,
-        /// What the host said.
+        /// Answer of the host.
         why: String,
     },
 }
@@ -225,7 +225,7 @@ pub fn build_of(worker: &Path) -> Result<String, HostProblem> {
     Ok(one_line(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// How a host is reached.
+/// Way to a host.
 #[derive(Clone, Debug)]
 pub struct HostConnection {
     /// Its name.

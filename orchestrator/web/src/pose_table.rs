@@ -21,7 +21,7 @@ pub const HEADER_BYTES: usize = 8 + 8 + 4;
 /// Index that stands for no owner and for no level.
 pub const NOBODY: u16 = u16::MAX;
 
-/// Where the links of all performers are.
+/// Poses of the links of all performers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PoseTable {
     models: Vec<MovingModel>,
@@ -51,7 +51,7 @@ struct LinkState {
     is_known: bool,
 }
 
-/// What a report says of a performer, in numbers.
+/// Numbers of a report on a performer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Belonging {
     /// Index of its owner.

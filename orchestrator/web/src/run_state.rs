@@ -48,7 +48,7 @@ pub(crate) struct RunState {
     told: u64,
 }
 
-/// Whether the run is reached.
+/// State of the connection to the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LinkState {
     /// Not yet.

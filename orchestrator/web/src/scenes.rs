@@ -15,7 +15,7 @@ use crate::shown_scene::ShownScene;
 /// A fetch under way, which gives back what fetches.
 type Running = Pin<Box<dyn Future<Output = (SceneFetch, Result<Option<Scene>, FetchSceneError>)>>>;
 
-/// What is drawn of a live run.
+/// Drawn content of a live run.
 #[derive(Default)]
 pub(crate) struct Scenes {
     /// Nothing while a fetch is under way.

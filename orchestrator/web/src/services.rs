@@ -38,7 +38,7 @@ struct Row {
     kind: &'static str,
     /// Fields of a request: name and JSON type.
     fields: &'static [(&'static str, &'static str)],
-    /// Where it is offered.
+    /// Sources that offer it.
     offered: Offered,
     read: fn(&Value, Circumstances) -> Result<Request, RequestProblem>,
 }

@@ -31,7 +31,7 @@ pub enum SourceNews {
         /// Its end.
         outcome: Outcome,
     },
-    /// Where links are.
+    /// Poses of links.
     Links {
         /// Their poses.
         frame: LinkFrame,
@@ -40,7 +40,7 @@ pub enum SourceNews {
         /// The last completed iteration then.
         iteration: u64,
     },
-    /// What is drawn, at the start and after it has changed.
+    /// Drawn content, at the start and after it has changed.
     Scene(Box<ShownScene>),
 }
 
@@ -75,7 +75,7 @@ pub struct CallId(pub u64);
 pub struct Outcome {
     /// True if it has taken effect.
     pub is_ok: bool,
-    /// What was done, or why not, for people.
+    /// Description of what was done, or why not, for people.
     pub message: String,
     /// The iteration at which it had taken effect.
     pub iteration: Option<u64>,
@@ -84,7 +84,7 @@ pub struct Outcome {
 /// An order of the hub.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// Whether anybody looks: else only the progress of the run is followed.
+    /// Follow everything, since somebody looks; else only the progress of the run.
     Watch(bool),
     /// Listen to these topics and to no others; [`protocol::link_frame::TOPIC`] among them stands
     /// for poses of links.

@@ -75,7 +75,7 @@ impl SceneThread {
     /// files that spawned models may name; who is woken hears that there is an answer.
     ///
     /// # Errors
-    /// When the system has no thread left.
+    /// Fails if the system has no thread left.
     pub(super) fn start(
         worlds: Arc<[u8]>,
         changes: Vec<Change>,

@@ -18,7 +18,7 @@ use super::endpoints::advertise;
 #[derive(Default)]
 pub(super) struct Descriptions {
     robots: Vec<RobotDescription>,
-    /// What is published, by the name of the topic in ROS 2.
+    /// Published texts, by the name of the topic in ROS 2.
     published: BTreeMap<String, (String, Publication)>,
     is_current: bool,
 }

@@ -13,7 +13,7 @@ super::ros_types! {
         /// The message in CDR with its header, as nodes serialize it.
         data: Vec<u8>,
     }
-    /// How far a secondary has got with what it publishes.
+    /// Progress of a secondary with what it publishes.
     Progress("phalanx_msgs/msg/Progress") {
         /// Name of the secondary.
         secondary: String,
