@@ -8,7 +8,8 @@ use crate::geometry::Geometry;
 use crate::light::{Attenuation, Light, LightKind, Spot};
 use crate::material;
 use crate::scene::{
-    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual, World,
+    Collision, FRAME, Fog, FogKind, Frame, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual,
+    World,
 };
 
 /// Name of the level of everything that no other level has.
@@ -32,6 +33,7 @@ impl Scene {
             for model in world.models.iter().filter(|model| !model.is_vacant()) {
                 scene.add(number, model, world, &mut files);
             }
+            scene.add_frames(number, &world.frames);
         }
         scene.problems = files.problems;
         scene
@@ -69,6 +71,11 @@ impl Scene {
                 light.link.is_some_and(|id| links.any(|link| link.id == id))
             };
             world.lights.retain(|light| !is_of_it(light));
+            let is_fixed_to_it = |frame: &Frame| {
+                let links = &mut model.links.iter();
+                frame.link.is_some_and(|id| links.any(|link| link.id == id))
+            };
+            world.frames.retain(|frame| !is_fixed_to_it(frame));
         }
     }
 
@@ -80,11 +87,7 @@ impl Scene {
         data: &sdf::World,
         files: &mut Files<'_>,
     ) -> u32 {
-        let prefix = match self.worlds.len() {
-            1 => String::new(),
-            _ => format!("{}::", self.worlds[world].world),
-        };
-        let name = format!("{prefix}{}", model.name);
+        let name = format!("{}{}", self.prefix(world), model.name);
         let id = self.next_model;
         self.next_model += 1;
         let mut links = Vec::with_capacity(model.links.len());
@@ -97,6 +100,11 @@ impl Scene {
             let lights = lights.filter_map(|own| light(own, Some(number)));
             self.worlds[world].lights.extend(lights);
         }
+        if model.is_static {
+            let frames = model.frames.iter();
+            let frames = frames.map(|frame| fixed_frame(frame, &name, model, &links));
+            self.worlds[world].frames.extend(frames);
+        }
         let is_declared = |performer: &sdf::Performer| performer.model == model.name;
         self.worlds[world].models.push(Model {
             id,
@@ -108,6 +116,48 @@ impl Scene {
             links,
         });
         id
+    }
+
+    /// Adds the frames of a world, whose models are there.
+    fn add_frames(&mut self, world: usize, frames: &[sdf::NamedFrame]) {
+        let prefix = self.prefix(world);
+        let World {
+            models,
+            frames: own,
+            ..
+        } = &mut self.worlds[world];
+        own.extend(frames.iter().map(|frame| {
+            let body = format!("{prefix}{}", frame.body);
+            let link = models.iter().find_map(|model| {
+                let name = body.strip_prefix(&model.name)?.strip_prefix("::")?;
+                model.links.iter().find(|link| link.name == name)
+            });
+            Frame {
+                name: format!("{prefix}{}", frame.name),
+                pose: numbers(&frame.pose),
+                link: link.map(|link| link.id),
+            }
+        }));
+    }
+
+    /// Returns the text before names of a world, which is there if it is not the only one.
+    fn prefix(&self, world: usize) -> String {
+        match self.worlds.len() {
+            1 => String::new(),
+            _ => format!("{}::", self.worlds[world].world),
+        }
+    }
+}
+
+/// Makes a frame of a model that never moves.
+fn fixed_frame(frame: &sdf::NamedFrame, scope: &str, model: &sdf::Model, links: &[Link]) -> Frame {
+    let mut all = links.iter();
+    let own = all.find(|link| link.name == frame.body);
+    Frame {
+        name: format!("{scope}::{}", frame.name),
+        pose: numbers(&frame.pose),
+        // It goes with its model, whatever it is attached to.
+        link: own.or(links.get(model.canonical_link)).map(|link| link.id),
     }
 }
 
@@ -165,6 +215,7 @@ fn empty(world: &sdf::World, worlds: usize) -> World {
             .collect(),
         models: Vec::with_capacity(world.models.len()),
         levels: std::iter::once(everywhere).chain(levels).collect(),
+        frames: Vec::new(),
     }
 }
 
@@ -191,6 +242,7 @@ fn link(link: &sdf::Link, id: u32, scope: &str, data: &sdf::World, files: &mut F
         name: collision.name.clone(),
         pose: numbers(&collision.pose),
         geometry: collision_geometry(&collision.geometry, data, files),
+        extent: extent(&collision.geometry),
     });
     Link {
         id,
@@ -311,6 +363,13 @@ fn collision_geometry(
         other => return plain_geometry(other, files),
     };
     asset.unwrap_or(Geometry::Empty)
+}
+
+/// Returns the box around a shape in its own frame, if it has an end.
+fn extent(geometry: &sdf::Geometry) -> Option<[[f64; 3]; 2]> {
+    let corners = geometry.bounds(&sdf::Pose::IDENTITY)?;
+    let is_finite = corners.iter().flatten().all(|one| one.is_finite());
+    is_finite.then_some(corners)
 }
 
 /// Returns a light that shines, if it is of a kind that is known.

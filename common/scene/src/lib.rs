@@ -19,5 +19,6 @@ pub use geometry::Geometry;
 pub use light::{Attenuation, Light, LightKind, Spot};
 pub use material::Material;
 pub use scene::{
-    Collision, FRAME, Fog, FogKind, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual, World,
+    Collision, FRAME, Fog, FogKind, Frame, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual,
+    World,
 };

@@ -83,6 +83,20 @@ pub struct World {
     pub models: Vec<Model>,
     /// The levels.
     pub levels: Vec<Level>,
+    /// The frames that have names: the world's own, and those of models that never move.
+    #[serde(default)]
+    pub frames: Vec<Frame>,
+}
+
+/// A frame with a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its name; those of models are named `model::frame`.
+    pub name: String,
+    /// Pose at the start, world frame.
+    pub pose: Pose,
+    /// Number of the link that it is fixed to; `None` for the world.
+    pub link: Option<u32>,
 }
 
 /// The sky of a world.
@@ -203,6 +217,10 @@ pub struct Collision {
     pub pose: Pose,
     /// Its shape.
     pub geometry: Geometry,
+    /// Corners with the least and the greatest coordinates, frame of the shape \[m\]; `None` for
+    /// planes, which have none, and for what touches nothing.
+    #[serde(default)]
+    pub extent: Option<[[f64; 3]; 2]>,
 }
 
 /// A level: an axis-aligned box.

@@ -67,6 +67,7 @@ impl ShownScene {
             lights: Vec::new(),
             models,
             levels: layout.levels.iter().map(level).collect(),
+            frames: Vec::new(),
         };
         let problem = "shapes are not known: each model is the box around it at the start";
         let mut scene = Scene::default();

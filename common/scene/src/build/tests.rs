@@ -238,3 +238,46 @@ fn models_come_and_go_under_numbers_of_their_own() {
     assert_eq!(scene.worlds[0].models[1].links[0].id, 2);
     assert_eq!(scene.add_model(1, parcel, &files(), &mut assets), None);
 }
+
+#[test]
+fn frames_of_the_world_and_of_what_stands_still_have_names() {
+    let (mut scene, _) = scene(
+        "<world name='w'><frame name='gate'><pose>1 2 0 0 0 0</pose></frame>\
+         <frame name='seat' attached_to='car'><pose>0 0 1 0 0 0</pose></frame>\
+         <model name='car'><pose>5 0 0 0 0 0</pose><link name='body'/><frame name='own'/></model>\
+         <model name='hall'><static>true</static><pose>0 7 0 0 0 0</pose><link name='floor'/>\
+         <frame name='dock'><pose>1 0 0 0 0 0</pose></frame></model></world>",
+    );
+    let told = |scene: &Scene| -> Vec<(String, [f64; 3], Option<u32>)> {
+        let frames = scene.worlds[0].frames.iter();
+        let frames = frames.map(|frame| {
+            let [x, y, z, ..] = frame.pose;
+            (frame.name.clone(), [x, y, z], frame.link)
+        });
+        frames.collect()
+    };
+    let expected = [
+        ("hall::dock".to_owned(), [1.0, 7.0, 0.0], Some(1)),
+        ("gate".to_owned(), [1.0, 2.0, 0.0], None),
+        ("seat".to_owned(), [5.0, 0.0, 1.0], Some(0)),
+    ];
+    assert_eq!(told(&scene), expected);
+    scene.remove_model(0);
+    assert_eq!(told(&scene), expected[..2]);
+}
+
+#[test]
+fn collisions_tell_their_extents() {
+    let shape = |geometry: &str| {
+        let (scene, _) = scene(&format!(
+            "<world name='w'><model name='m'><link name='l'><collision name='c'>\
+             <geometry>{geometry}</geometry></collision></link></model></world>"
+        ));
+        scene.worlds[0].models[0].links[0].collisions[0].extent
+    };
+    let cylinder = "<cylinder><radius>1</radius><length>4</length></cylinder>";
+    assert_eq!(shape(cylinder), Some([[-1.0, -1.0, -2.0], [1.0, 1.0, 2.0]]));
+    let mesh = "<mesh><uri>a.obj</uri><scale>2 2 2</scale></mesh>";
+    assert_eq!(shape(mesh), Some([[0.0; 3], [2.0, 2.0, 0.0]]));
+    assert_eq!(shape("<plane/>"), None);
+}
