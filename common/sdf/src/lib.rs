@@ -40,7 +40,7 @@ pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver, U
 pub use runnable::{
     NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run, check_names,
 };
-pub use search_paths::{ConfinedPaths, SearchPaths, read_bounded};
+pub use search_paths::{ConfinedPaths, FoundModel, SearchPaths, models_in, read_bounded};
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{

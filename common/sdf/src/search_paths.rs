@@ -1,5 +1,6 @@
 //! [`SearchPaths`]: files of this machine, found as Gazebo finds models. Never goes to a network.
 
+mod catalogue;
 mod confined;
 mod model_folder;
 #[cfg(test)]
@@ -10,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
+pub use catalogue::{FoundModel, models_in};
 pub use confined::ConfinedPaths;
 
 use crate::encoding::decode_text;
