@@ -6,6 +6,7 @@
 pub mod control;
 pub mod ended;
 pub mod feed;
+pub mod link_poses;
 mod listener;
 pub mod log_level;
 pub mod message_text;

@@ -55,21 +55,14 @@ impl SceneFetch {
     /// # Errors
     /// Fails if the primary does not answer, or what it sends is broken or too large.
     pub async fn fetch(&mut self, reach: &Reach) -> Result<Option<Scene>, FetchSceneError> {
-        let connection = Connection::open(reach, false).map_err(AskError::from)?;
-        let mut asking = Asking { connection, reach };
+        let mut asking = Asking::open(reach)?;
         'anew: for _ in 0..ATTEMPTS {
-            let Some(first) = asking.part(None, 0).await? else {
-                return Err(FetchSceneError::Broken);
-            };
-            if self.digest == Some(first.digest) {
-                return Ok(None);
-            }
-            let digest = first.digest;
-            let Some(text) = asking.rest(None, first).await? else {
+            let Some((digest, scene)) = asking.scene(self.digest).await? else {
                 continue;
             };
-            let scene: Scene =
-                serde_json::from_slice(&text).map_err(|_| FetchSceneError::Broken)?;
+            let Some(scene) = scene else {
+                return Ok(None);
+            };
             let named = scene.assets();
             for id in &named {
                 if self.assets.get(id).is_some() {
@@ -94,6 +87,21 @@ impl SceneFetch {
         Err(FetchSceneError::Restless)
     }
 
+    /// Fetches the scene without its assets, and returns it if it is another than the last time.
+    ///
+    /// # Errors
+    /// Fails if the primary does not answer, or what it sends is broken or too large.
+    pub async fn fetch_alone(&mut self, reach: &Reach) -> Result<Option<Scene>, FetchSceneError> {
+        let mut asking = Asking::open(reach)?;
+        for _ in 0..ATTEMPTS {
+            if let Some((digest, scene)) = asking.scene(self.digest).await? {
+                self.digest = Some(digest);
+                return Ok(scene);
+            }
+        }
+        Err(FetchSceneError::Restless)
+    }
+
     /// Returns the assets of the scene that was fetched last.
     pub fn assets(&self) -> &Assets {
         &self.assets
@@ -106,7 +114,32 @@ struct Asking<'r> {
     reach: &'r Reach,
 }
 
-impl Asking<'_> {
+impl<'r> Asking<'r> {
+    fn open(reach: &'r Reach) -> Result<Self, AskError> {
+        let connection = Connection::open(reach, false)?;
+        Ok(Self { connection, reach })
+    }
+
+    /// Asks for the scene, and returns its digest, and the scene itself if that is another than the
+    /// one that is known; none if it changed meanwhile.
+    async fn scene(
+        &mut self,
+        known: Option<Digest>,
+    ) -> Result<Option<(Digest, Option<Scene>)>, FetchSceneError> {
+        let Some(first) = self.part(None, 0).await? else {
+            return Err(FetchSceneError::Broken);
+        };
+        let digest = first.digest;
+        if known == Some(digest) {
+            return Ok(Some((digest, None)));
+        }
+        let Some(text) = self.rest(None, first).await? else {
+            return Ok(None);
+        };
+        let scene = serde_json::from_slice(&text).map_err(|_| FetchSceneError::Broken)?;
+        Ok(Some((digest, Some(scene))))
+    }
+
     /// Asks for a part; there is none if the primary has no such asset any more.
     async fn part(
         &mut self,

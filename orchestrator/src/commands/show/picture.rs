@@ -1,12 +1,11 @@
 //! `phalanx show RUN picture`: the world in three dimensions, drawn without a screen.
 
-mod link_poses;
-
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use client::link_poses::LinkListener;
 use client::plain_text::plain;
 use client::scene_fetch::SceneFetch;
 use protocol::primary_to_client::Reply;
@@ -20,7 +19,6 @@ use crate::cli::{PictureArguments, ShowArguments};
 use crate::commands::ctl::from_ask;
 use crate::commands::target::Target;
 use crate::commands::{CommandResult, Failed, output, runtime};
-use link_poses::LinkListener;
 
 /// Pixels of a picture along its edges, unless they are said.
 const SIZE: [u16; 2] = [1280, 720];

@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use client::{Connection, News, Reach};
 use protocol::link_frame::{self, LinkFrame};
 use protocol::report::Snapshot;
 use protocol::{LinkPose, PerformerId};
-use render::Poses;
 use scene::{Model, World};
 use sdf::Pose;
 use tokio::time::{Instant, timeout_at};
 use transport::zeromq::ConnectError;
 
+use super::{Connection, News, Reach};
+
 /// Time that secondaries are given to tell of all links.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Hears where links are.
-pub(super) struct LinkListener {
+pub struct LinkListener {
     connection: Connection,
     names: BTreeMap<PerformerId, String>,
     /// Poses of the links of performers, by their names.
@@ -29,7 +29,7 @@ impl LinkListener {
     ///
     /// # Errors
     /// Fails if the link cannot be set up.
-    pub(super) fn open(reach: &Reach) -> Result<Self, ConnectError> {
+    pub fn open(reach: &Reach) -> Result<Self, ConnectError> {
         Ok(Self {
             connection: Connection::listen(reach, &[link_frame::TOPIC])?,
             names: BTreeMap::new(),
@@ -37,10 +37,10 @@ impl LinkListener {
         })
     }
 
-    /// Returns where all links of a world are, the performers among them as a snapshot has them.
+    /// Returns where the links of the performers of a snapshot are, world frame, by their numbers.
     /// Links of a performer of which nothing is heard in time are where they were at the start, as
     /// seen from its origin.
-    pub(super) async fn poses(&mut self, world: &World, snapshot: &Snapshot) -> Poses {
+    pub async fn poses(&mut self, world: &World, snapshot: &Snapshot) -> BTreeMap<u32, LinkPose> {
         let deadline = Instant::now() + PATIENCE;
         let names = || {
             snapshot
@@ -56,7 +56,7 @@ impl LinkListener {
             }
         }
         self.hear().await;
-        let mut poses = Poses::new();
+        let mut poses = BTreeMap::new();
         for performer in &snapshot.performers {
             let mut models = world.models.iter();
             let Some(model) = models.find(|model| model.name == performer.name) else {
@@ -80,7 +80,7 @@ impl LinkListener {
     }
 
     /// Takes in all that has come: what is not taken in time is lost.
-    pub(super) async fn hear(&mut self) {
+    pub async fn hear(&mut self) {
         while let Ok(Some(news)) = timeout_at(Instant::now(), self.connection.news()).await {
             self.note(news);
         }
