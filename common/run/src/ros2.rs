@@ -26,6 +26,8 @@ pub struct Ros2 {
     pub service_mapping: Option<ServiceMapping>,
     /// Namespace of control; `None` is `/phalanx`.
     pub control_namespace: Option<String>,
+    /// A folder of models that can be spawned, beside those in which models are looked for.
+    pub spawnables: Option<PathBuf>,
 }
 
 /// Way in which services are mapped to topics, by the middleware that has it.
@@ -72,5 +74,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("ros-control-namespace", "NAMESPACE",
             "Namespace of the services that control the run")
         .unset("/phalanx")
+        .only(Audience::Launcher),
+    Setting::of_run("ros2", "spawnables", Kind::Path)
+        .flag("ros-spawnables", "FOLDER",
+            "A folder whose models nodes are told of as those that can be spawned")
         .only(Audience::Launcher),
 ];

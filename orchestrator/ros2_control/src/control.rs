@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
+use std::rc::Rc;
 
-use protocol::Command;
 use protocol::primary_to_client::Reply;
 use protocol::report::Snapshot;
+use protocol::{Command, LinkPose};
 use ros2::types::builtin_interfaces::Time;
 use ros2::types::simulation_interfaces::EntityInfo;
+use scene::Scene;
 
 use crate::goals::{Goals, Publication};
 use crate::outcome::Failure;
@@ -18,6 +20,47 @@ use crate::outcome::Failure;
 #[error("{0}")]
 pub struct Unanswered(pub String);
 
+/// The text of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelText {
+    /// The text.
+    pub text: String,
+    /// Path of its file.
+    pub file: String,
+}
+
+/// A model that can be spawned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpawnableModel {
+    /// Address of its file.
+    pub uri: String,
+    /// Text for people.
+    pub description: String,
+    /// What its collisions reach, in its own frame.
+    pub extent: Extent,
+}
+
+/// What the collisions of a model reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extent {
+    /// It has no collisions.
+    Nothing,
+    /// Corners of a box, the least and the greatest \[m\].
+    Box([[f64; 3]; 2]),
+    /// A plane, which has no end, is among them.
+    Endless,
+}
+
+/// A source of models that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{source_name}: {reason}")]
+pub struct SourceError {
+    /// The source, as it was named.
+    pub source_name: String,
+    /// Reason, for people.
+    pub reason: String,
+}
+
 /// The world outside of services: the run, the clock, and topics.
 pub trait Outside {
     /// Asks the run for something, and waits until it has answered.
@@ -26,11 +69,31 @@ pub trait Outside {
     /// Returns the time of the system.
     fn now(&self) -> Time;
 
-    /// Reads the text of a model from a file of this machine.
+    /// Reads the text of a model from a file of this machine, by its path or address; returns its
+    /// path, too.
     ///
     /// # Errors
     /// Fails if there is none, or it is too large for a model.
-    fn read(&self, path: &str) -> std::io::Result<String>;
+    fn read(&self, uri: &str) -> std::io::Result<ModelText>;
+
+    /// Lists the models of the folders in which models are looked for, and of other sources.
+    ///
+    /// # Errors
+    /// Fails if one of these sources is no folder of this machine.
+    fn spawnables(
+        &self,
+        sources: Vec<String>,
+    ) -> impl Future<Output = Result<Vec<SpawnableModel>, SourceError>>;
+
+    /// Returns shapes, frames and levels of the worlds, with the models that are there now.
+    fn scene(&self) -> impl Future<Output = Result<Rc<Scene>, Unanswered>>;
+
+    /// Returns where the links of some entities of a scene are, world frame, by their numbers.
+    fn link_poses(
+        &self,
+        scene: &Scene,
+        entities: &Snapshot,
+    ) -> impl Future<Output = Result<BTreeMap<u32, LinkPose>, Unanswered>>;
 
     /// Tells the user of this process something that no response has room for.
     fn note(&self, text: &str);
@@ -91,6 +154,23 @@ impl<O: Outside> Control<O> {
             | Reply::Barrier(_)
             | Reply::Participants(_) => Err(Failure::other_answer()),
         }
+    }
+
+    /// Returns shapes, frames and levels of the worlds.
+    pub(crate) async fn scene(&self) -> Result<Rc<Scene>, Failure> {
+        Ok(self.outside.scene().await?)
+    }
+
+    /// Returns where the links of some entities are, world frame, by their numbers in the scene.
+    pub(crate) async fn link_poses(
+        &self,
+        scene: &Scene,
+        entities: &Snapshot,
+    ) -> Result<BTreeMap<u32, LinkPose>, Failure> {
+        if entities.performers.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        Ok(self.outside.link_poses(scene, entities).await?)
     }
 
     /// Forgets all entities: the run is another one.

@@ -3,13 +3,13 @@
 use protocol::link_poses::LinkPose;
 use protocol::report::{PerformerReport, Snapshot};
 use ros2::types::simulation_interfaces::{
-    Bounds, DeleteEntityRequest, DeleteEntityResponse, EntityFilters, EntityInfo,
-    GetEntitiesRequest, GetEntitiesResponse, GetEntitiesStatesRequest, GetEntitiesStatesResponse,
-    GetEntityBoundsRequest, GetEntityBoundsResponse, TagsFilter,
+    DeleteEntityRequest, DeleteEntityResponse, EntityFilters, EntityInfo, GetEntitiesRequest,
+    GetEntitiesResponse, GetEntitiesStatesRequest, GetEntitiesStatesResponse, TagsFilter,
 };
 
 use protocol::Command;
 
+use crate::bounds::within;
 use crate::control::{Control, Outside};
 use crate::entity_state::state_of;
 use crate::expression;
@@ -64,17 +64,6 @@ pub(crate) async fn delete_entity<O: Outside>(
     }
 }
 
-/// Refuses: the primary knows no extents of models that have moved.
-pub(crate) async fn get_entity_bounds<O: Outside>(
-    _: &Control<O>,
-    _: GetEntityBoundsRequest,
-) -> GetEntityBoundsResponse {
-    GetEntityBoundsResponse {
-        result: Refusal::unsupported("extents of entities are not known").result(),
-        ..Default::default()
-    }
-}
-
 /// Takes an entity out of the world, and forgets it.
 pub(crate) async fn delete<O: Outside>(
     control: &Control<O>,
@@ -116,34 +105,36 @@ async fn selected<O: Outside>(
     control: &Control<O>,
     filters: &EntityFilters,
 ) -> Result<(f64, Vec<PerformerReport>), Refusal> {
-    if filters.bounds.r#type != Bounds::TYPE_EMPTY {
-        let reason = "entities are not filtered by bounds: their extents are not known";
-        return Err(Refusal::unsupported(reason));
-    }
     let names = expression::compile(&filters.filter).map_err(|error| {
         let text = format!("the filter is no POSIX extended regular expression: {error}");
         Refusal::failed(text)
     })?;
-    let snapshot = control.snapshot().await?;
-    let infos = control.infos.borrow();
-    let unknown = EntityInfo::default();
-    let is_selected = |one: &PerformerReport| {
-        let info = infos.get(&one.name).unwrap_or(&unknown);
-        names.is_match(&one.name) && has_category(filters, info) && has_tags(&filters.tags, info)
-    };
-    let all = snapshot.performers.into_iter();
-    Ok((snapshot.stats.sim_time_s, all.filter(is_selected).collect()))
+    let mut snapshot = control.snapshot().await?;
+    let sim_time_s = snapshot.stats.sim_time_s;
+    let mut found = std::mem::take(&mut snapshot.performers);
+    {
+        let infos = control.infos.borrow();
+        let unknown = EntityInfo::default();
+        found.retain(|one| {
+            let info = infos.get(&one.name).unwrap_or(&unknown);
+            let has_tags = has_tags(&filters.tags, &info.tags);
+            names.is_match(&one.name) && has_category(filters, info) && has_tags
+        });
+    }
+    let found = within(control, &filters.bounds, found, snapshot).await?;
+    Ok((sim_time_s, found))
 }
 
 fn has_category(filters: &EntityFilters, info: &EntityInfo) -> bool {
     filters.categories.is_empty() || filters.categories.contains(&info.category)
 }
 
-fn has_tags(filter: &TagsFilter, info: &EntityInfo) -> bool {
+/// Tells whether something with these tags fulfils a filter.
+pub(crate) fn has_tags(filter: &TagsFilter, own: &[String]) -> bool {
     let mut tags = filter.tags.iter();
     match filter.filter_mode {
         _ if filter.tags.is_empty() => true,
-        TagsFilter::FILTER_MODE_ALL => tags.all(|tag| info.tags.contains(tag)),
-        _ => tags.any(|tag| info.tags.contains(tag)),
+        TagsFilter::FILTER_MODE_ALL => tags.all(|tag| own.contains(tag)),
+        _ => tags.any(|tag| own.contains(tag)),
     }
 }

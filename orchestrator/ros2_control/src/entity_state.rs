@@ -65,11 +65,11 @@ async fn set<O: Outside>(
         return Err(Refusal::failed(reason));
     }
     let EntityState { header, pose, .. } = &request.state;
-    place(control, request.entity, pose, &header.frame_id).await
+    move_to(control, request.entity, pose, &header.frame_id).await
 }
 
 /// Moves an entity to a pose in a frame.
-pub(crate) async fn place<O: Outside>(
+pub(crate) async fn move_to<O: Outside>(
     control: &Control<O>,
     model: String,
     pose: &Pose,

@@ -10,13 +10,19 @@ use crate::control::{Control, Outside};
 const FEATURES: &[u8] = &[
     Known::SPAWNING,
     Known::DELETING,
+    Known::NAMED_POSES,
+    Known::POSE_BOUNDS,
     Known::ENTITY_TAGS,
+    Known::ENTITY_BOUNDS,
+    Known::ENTITY_BOUNDS_BOX,
+    Known::ENTITY_BOUNDS_CONVEX,
     Known::ENTITY_CATEGORIES,
     Known::SPAWNING_RESOURCE_STRING,
     Known::ENTITY_STATE_GETTING,
     Known::ENTITY_STATE_SETTING,
     Known::ENTITY_INFO_GETTING,
     Known::ENTITY_INFO_SETTING,
+    Known::SPAWNABLES,
     Known::SIMULATION_RESET,
     Known::SIMULATION_RESET_TIME,
     Known::SIMULATION_RESET_STATE,
@@ -28,6 +34,7 @@ const FEATURES: &[u8] = &[
     Known::STEP_SIMULATION_MULTIPLE,
     Known::STEP_SIMULATION_ACTION,
     Known::WORLD_INFO_GETTING,
+    Known::AVAILABLE_WORLDS,
     Known::SPAWNING_ENTITIES,
 ];
 

@@ -43,8 +43,8 @@ pub(crate) fn ros_vector([x, y, z]: [f64; 3]) -> Vector3 {
 /// Returns the world pose of something whose pose in a frame is known.
 pub(crate) fn out_of(frame: &LinkPose, inner: &LinkPose) -> LinkPose {
     let turned = rotated(orientation(frame), position(inner));
-    let place = std::array::from_fn(|axis| frame[axis] + turned[axis]);
-    joined(place, product(orientation(frame), orientation(inner)))
+    let moved = std::array::from_fn(|axis| frame[axis] + turned[axis]);
+    joined(moved, product(orientation(frame), orientation(inner)))
 }
 
 /// Returns the pose in a frame of something whose world pose is known.

@@ -7,6 +7,7 @@
 //! ROS 2.
 
 mod barrier;
+mod bounds;
 mod control;
 mod entities;
 mod entity_state;
@@ -15,6 +16,7 @@ mod features;
 mod frames;
 mod goals;
 mod info;
+mod named_poses;
 #[cfg(feature = "node")]
 pub mod node;
 mod outcome;
@@ -22,6 +24,8 @@ mod outcome;
 pub mod playback;
 mod services;
 mod simulation;
+mod solid;
+mod spawnables;
 mod spawning;
 mod ue;
 mod worlds;
@@ -29,7 +33,7 @@ mod worlds;
 #[cfg(feature = "node")]
 pub use ros2::{Mapping, RuleError, Rules};
 
-pub use control::{Control, Outside, Unanswered};
+pub use control::{Control, Extent, ModelText, Outside, SourceError, SpawnableModel, Unanswered};
 pub use goals::{ACTION, ACTION_TYPE, GoalId, Publication, execute};
 pub use services::{
     ACTION_SERVICES, AnswerError, BARRIER_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer,

@@ -3,9 +3,13 @@
 //! All answers are made on one thread, each as a task of its own, so that a service that waits for
 //! the run keeps none of the others.
 
+mod model_files;
+mod scene_reader;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,26 +17,29 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use client::{Connection, News, Reach};
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Announce;
-use protocol::{Command, PrimaryToObservers, RequestId};
+use protocol::report::Snapshot;
+use protocol::{Command, LinkPose, PrimaryToObservers, RequestId};
 use ros2::types::builtin_interfaces::Time;
 use ros2_node::{
     Call, Caller, EndpointError, JoinError, OnArrival, Participant, Publication as Publisher,
     PublishError, Quality, ServeError, Server, Topic,
 };
+use scene::Scene;
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::{LocalSet, spawn_blocking, spawn_local};
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
-use crate::control::{Control, Outside, Unanswered};
+use model_files::ModelFiles;
+use scene_reader::SceneReader;
+
+use crate::control::{Control, ModelText, Outside, SourceError, SpawnableModel, Unanswered};
 use crate::goals::{ACTION, Publication, execute};
 use crate::services::{
     ACTION_SERVICES, BARRIER_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer,
 };
 
-pub use ros2_node::{DOMAIN_MAX, Place, ServiceMapping};
+pub use ros2_node::{DOMAIN_MAX, Domain, ServiceMapping};
 
-/// Largest file of a model that is read \[bytes\].
-const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Time for which replies go out after the run was told to end.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Time between two looks at whether the graph of ROS 2 is to be told something.
@@ -46,8 +53,8 @@ const SEND_GOAL: &str = "send_goal";
 /// Settings of the node.
 #[derive(Clone, Debug)]
 pub struct NodeSettings {
-    /// Its place in the network.
-    pub place: Place,
+    /// The domain that it joins.
+    pub domain: Domain,
     /// Namespace of the node and of the services of `simulation_interfaces`: `/phalanx`.
     pub namespace: String,
     /// Name of the node in it.
@@ -56,6 +63,8 @@ pub struct NodeSettings {
     pub ue_namespace: String,
     /// Way in which services are mapped to topics.
     pub mapping: ServiceMapping,
+    /// A folder of models that can be spawned, beside those of the environment.
+    pub spawnables: Option<PathBuf>,
 }
 
 /// Reason why the node ended.
@@ -86,6 +95,8 @@ struct Surroundings {
     asks: mpsc::UnboundedSender<Ask>,
     feedback: Publisher,
     status: Publisher,
+    scenes: SceneReader,
+    models: ModelFiles,
     note: Box<dyn Fn(&str)>,
 }
 
@@ -121,13 +132,32 @@ impl Outside for Surroundings {
         }
     }
 
-    fn read(&self, path: &str) -> io::Result<String> {
-        let metadata = std::fs::metadata(path)?;
-        if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
-            let reason = format!("no file of up to {FILE_BYTES_MAX} bytes");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
-        }
-        std::fs::read_to_string(path)
+    fn read(&self, uri: &str) -> io::Result<ModelText> {
+        self.models.read(uri)
+    }
+
+    async fn spawnables(&self, sources: Vec<String>) -> Result<Vec<SpawnableModel>, SourceError> {
+        // Many files are read, and other services are not to wait for that.
+        let models = self.models.clone();
+        let listed = spawn_blocking(move || models.list(&sources));
+        listed.await.unwrap_or_else(|error| {
+            Err(SourceError {
+                source_name: "the folders of models".to_owned(),
+                reason: error.to_string(),
+            })
+        })
+    }
+
+    async fn scene(&self) -> Result<Rc<Scene>, Unanswered> {
+        self.scenes.scene().await
+    }
+
+    async fn link_poses(
+        &self,
+        scene: &Scene,
+        entities: &Snapshot,
+    ) -> Result<BTreeMap<u32, LinkPose>, Unanswered> {
+        self.scenes.link_poses(scene, entities).await
     }
 
     fn note(&self, text: &str) {
@@ -160,7 +190,7 @@ pub async fn serve(
     let arrivals = Arc::new(Notify::new());
     let name = format!("{}/{}", settings.namespace, settings.name);
     let told = Arc::new(Arrivals(Arc::clone(&arrivals)));
-    let mut participant = Participant::join(&settings.place, &name, told)?;
+    let mut participant = Participant::join(&settings.domain, &name, told)?;
     let served = services(&mut participant, settings)?;
     let (feedback, status) = topics(&mut participant, settings)?;
     let (asks, to_ask) = mpsc::unbounded_channel();
@@ -168,6 +198,8 @@ pub async fn serve(
         asks,
         feedback,
         status,
+        scenes: SceneReader::new(reach),
+        models: ModelFiles::new(settings.spawnables.clone()),
         note: report,
     });
     let run = |error: &dyn std::fmt::Display| NodeError::Run(error.to_string());

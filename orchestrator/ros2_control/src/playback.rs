@@ -11,7 +11,7 @@ use ros2::types::std_msgs;
 use ros2::types::tf2_msgs::TFMessage;
 use ros2::{EncodeError, Frames, Mapping, Rate, RosTopic, to_cdr};
 use ros2_node::{
-    EndpointError, JoinError, OnArrival, Participant, Place, Publication, PublishError, Quality,
+    Domain, EndpointError, JoinError, OnArrival, Participant, Publication, PublishError, Quality,
     Topic,
 };
 
@@ -93,11 +93,11 @@ impl Playback {
     /// # Errors
     /// Fails if the domain cannot be joined, or a topic cannot be had.
     pub fn start(
-        place: &Place,
+        domain: &Domain,
         mapping: Mapping,
         topics: &[(String, String)],
     ) -> Result<Self, StartPlaybackError> {
-        let mut participant = Participant::join(place, NODE, std::sync::Arc::new(Deaf))?;
+        let mut participant = Participant::join(domain, NODE, std::sync::Arc::new(Deaf))?;
         let mut own = |topic: &RosTopic| advertise(&mut participant, topic);
         let clock = own(&mapping.clock())?;
         let moving = own(&mapping.transforms(Frames::Moving))?;

@@ -4,7 +4,8 @@ use ros2::cdr::{CdrError, from_cdr, to_cdr};
 
 use crate::control::{Control, Outside};
 use crate::{
-    barrier, entities, entity_state, features, goals, info, simulation, spawning, ue, worlds,
+    barrier, bounds, entities, entity_state, features, goals, info, named_poses, simulation,
+    spawnables, spawning, ue, worlds,
 };
 
 /// A service by its names.
@@ -85,18 +86,20 @@ services! {
         "get_entities_states" "simulation_interfaces/srv/GetEntitiesStates"
             => entities::get_entities_states,
         "get_entity_bounds" "simulation_interfaces/srv/GetEntityBounds"
-            => entities::get_entity_bounds,
+            => bounds::get_entity_bounds,
         "get_entity_info" "simulation_interfaces/srv/GetEntityInfo" => info::get_entity_info,
         "get_entity_state" "simulation_interfaces/srv/GetEntityState"
             => entity_state::get_entity_state,
         "get_named_pose_bounds" "simulation_interfaces/srv/GetNamedPoseBounds"
-            => worlds::get_named_pose_bounds,
-        "get_named_poses" "simulation_interfaces/srv/GetNamedPoses" => worlds::get_named_poses,
+            => named_poses::get_named_pose_bounds,
+        "get_named_poses" "simulation_interfaces/srv/GetNamedPoses"
+            => named_poses::get_named_poses,
         "get_simulation_state" "simulation_interfaces/srv/GetSimulationState"
             => simulation::get_simulation_state,
         "get_simulator_features" "simulation_interfaces/srv/GetSimulatorFeatures"
             => features::get_simulator_features,
-        "get_spawnables" "simulation_interfaces/srv/GetSpawnables" => worlds::get_spawnables,
+        "get_spawnables" "simulation_interfaces/srv/GetSpawnables"
+            => spawnables::get_spawnables,
         "load_world" "simulation_interfaces/srv/LoadWorld" => worlds::load_world,
         "reset_simulation" "simulation_interfaces/srv/ResetSimulation"
             => simulation::reset_simulation,

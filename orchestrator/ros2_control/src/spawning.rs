@@ -8,10 +8,13 @@ use ros2::types::simulation_interfaces::{
     SpawnEntityRequest, SpawnEntityResponse, SpawnResult,
 };
 
-use crate::control::{Control, Outside};
+use crate::control::{Control, ModelText, Outside};
 use crate::entities::{WORLD, find};
 use crate::entity_state::valid_pose;
 use crate::outcome::{Failure, Refusal, ok};
+
+/// Schemes of the addresses of files.
+const SCHEMES: [&str; 3] = ["file", "model", "package"];
 
 /// Spawns an entity.
 pub(crate) async fn spawn_entity<O: Outside>(
@@ -143,18 +146,16 @@ pub(crate) fn text_of<O: Outside>(
         }
         return Ok((checked(resource_string.clone(), "resource_string")?, None));
     }
-    let path = match uri.split_once("://") {
-        Some(("file", path)) => path,
-        Some((scheme, _)) => {
-            let reason = format!("{scheme}: models come from files: use a path or file://");
-            return Err(Refusal::new(SpawnResult::UNSUPPORTED_FORMAT, reason));
-        }
-        None => uri,
-    };
-    let text = control.outside.read(path);
-    let text = text
-        .map_err(|error| Refusal::new(SpawnResult::MISSING_ASSETS, format!("{path}: {error}")))?;
-    Ok((checked(text, path)?, Some(path.to_owned())))
+    if let Some((scheme, _)) = uri.split_once("://")
+        && !SCHEMES.contains(&scheme)
+    {
+        let reason = format!("{scheme}: models come from files: use a path, file:// or model://");
+        return Err(Refusal::new(SpawnResult::UNSUPPORTED_FORMAT, reason));
+    }
+    let read = control.outside.read(uri);
+    let ModelText { text, file } =
+        read.map_err(|error| Refusal::new(SpawnResult::MISSING_ASSETS, format!("{uri}: {error}")))?;
+    Ok((checked(text, uri)?, Some(file)))
 }
 
 /// Makes sure that a text is SDF or URDF by its first element.

@@ -1,8 +1,10 @@
 //! Services against a run of models that does what commands say, and refuses as a primary does.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use protocol::digest::Digest;
@@ -11,20 +13,23 @@ use protocol::report::{
     EventCounts, Percentiles, PerformerReport, RefusedCounts, RunState, Snapshot, Split, Stats,
     StepHistogram,
 };
-use protocol::{Command, FailureCode, Iteration};
+use protocol::{Command, FailureCode, Iteration, LinkPose};
 use ros2::types::action_msgs::{CancelGoalRequest, CancelGoalResponse};
 use ros2::types::builtin_interfaces::Time;
 use ros2::types::simulation_interfaces::{
     Bounds, CallResult, DeleteEntityRequest, DeleteEntityResponse, EntityFilters,
-    GetEntitiesRequest, GetEntitiesResponse, Resource, SetSimulationStateRequest,
-    SetSimulationStateResponse, SimulateStepsGetResultRequest, SimulateStepsGetResultResponse,
-    SimulateStepsSendGoalRequest, SimulateStepsSendGoalResponse, SimulationState,
-    SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity, StepSimulationRequest,
-    StepSimulationResponse,
+    GetAvailableWorldsRequest, GetAvailableWorldsResponse, GetEntitiesRequest, GetEntitiesResponse,
+    GetEntityBoundsRequest, GetEntityBoundsResponse, GetNamedPoseBoundsRequest,
+    GetNamedPoseBoundsResponse, GetNamedPosesRequest, GetNamedPosesResponse, Resource,
+    SetSimulationStateRequest, SetSimulationStateResponse, SimulateStepsGetResultRequest,
+    SimulateStepsGetResultResponse, SimulateStepsSendGoalRequest, SimulateStepsSendGoalResponse,
+    SimulationState, SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity,
+    StepSimulationRequest, StepSimulationResponse,
 };
 use ros2::types::ue_msgs::{AttachRequest, AttachResponse};
 use ros2::types::unique_identifier_msgs::UUID;
 use ros2::{RosMessage, from_cdr, to_cdr};
+use scene::{Collision, Frame, Geometry, Level, Link, Model, Scene, World};
 
 use super::*;
 
@@ -38,6 +43,8 @@ struct Fake {
     published: RefCell<Vec<Publication>>,
     /// Iterations after which somebody else lets time run.
     plays_at: RefCell<Option<u64>>,
+    scene: RefCell<Scene>,
+    links: RefCell<BTreeMap<u32, LinkPose>>,
 }
 
 impl Outside for Fake {
@@ -49,8 +56,24 @@ impl Outside for Fake {
         Time { sec: 7, nanosec: 0 }
     }
 
-    fn read(&self, path: &str) -> std::io::Result<String> {
+    fn read(&self, path: &str) -> std::io::Result<ModelText> {
         Err(std::io::Error::other(format!("there is no {path}")))
+    }
+
+    async fn spawnables(&self, _: Vec<String>) -> Result<Vec<SpawnableModel>, SourceError> {
+        Ok(Vec::new())
+    }
+
+    async fn scene(&self) -> Result<Rc<Scene>, Unanswered> {
+        Ok(Rc::new(self.scene.borrow().clone()))
+    }
+
+    async fn link_poses(
+        &self,
+        _: &Scene,
+        _: &Snapshot,
+    ) -> Result<BTreeMap<u32, LinkPose>, Unanswered> {
+        Ok(self.links.borrow().clone())
     }
 
     fn note(&self, _: &str) {}
@@ -174,6 +197,8 @@ fn control(models: &[&str]) -> Control<Fake> {
         attached: RefCell::default(),
         published: RefCell::default(),
         plays_at: RefCell::default(),
+        scene: RefCell::default(),
+        links: RefCell::default(),
     })
 }
 
@@ -298,7 +323,15 @@ fn filters_that_cannot_be_are_refused() {
         ..Default::default()
     };
     assert_eq!(list(filters.clone()), (1, vec!["ball".to_owned()]));
-    filters.bounds.r#type = Bounds::TYPE_SPHERE;
+    for r#type in [
+        Bounds::TYPE_BOX,
+        Bounds::TYPE_SPHERE,
+        Bounds::TYPE_CONVEX_HULL,
+    ] {
+        filters.bounds.r#type = r#type;
+        assert_eq!(list(filters.clone()).0, CallResult::RESULT_OPERATION_FAILED);
+    }
+    filters.bounds.r#type = 4;
     assert_eq!(list(filters.clone()), (0, vec![]));
     filters.bounds.r#type = Bounds::TYPE_EMPTY;
     filters.filter = "(".to_owned();
@@ -375,4 +408,173 @@ fn a_goal_is_cancelled_or_aborted() {
         (6, CallResult::RESULT_OPERATION_FAILED)
     );
     assert_eq!(*control.outside.iteration.borrow(), 2);
+}
+
+const AT_ORIGIN: LinkPose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+
+fn at(x: f64, z: f64) -> LinkPose {
+    [x, 0.0, z, 0.0, 0.0, 0.0, 1.0]
+}
+
+fn link(id: u32, pose: LinkPose, geometry: Geometry) -> Link {
+    Link {
+        id,
+        name: format!("l{id}"),
+        pose,
+        visuals: Vec::new(),
+        collisions: vec![Collision {
+            name: "c".to_owned(),
+            pose: AT_ORIGIN,
+            extent: match geometry {
+                Geometry::Box { size } => Some([size.map(|it| -it / 2.0), size.map(|it| it / 2.0)]),
+                _ => None,
+            },
+            geometry,
+        }],
+        sensors: Vec::new(),
+    }
+}
+
+/// A run of an arm, whose hand has moved, and of a ball, in a world with frames and a level.
+fn yard() -> Control<Fake> {
+    let control = control(&["arm", "ball"]);
+    let model = |id, name: &str, links| Model {
+        id,
+        name: name.to_owned(),
+        performer: true,
+        is_static: false,
+        pose: AT_ORIGIN,
+        canonical_link: 0,
+        links,
+    };
+    let cube = Geometry::Box { size: [2.0; 3] };
+    let foot = link(0, at(0.0, 2.0), cube.clone());
+    let hand = link(1, at(0.0, 4.0), cube);
+    let ball = link(2, AT_ORIGIN, Geometry::Sphere { radius: 0.5 });
+    let frame = |name: &str, link| Frame {
+        name: name.to_owned(),
+        pose: at(0.0, 4.0),
+        link,
+    };
+    let world = World {
+        world: "yard".to_owned(),
+        gravity: [0.0; 3],
+        ambient: [0.0; 3],
+        background: [0.0; 3],
+        sky: None,
+        fog: None,
+        grid: false,
+        shadows: false,
+        lights: Vec::new(),
+        models: vec![
+            model(0, "arm", vec![foot, hand]),
+            model(1, "ball", vec![ball]),
+        ],
+        levels: vec![Level {
+            name: "west".to_owned(),
+            pose: at(3.0, 0.0),
+            size: [2.0, 4.0, 6.0],
+            buffer: 1.0,
+            default: false,
+        }],
+        frames: vec![frame("gate", None), frame("grip", Some(1))],
+    };
+    control.outside.scene.borrow_mut().worlds = vec![world];
+    // The whole arm is 10 m along x, its hand 2 m further; the ball is 30 m from there.
+    let links = [(0, at(10.0, 2.0)), (1, at(12.0, 4.0)), (2, at(40.0, 0.0))];
+    control.outside.links.borrow_mut().extend(links);
+    control
+}
+
+fn points(bounds: &Bounds) -> Vec<[f64; 3]> {
+    let points = bounds.points.iter();
+    points.map(|point| [point.x, point.y, point.z]).collect()
+}
+
+#[test]
+fn bounds_are_those_of_joints_as_they_are() {
+    let control = yard();
+    let bounds_of = |name: &str| {
+        let entity = name.to_owned();
+        let response: GetEntityBoundsResponse = call(&control, &GetEntityBoundsRequest { entity });
+        (response.result.result, points(&response.bounds))
+    };
+    // The origin stands below the foot.
+    let arm = vec![[3.0, 1.0, 5.0], [-1.0, -1.0, 0.0]];
+    assert_eq!(bounds_of("arm"), (1, arm));
+    assert_eq!(bounds_of("ball"), (1, vec![[0.5; 3], [-0.5; 3]]));
+    assert_eq!(bounds_of("no").0, CallResult::RESULT_NOT_FOUND);
+}
+
+#[test]
+fn entities_are_found_by_the_area_that_they_overlap() {
+    let control = yard();
+    let list = |r#type, points: &[[f64; 3]]| {
+        let points = points.iter();
+        let points = points.map(|[x, y, z]| ros2::types::geometry_msgs::Vector3 {
+            x: *x,
+            y: *y,
+            z: *z,
+        });
+        let mut filters = EntityFilters::default();
+        filters.bounds.r#type = r#type;
+        filters.bounds.points = points.collect();
+        let response: GetEntitiesResponse = call(&control, &GetEntitiesRequest { filters });
+        assert_eq!(response.result.result, 1, "{response:?}");
+        response.entities
+    };
+    let sphere = |x, radius| list(Bounds::TYPE_SPHERE, &[[x, 0.0, 0.0], [radius, 0.0, 0.0]]);
+    assert_eq!(sphere(40.0, 0.1), ["ball"]);
+    assert_eq!(sphere(12.0, 2.9), ["arm"]);
+    // Below the hand and beside the foot, within the box around both.
+    assert_eq!(sphere(12.5, 1.0), [""; 0]);
+    let all = [[0.0, -9.0, -9.0], [50.0, 9.0, 9.0]];
+    assert_eq!(list(Bounds::TYPE_BOX, &all), ["arm", "ball"]);
+    let triangle = [[39.0, -1.0, 0.0], [41.0, -1.0, 0.0], [40.0, 1.0, 0.0]];
+    assert_eq!(list(Bounds::TYPE_CONVEX_HULL, &triangle), ["ball"]);
+}
+
+#[test]
+fn frames_and_levels_are_named_poses() {
+    let control = yard();
+    let mut request = GetNamedPosesRequest::default();
+    let list = |request: &GetNamedPosesRequest| -> Vec<(String, f64)> {
+        let response: GetNamedPosesResponse = call(&control, request);
+        let poses = response.poses.into_iter();
+        poses
+            .map(|pose| (pose.name, pose.pose.position.x))
+            .collect()
+    };
+    let expected = [("gate", 0.0), ("grip", 12.0), ("level::west", 3.0)];
+    assert_eq!(
+        list(&request),
+        expected.map(|(name, x)| (name.to_owned(), x))
+    );
+    request.tags.tags = vec!["moving".to_owned()];
+    assert_eq!(list(&request), [("grip".to_owned(), 12.0)]);
+    let bounds_of = |name: &str| {
+        let name = name.to_owned();
+        let response: GetNamedPoseBoundsResponse =
+            call(&control, &GetNamedPoseBoundsRequest { name });
+        (response.result.result, points(&response.bounds))
+    };
+    assert_eq!(bounds_of("gate"), (1, Vec::new()));
+    let level = vec![[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]];
+    assert_eq!(bounds_of("level::west"), (1, level));
+    assert_eq!(bounds_of("no").0, CallResult::RESULT_NOT_FOUND);
+}
+
+#[test]
+fn the_world_of_the_run_is_the_one_that_there_is() {
+    let control = yard();
+    let mut request = GetAvailableWorldsRequest::default();
+    let list = |request: &GetAvailableWorldsRequest| {
+        let response: GetAvailableWorldsResponse = call(&control, request);
+        (response.result.result, response.worlds.len())
+    };
+    assert_eq!(list(&request), (1, 1));
+    request.filter.tags = vec!["indoor".to_owned()];
+    assert_eq!(list(&request), (1, 0));
+    request.additional_sources = vec!["/worlds".to_owned()];
+    assert_eq!(list(&request).0, CallResult::RESULT_OPERATION_FAILED);
 }

@@ -13,7 +13,7 @@ use ros2::types::ue_msgs::{
 
 use crate::control::{Control, Outside};
 use crate::entities::{WORLD, delete, find, frame, pose_of};
-use crate::entity_state::place;
+use crate::entity_state::move_to;
 use crate::frames::{into, ros_pose, ros_vector, seen_from};
 use crate::outcome::Refusal;
 use crate::spawning::{Model, bring, refused_namespace, text_of};
@@ -129,7 +129,7 @@ pub(crate) async fn set_entity_state<O: Outside>(
     let state = request.state;
     let set = async {
         refuse_twist(&state.twist)?;
-        place(control, state.name, &state.pose, &state.reference_frame).await
+        move_to(control, state.name, &state.pose, &state.reference_frame).await
     };
     let set = set.await;
     if let Err(refusal) = &set {

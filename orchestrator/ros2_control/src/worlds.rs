@@ -1,10 +1,12 @@
-//! Worlds and places: a run has the worlds that it was started with, and names no poses.
+//! Worlds: a run has those that it was started with, and no others come.
+//!
+//! Journals, recordings and digests of a run are those of its worlds, so that another world is
+//! another run.
 
 use ros2::types::simulation_interfaces::{
-    GetAvailableWorldsRequest, GetAvailableWorldsResponse, GetCurrentWorldRequest,
-    GetCurrentWorldResponse, GetNamedPoseBoundsRequest, GetNamedPoseBoundsResponse,
-    GetNamedPosesRequest, GetNamedPosesResponse, GetSpawnablesRequest, GetSpawnablesResponse,
-    LoadWorldRequest, LoadWorldResponse, UnloadWorldRequest, UnloadWorldResponse, WorldResource,
+    CallResult, GetAvailableWorldsRequest, GetAvailableWorldsResponse, GetCurrentWorldRequest,
+    GetCurrentWorldResponse, LoadWorldRequest, LoadWorldResponse, UnloadWorldRequest,
+    UnloadWorldResponse, WorldResource,
 };
 
 use crate::control::{Control, Outside};
@@ -18,18 +20,31 @@ pub(crate) async fn get_current_world<O: Outside>(
     control: &Control<O>,
     _: GetCurrentWorldRequest,
 ) -> GetCurrentWorldResponse {
-    match control.snapshot().await {
-        Ok(snapshot) => GetCurrentWorldResponse {
+    match current_world(control).await {
+        Ok(world) => GetCurrentWorldResponse {
             result: ok(),
-            world: WorldResource {
-                name: snapshot.stats.world,
-                ..Default::default()
-            },
+            world,
         },
-        Err(failure) => GetCurrentWorldResponse {
-            result: Refusal::from(failure).result(),
+        Err(refusal) => GetCurrentWorldResponse {
+            result: refusal.result(),
             ..Default::default()
         },
+    }
+}
+
+/// Lists the worlds that there are: the one of the run, which has no tags.
+pub(crate) async fn get_available_worlds<O: Outside>(
+    control: &Control<O>,
+    request: GetAvailableWorldsRequest,
+) -> GetAvailableWorldsResponse {
+    let answer = |result: CallResult, worlds| GetAvailableWorldsResponse { result, worlds };
+    if !request.additional_sources.is_empty() && !request.continue_on_error {
+        return answer(Refusal::failed(FIXED).result(), Vec::new());
+    }
+    match current_world(control).await {
+        Ok(_) if !request.filter.tags.is_empty() => answer(ok(), Vec::new()),
+        Ok(world) => answer(ok(), vec![world]),
+        Err(refusal) => answer(refusal.result(), Vec::new()),
     }
 }
 
@@ -54,47 +69,10 @@ pub(crate) async fn unload_world<O: Outside>(
     }
 }
 
-/// Refuses.
-pub(crate) async fn get_available_worlds<O: Outside>(
-    _: &Control<O>,
-    _: GetAvailableWorldsRequest,
-) -> GetAvailableWorldsResponse {
-    GetAvailableWorldsResponse {
-        result: Refusal::unsupported(FIXED).result(),
+async fn current_world<O: Outside>(control: &Control<O>) -> Result<WorldResource, Refusal> {
+    let snapshot = control.snapshot().await?;
+    Ok(WorldResource {
+        name: snapshot.stats.world,
         ..Default::default()
-    }
-}
-
-/// Refuses.
-pub(crate) async fn get_spawnables<O: Outside>(
-    _: &Control<O>,
-    _: GetSpawnablesRequest,
-) -> GetSpawnablesResponse {
-    let reason = "models are not listed: give the text of one, or the path of its file";
-    GetSpawnablesResponse {
-        result: Refusal::unsupported(reason).result(),
-        ..Default::default()
-    }
-}
-
-/// Refuses.
-pub(crate) async fn get_named_poses<O: Outside>(
-    _: &Control<O>,
-    _: GetNamedPosesRequest,
-) -> GetNamedPosesResponse {
-    GetNamedPosesResponse {
-        result: Refusal::unsupported("poses have no names").result(),
-        ..Default::default()
-    }
-}
-
-/// Refuses.
-pub(crate) async fn get_named_pose_bounds<O: Outside>(
-    _: &Control<O>,
-    _: GetNamedPoseBoundsRequest,
-) -> GetNamedPoseBoundsResponse {
-    GetNamedPoseBoundsResponse {
-        result: Refusal::unsupported("poses have no names").result(),
-        ..Default::default()
-    }
+    })
 }

@@ -1,5 +1,7 @@
 //! The arguments of `phalanx ros2-control`.
 
+use std::path::PathBuf;
+
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
@@ -37,6 +39,10 @@ pub struct Ros2ControlArguments {
         default_value_t
     )]
     pub mapping: MappingName,
+    /// A folder of models that `get_spawnables` lists, beside those of `PHALANX_RESOURCE_PATH` and
+    /// `GZ_SIM_RESOURCE_PATH`
+    #[arg(long, value_name = "FOLDER")]
+    pub spawnables: Option<PathBuf>,
     /// By which keys the run is reached.
     #[command(flatten)]
     pub keys: KeyArguments,

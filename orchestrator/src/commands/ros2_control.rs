@@ -23,7 +23,7 @@ pub(super) fn ros2_control(arguments: &Ros2ControlArguments) -> CommandResult {
 
     let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     let settings = NodeSettings {
-        place: place(arguments.domain, arguments.localhost_only)?,
+        domain: domain(arguments.domain, arguments.localhost_only)?,
         namespace: plain(&arguments.namespace),
         name: arguments.node.clone(),
         ue_namespace: plain(&arguments.ue_namespace),
@@ -31,11 +31,12 @@ pub(super) fn ros2_control(arguments: &Ros2ControlArguments) -> CommandResult {
             MappingName::FastDds => ServiceMapping::FastDds,
             MappingName::CycloneDds => ServiceMapping::CycloneDds,
         },
+        spawnables: arguments.spawnables.clone(),
     };
     output::note(&format!(
         "services of {} in domain {} of ROS 2: {}/get_simulator_features and others",
         target.name(),
-        settings.place.domain,
+        settings.domain.id,
         settings.namespace
     ));
     let note = Box::new(|text: &str| output::note(text));
@@ -49,15 +50,15 @@ pub(super) fn ros2_control(arguments: &Ros2ControlArguments) -> CommandResult {
     }
 }
 
-/// Returns the place in ROS 2: what is given, else what the variables of ROS 2 say.
+/// Returns the domain of ROS 2: what is given, else what the variables of ROS 2 say.
 #[cfg(feature = "ros2")]
-pub(super) fn place(
-    domain: Option<u16>,
+pub(super) fn domain(
+    id: Option<u16>,
     is_local: Option<bool>,
-) -> Result<ros2_control::node::Place, super::Failed> {
-    Ok(ros2_control::node::Place {
-        domain: match domain {
-            Some(domain) => domain,
+) -> Result<ros2_control::node::Domain, super::Failed> {
+    Ok(ros2_control::node::Domain {
+        id: match id {
+            Some(id) => id,
             None => variable("ROS_DOMAIN_ID", "a number from 0 to 232")?.unwrap_or(0),
         },
         is_local: match is_local {

@@ -39,6 +39,10 @@ fn program(spec: &RunSpec, run: &str) -> Option<Program> {
     if let Some(namespace) = &spec.ros2.control_namespace {
         arguments.push(format!("--namespace={namespace}"));
     }
+    if let Some(folder) = &spec.ros2.spawnables {
+        let folder = std::path::absolute(folder).ok()?;
+        arguments.push(format!("--spawnables={}", folder.display()));
+    }
     Some(Program {
         name: NAME.to_owned(),
         command: std::env::current_exe().ok()?,
@@ -69,6 +73,7 @@ mod tests {
         spec.ros2.localhost_only = Some(true);
         spec.ros2.service_mapping = Some(ServiceMapping::CycloneDds);
         spec.ros2.control_namespace = Some("/sim".to_owned());
+        spec.ros2.spawnables = Some("/models".into());
         let program = program(&spec, "demo").unwrap();
         let expected = [
             "ros2-control",
@@ -77,6 +82,7 @@ mod tests {
             "--localhost-only=true",
             "--ros-service-mapping=cyclonedds",
             "--namespace=/sim",
+            "--spawnables=/models",
         ];
         assert_eq!(program.arguments, expected);
     }

@@ -12,7 +12,7 @@ mod service;
 
 pub use names::NameError;
 pub use participant::{
-    DOMAIN_MAX, EndpointError, JoinError, OnArrival, Participant, Place, Publication, PublishError,
-    Quality, Sample, Subscription, Topic,
+    DOMAIN_MAX, Domain, EndpointError, JoinError, OnArrival, Participant, Publication,
+    PublishError, Quality, Sample, Subscription, Topic,
 };
 pub use service::{Call, Caller, ServeError, Server, ServiceMapping};

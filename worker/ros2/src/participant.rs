@@ -29,15 +29,18 @@ const WINDOW: i32 = 4096;
 /// its discovery has not got to yet.
 const BURST: usize = 100;
 
+/// Number of changes that `rustdds` keeps for a writer until they are taken.
+const STATUSES_MAX: usize = 4;
+
 /// Time that its discovery takes for so many, with much to spare.
 const BURST_TIME: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Place of a participant in the network.
+/// A domain, whose participants alone meet each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Number of the domain, as in `ROS_DOMAIN_ID`.
-    pub domain: u16,
-    /// True if it is seen on this machine alone, as with `ROS_LOCALHOST_ONLY`.
+pub struct Domain {
+    /// Its number, as in `ROS_DOMAIN_ID`.
+    pub id: u16,
+    /// True if participants of this machine alone meet there, as with `ROS_LOCALHOST_ONLY`.
     pub is_local: bool,
 }
 
@@ -171,20 +174,20 @@ impl Participant {
     /// # Errors
     /// Fails if there is no such domain, the name is none, or no socket can be opened.
     pub fn join(
-        place: &Place,
+        domain: &Domain,
         name: &str,
         arrivals: Arc<dyn OnArrival>,
     ) -> Result<Self, JoinError> {
-        if place.domain > DOMAIN_MAX {
-            return Err(JoinError::Domain(place.domain));
+        if domain.id > DOMAIN_MAX {
+            return Err(JoinError::Domain(domain.id));
         }
         let name = NodeName::parse(name)?;
         let failed = |source| JoinError::Network {
-            domain: place.domain,
+            domain: domain.id,
             source: Box::new(source),
         };
-        let mut builder = DomainParticipantBuilder::new(place.domain);
-        if place.is_local {
+        let mut builder = DomainParticipantBuilder::new(domain.id);
+        if domain.is_local {
             builder = builder.with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)]);
         }
         let participant = builder.build().map_err(failed)?;
@@ -378,11 +381,17 @@ impl Publication {
 
     /// Returns the number of readers that are known.
     pub fn reader_count(&self) -> usize {
+        let mut told = 0;
         while let Some(status) = self.writer.try_recv_status() {
+            told += 1;
             if let DataWriterStatus::PublicationMatched { current, .. } = status {
                 let count = usize::try_from(current.count()).unwrap_or_default();
                 self.readers.set(count);
             }
+        }
+        if told >= STATUSES_MAX {
+            // The middleware drops what nobody has taken, and the last of it may be a reader.
+            self.readers.set(self.readers.get().max(1));
         }
         self.readers.get()
     }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use protocol::{RosMessage, RosSettings};
-use ros2_node::{OnArrival, Participant, Place};
+use ros2_node::{Domain, OnArrival, Participant};
 
 use super::endpoints::Endpoints;
 use super::{OnMessages, RosError, RosNews, mapping};
@@ -67,13 +67,13 @@ impl RosNode {
             rings: AtomicBool::new(false),
             sender: sender.clone(),
         });
-        let place = Place {
-            domain: settings.domain,
+        let domain = Domain {
+            id: settings.domain,
             is_local: settings.localhost_only,
         };
         let node_name = format!("/phalanx/{}", ros2::names::valid(name).trim_matches('/'));
         let ears: Arc<dyn OnArrival> = bell.clone();
-        let participant = Participant::join(&place, &node_name, ears);
+        let participant = Participant::join(&domain, &node_name, ears);
         let participant = participant.map_err(|error| RosError::Join(error.to_string()))?;
         tracing::info!("{node_name} is in domain {} of ROS 2", settings.domain);
         let node = Node {

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ::ros2_control::node::Place;
+use ::ros2_control::node::Domain;
 use ::ros2_control::playback::Playback;
 use ::ros2_control::{Mapping, Rules};
 use anyhow::Context;
@@ -38,16 +38,16 @@ impl RosOut {
         player: &mut FilePlayer,
     ) -> Result<Self, Failed> {
         let refused = |error: anyhow::Error| Failed::new(ExitCode::Configuration, error);
-        let place: Place =
-            ros2_control::place(arguments.ros.ros_domain, arguments.ros.ros_localhost_only)?;
+        let domain: Domain =
+            ros2_control::domain(arguments.ros.ros_domain, arguments.ros.ros_localhost_only)?;
         let rules = arguments.ros.ros_rules.as_deref().map(read_rules);
         let mapping = rules.transpose().map_err(refused)?.unwrap_or_default();
         let mapping = Mapping::new(&mapping).map_err(|error| refused(error.into()))?;
-        let started = Playback::start(&place, mapping, &player.topics());
+        let started = Playback::start(&domain, mapping, &player.topics());
         let mut playback = started.map_err(|error| refused(error.into()))?;
         describe(&mut playback, player).map_err(refused)?;
         player.keep_said();
-        let domain = place.domain;
+        let domain = domain.id;
         output::note(&format!("the recording is in domain {domain} of ROS 2"));
         Ok(Self {
             playback,
