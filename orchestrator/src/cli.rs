@@ -343,6 +343,12 @@ pub struct CheckArguments {
     /// The world
     #[arg(value_name = "WORLD.sdf")]
     pub world: PathBuf,
+    /// Tell which topics a run of it has in ROS 2, too
+    #[arg(long)]
+    pub ros2: bool,
+    /// The rules by which it has them, as `phalanx run` takes them
+    #[arg(long, value_name = "FILE", requires = "ros2")]
+    pub ros_rules: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -66,6 +66,10 @@ pub(crate) struct Cli {
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,
+    /// Print which topics a run of these worlds has in ROS 2, by the rules of --ros-rules, as JSON,
+    /// and run nothing
+    #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run"])]
+    ros_topics: bool,
     /// Run on these CPUs alone: numbers and ranges such as 0,2-3
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<Cpus>,
@@ -118,6 +122,8 @@ pub(crate) enum Request {
     },
     /// Do both in one process.
     Standalone(Run),
+    /// Tell which topics a run would have in ROS 2.
+    RosTopics(Run),
 }
 
 impl Cli {
@@ -157,8 +163,13 @@ impl Cli {
                 if self.role.network_secondaries.is_some() {
                     return Err(UsageError::SecondariesOfNobody);
                 }
+                let lists_topics = self.ros_topics;
                 let run = self.run_request(base, "a standalone run")?;
-                Ok(Request::Standalone(run))
+                Ok(if lists_topics {
+                    Request::RosTopics(run)
+                } else {
+                    Request::Standalone(run)
+                })
             }
         }
     }

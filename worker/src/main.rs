@@ -3,7 +3,7 @@
 mod cli;
 
 use std::fs;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
@@ -78,6 +78,7 @@ fn main() -> ProcessExitCode {
         .and_then(|()| match request {
             Request::Primary { run, secondaries } => run_primary(&run, Some(secondaries), lifeline),
             Request::Standalone(run) => run_primary(&run, None, lifeline),
+            Request::RosTopics(run) => list_ros_topics(&run),
             Request::Secondary {
                 connect,
                 name,
@@ -156,6 +157,16 @@ fn start_logging() {
         .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .init();
+}
+
+/// Prints which topics a run has in ROS 2.
+fn list_ros_topics(run: &Run) -> anyhow::Result<Outcome> {
+    let (beginning, _) = begin(run)?;
+    let rules = ros::rules_of(&run.spec.ros2)?;
+    let report = ros::mapping_report(&beginning.loaded.worlds, &rules)?;
+    let text = serde_json::to_string(&report)?;
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(Outcome::Completed)
 }
 
 /// Runs a primary, or with no secondaries a standalone simulation.

@@ -12,7 +12,7 @@
 //!   who publishes the rest with the answer to that job ([`lockstep`], `DataAgain::published`).
 //! - Nodes tell each other how far they have got with that, so that what a secondary had answered
 //!   for and not sent is published, too (`departures`). Only of a step whose messages were just
-//!   being sent some may come twice. `/clock` goes by the answers alone: it may miss a moment, but
+//!   being sent some may come twice. `/clock` goes by what the others hear of it (`clock`), and
 //!   never goes back.
 //!
 //! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
@@ -36,6 +36,7 @@ mod node;
 #[cfg(feature = "ros2")]
 mod remarks;
 
+mod mapping_report;
 mod settings;
 
 use std::sync::Arc;
@@ -46,6 +47,7 @@ use protocol::{RosMessage, RosSettings};
 
 use crate::secondary::{InputSender, SecondaryEngine};
 
+pub use mapping_report::mapping_report;
 #[cfg(feature = "ros2")]
 pub use node::RosNode;
 pub use settings::{RosSettingsError, rules_of, settings_of};

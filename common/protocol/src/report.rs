@@ -406,6 +406,53 @@ pub struct SecondarySummary {
     pub hand_offs_in: u64,
 }
 
+/// Topics of worlds in ROS 2.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RosMappingReport {
+    /// Topics of the worlds by name, then those that ROS alone has.
+    pub topics: Vec<RosTopicReport>,
+    /// Remarks about topics, for people.
+    pub notes: Vec<String>,
+}
+
+/// A topic of a world in ROS 2.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RosTopicReport {
+    /// Its name in the run; `None` for one that ROS alone has.
+    pub topic: Option<String>,
+    /// The kind of its messages in the run.
+    pub kind: Option<String>,
+    /// True if the run publishes on it in ROS.
+    pub out: bool,
+    /// True if the run subscribes to it in ROS.
+    #[serde(rename = "in")]
+    pub inbound: bool,
+    /// The topic in ROS; `None` if it has no type there, or rules leave it out.
+    pub ros: Option<RosEndpointReport>,
+    /// The topic of frames that has those of its messages: `/tf`, `/tf_static`.
+    pub frames: Option<String>,
+    /// True if its kind has a type in ROS.
+    pub has_type: bool,
+}
+
+/// Name, type and quality of service of a topic in ROS 2.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RosEndpointReport {
+    /// Its name.
+    pub name: String,
+    /// Type of its messages.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// True if lost messages are sent again.
+    pub reliable: bool,
+    /// True if readers that come later get the last messages.
+    pub latched: bool,
+    /// Number of messages that are kept.
+    pub depth: u32,
+    /// The most messages per second of simulated time, if there is a limit.
+    pub max_rate_hz: Option<f64>,
+}
+
 /// A topic of systems or sensors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicReport {

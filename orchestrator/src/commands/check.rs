@@ -1,11 +1,13 @@
 //! `phalanx check`: reads a world and reports what is wrong with it, or what it was read as.
 
 mod resolved;
+mod ros_topics;
 
 use std::fmt::Write;
 use std::path::Path;
 
 use protocol::ExitCode;
+use protocol::report::RosMappingReport;
 use sdf::{Model, Problem, ReadWorldError, ReadWorlds, SourceSpan, World};
 use serde::Serialize;
 
@@ -27,6 +29,8 @@ struct CheckReport<'a> {
     warnings: Option<&'a [Problem]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<&'a [Problem]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ros2: Option<RosMappingReport>,
 }
 
 /// Reads a world and reports.
@@ -36,13 +40,22 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
         Ok(mut read) => {
             read.warnings
                 .extend(run_warning(&text, &arguments.world, &read.worlds));
+            let ros2 = arguments.ros2.then(|| {
+                let rules = arguments.ros_rules.as_deref();
+                ros_topics::read(&arguments.world, rules)
+            });
+            let ros2 = ros2.transpose()?;
             match arguments.format {
-                Format::Text => output::print(&describe(&read))?,
+                Format::Text => {
+                    let topics = ros2.as_ref().map(ros_topics::describe);
+                    output::print(&(describe(&read) + &topics.unwrap_or_default()))?
+                }
                 Format::Json => output::print_json(&CheckReport {
                     valid: true,
                     worlds: Some(read.worlds.iter().map(ResolvedWorld::of).collect()),
                     warnings: Some(&read.warnings),
                     errors: None,
+                    ros2,
                 })?,
             };
             Ok(ExitCode::Success)
@@ -60,6 +73,7 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
                     worlds: None,
                     warnings: Some(&error.warnings),
                     errors: Some(&error.errors),
+                    ros2: None,
                 })?,
             };
             Ok(ExitCode::Configuration)
