@@ -312,9 +312,12 @@ pub struct DataAgain {
     pub of: PeerName,
     /// The last step of which all is there: it is about those after.
     pub after: Sequence,
-    /// The last step of which it has published everything in ROS 2.
+    /// The last step that it has answered, of which it was to publish everything in ROS 2.
     #[serde(default)]
     pub published: Sequence,
+    /// The last step before it got its cells, of which another one has published all.
+    #[serde(default)]
+    pub hosted_after: Sequence,
     /// True if it is also about what systems of worlds said, where the lost one spoke for them.
     pub of_worlds: bool,
 }

@@ -104,6 +104,7 @@ impl CellHost {
                 step.again = Some(SaidBefore {
                     by: again.of.clone(),
                     answered: again.published,
+                    hosted_after: again.hosted_after,
                 });
                 exported.push(step);
             }

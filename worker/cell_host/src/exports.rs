@@ -34,7 +34,7 @@ impl ExportedStep {
     /// True if a lost host has answered for it already.
     pub fn was_answered(&self) -> bool {
         let again = self.again.as_ref();
-        again.is_some_and(|again| self.sequence <= again.answered)
+        again.is_some_and(|again| self.sequence <= again.answered.max(again.hosted_after))
     }
 }
 
@@ -45,6 +45,8 @@ pub struct SaidBefore {
     pub by: PeerName,
     /// The last step for which it has answered, after which what it said was to leave.
     pub answered: Sequence,
+    /// The last step before it got its cells: what they said until then has left another one.
+    pub hosted_after: Sequence,
 }
 
 /// Users of a topic among the systems and sensors of all models, wherever they are.

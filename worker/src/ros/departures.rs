@@ -5,7 +5,6 @@
 //! does the steps again publishes what is beyond the last of that.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use protocol::{PeerName, Sequence};
 use ros2::types::phalanx_msgs::Progress;
@@ -21,10 +20,6 @@ const DEPTH: u32 = 4096;
 /// Number of steps without messages after which progress is told all the same, and between two
 /// looks at that of others.
 const INTERVAL: u64 = 32;
-
-/// Time for which another secondary is waited for, and between two looks.
-const PATIENCE: Duration = Duration::from_millis(50);
-const GLANCE: Duration = Duration::from_micros(200);
 
 /// Progress of all secondaries with what they publish.
 pub(super) struct Departures {
@@ -82,20 +77,6 @@ impl Departures {
     pub(super) fn of(&mut self, secondary: &PeerName) -> Option<Sequence> {
         self.look();
         self.others.get(secondary.as_str()).copied().map(Sequence)
-    }
-
-    /// Waits until another secondary has got to a step, as whoever spoke for the run so far tells
-    /// when it ceases to; no longer than it takes a busy machine.
-    pub(super) fn wait_for_another(&mut self, step: Sequence) {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            self.look();
-            let has_come = self.others.values().any(|other| *other >= step.0);
-            if has_come || Instant::now() > until {
-                return;
-            }
-            std::thread::sleep(GLANCE);
-        }
     }
 
     fn look(&mut self) {

@@ -96,8 +96,8 @@ impl Descriptions {
         let data = text.clone();
         match publication.publish(to_cdr(&std_msgs::String { data })) {
             Ok(()) => {
-                let place = (text, publication);
-                self.published.insert(topic.name.clone(), place);
+                let published = (text, publication);
+                self.published.insert(topic.name.clone(), published);
             }
             Err(error) => tracing::warn!("{} of ROS 2 is not published: {error}", topic.name),
         }

@@ -31,15 +31,13 @@ pub(super) struct Endpoints {
     mapping: Mapping,
     outbound: BTreeMap<Key, Outbound>,
     inbound: BTreeMap<Key, Inbound>,
-    clock: ClockTopic,
+    clock: Option<ClockTopic>,
     /// `/tf` and `/tf_static`.
     frames: [Option<Publication>; 2],
     unfit: Seldom,
     lost: Seldom,
     descriptions: Descriptions,
     departures: Option<Departures>,
-    /// True if this secondary spoke for the run in the last step.
-    speaks: bool,
     remarks: Remarks,
     // The last to go.
     participant: Participant,
@@ -63,23 +61,22 @@ struct Inbound {
 impl Endpoints {
     /// Makes the endpoints of a run without topics of its own.
     pub(super) fn new(mut participant: Participant, mapping: Mapping, name: &str) -> Self {
-        let mut own = |topic: &RosTopic| advertise(&mut participant, topic).ok();
-        let clock = ClockTopic::new(own(&mapping.clock()));
-        let frames = [Frames::Moving, Frames::Fixed].map(|frames| own(&mapping.transforms(frames)));
-        let departures = Departures::new(&mut participant, name)
-            .map_err(|error| tracing::warn!("{error}"))
-            .ok();
+        let clock = ClockTopic::new(&mut participant, &mapping.clock());
+        let mut own = |topic: &RosTopic| advertise(&mut participant, topic);
+        let frames = [Frames::Moving, Frames::Fixed]
+            .map(|frames| own(&mapping.transforms(frames)))
+            .map(or_warn);
+        let departures = Departures::new(&mut participant, name);
         Self {
             mapping,
             outbound: BTreeMap::new(),
             inbound: BTreeMap::new(),
-            clock,
+            clock: or_warn(clock),
             frames,
             unfit: Seldom::default(),
             lost: Seldom::default(),
             descriptions: Descriptions::default(),
-            departures,
-            speaks: false,
+            departures: or_warn(departures),
             remarks: Remarks::default(),
             participant,
         }
@@ -97,7 +94,7 @@ impl Endpoints {
             let key = (one.topic.clone(), one.kind);
             let frames = self.mapping.frames(&one.topic, one.kind);
             let frames = frames.filter(|_| one.is_published);
-            if let Entry::Vacant(place) = self.outbound.entry(key.clone())
+            if let Entry::Vacant(entry) = self.outbound.entry(key.clone())
                 && (ways.outbound.is_some() || frames.is_some())
             {
                 let topic = ways.outbound.and_then(|topic| {
@@ -106,18 +103,18 @@ impl Endpoints {
                         .map_err(|error| tracing::warn!("{error}"))
                         .ok()
                 });
-                place.insert(Outbound {
+                entry.insert(Outbound {
                     topic,
                     frames,
                     last_period: None,
                 });
             }
-            if let Entry::Vacant(place) = self.inbound.entry(key)
+            if let Entry::Vacant(entry) = self.inbound.entry(key)
                 && let Some(topic) = ways.inbound
             {
                 match self.participant.subscribe(&described(&topic)) {
                     Ok(subscription) => {
-                        place.insert(Inbound {
+                        entry.insert(Inbound {
                             type_name: topic.type_name,
                             subscription,
                         });
@@ -134,8 +131,8 @@ impl Endpoints {
     /// Drops publishers and subscriptions of topics that are gone.
     fn drop_others(&mut self, uses: &[TopicUse]) {
         let has = |(topic, kind): &Key, wanted: &dyn Fn(&TopicUse) -> bool| {
-            let place = uses.binary_search_by(|one| (&*one.topic, one.kind).cmp(&(topic, kind)));
-            place.is_ok_and(|place| wanted(&uses[place]))
+            let found = uses.binary_search_by(|one| (&*one.topic, one.kind).cmp(&(topic, kind)));
+            found.is_ok_and(|index| wanted(&uses[index]))
         };
         let is_out = |key: &Key| has(key, &|one| one.is_published);
         let is_in = |key: &Key| has(key, &|one| one.is_subscribed);
@@ -173,11 +170,10 @@ impl Endpoints {
         if !self.has_left(step) {
             self.publish_messages(&step.messages);
         }
-        let has_ceased = self.speaks && !step.speaks;
         if step.again.is_none()
             && let Some(departures) = &mut self.departures
         {
-            departures.note(step.sequence, has_ceased || !step.messages.is_empty());
+            departures.note(step.sequence, !step.messages.is_empty());
         }
         // Time has gone on since, and must not be told to go back.
         if step.was_answered() {
@@ -188,17 +184,9 @@ impl Endpoints {
         }
         self.descriptions
             .publish(step.speaks, &self.mapping, &mut self.participant);
-        let begins = !std::mem::replace(&mut self.speaks, step.speaks) && step.speaks;
-        if begins
-            && self.clock.has_begun()
-            && let Some(departures) = &mut self.departures
-        {
-            // Time must not go back: the one that spoke so far may not have sent all of it.
-            departures.wait_for_another(step.sequence);
-        }
-        if self.clock.note(step.sim_time) && step.speaks {
-            let published = self.clock.publish(step.sim_time);
-            note(published, "/clock", &mut self.lost);
+        if let Some(clock) = &mut self.clock {
+            let followed = clock.follow(step.sim_time, step.speaks);
+            note(followed, "/clock", &mut self.lost);
         }
     }
 
@@ -209,11 +197,19 @@ impl Endpoints {
         };
         let departures = self.departures.as_mut();
         let left = departures.and_then(|departures| departures.of(&again.by));
-        step.sequence <= left.map_or(again.answered, |left| left.min(again.answered))
+        // Messages can arrive although the answer that went before them has not.
+        step.sequence <= left.unwrap_or(again.answered).max(again.hosted_after)
     }
 
     fn publish_messages(&mut self, messages: &[TopicMessage]) {
+        // All is encoded before the first leaves, so that they leave at once: a process that is
+        // killed in between has sent what others do not know of, and send again.
+        let mut ready = Vec::with_capacity(messages.len());
         let (mut moving, mut fixed) = (Vec::new(), Vec::new());
+        let [moving_frames, _] = &self.frames;
+        let has_moving = moving_frames
+            .as_ref()
+            .is_some_and(|own| own.reader_count() > 0);
         for message in messages {
             let Some(kind) = messages_kind(message) else {
                 continue;
@@ -223,23 +219,33 @@ impl Endpoints {
                 continue;
             };
             match outbound.frames {
+                Some(Frames::Moving) if !has_moving => {}
                 Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.unfit),
                 Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.unfit),
                 None => {}
             }
             let is_due = outbound.is_due(message.sim_time);
-            if is_due && let Some((topic, publication)) = &outbound.topic {
+            if let Some((topic, publication)) = &outbound.topic
+                && is_due
+                && (is_kept(topic) || publication.reader_count() > 0)
+            {
                 match ros2::encode(kind, &message.body, topic.type_name) {
-                    Ok(cdr) => note(publication.publish(cdr), &topic.name, &mut self.lost),
+                    Ok(cdr) => ready.push((key, cdr)),
                     Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
                 }
             }
         }
-        for (publication, transforms) in self.frames.iter().zip([moving, fixed]) {
-            if let Some(publication) = publication
-                && !transforms.is_empty()
-            {
-                let cdr = to_cdr(&TFMessage { transforms });
+        let frames = [moving, fixed].map(|transforms| {
+            let has_some = !transforms.is_empty();
+            has_some.then(|| to_cdr(&TFMessage { transforms }))
+        });
+        for (key, cdr) in ready {
+            if let Some((topic, publication)) = self.outbound[&key].topic.as_ref() {
+                note(publication.publish(cdr), &topic.name, &mut self.lost);
+            }
+        }
+        for (publication, cdr) in self.frames.iter().zip(frames) {
+            if let (Some(publication), Some(cdr)) = (publication, cdr) {
                 note(publication.publish(cdr), "/tf", &mut self.lost);
             }
         }
@@ -252,7 +258,7 @@ impl Endpoints {
         let topics = self.outbound.values().filter_map(|one| one.topic.as_ref());
         let topics = topics.map(|(_, publication)| publication);
         let frames = self.frames.iter().flatten();
-        let own = frames.chain(self.clock.publication());
+        let own = frames.chain(self.clock.as_ref().map(ClockTopic::publication));
         for publication in topics.chain(own) {
             publication.wait_until_received(until.saturating_duration_since(Instant::now()));
         }
@@ -303,6 +309,11 @@ fn add_frames(message: &TopicMessage, frames: &mut Vec<TransformStamped>, unfit:
     }
 }
 
+/// Warns that something cannot be had.
+fn or_warn<T>(made: Result<T, EndpointError>) -> Option<T> {
+    made.map_err(|error| tracing::warn!("{error}")).ok()
+}
+
 fn note(published: Result<(), PublishError>, topic: &str, lost: &mut Seldom) {
     if let Err(error) = published {
         lost.warn(&format!("a message on {topic} of ROS 2 is lost: {error}"));
@@ -316,13 +327,19 @@ pub(super) fn advertise(
     participant.advertise(&described(topic))
 }
 
+/// Tells whether readers that come later get what was published: of what nobody reads and nobody
+/// can get later nothing is made.
+fn is_kept(topic: &RosTopic) -> bool {
+    topic.qos.durability == Durability::TransientLocal
+}
+
 fn described(topic: &RosTopic) -> Topic<'_> {
     Topic {
         name: &topic.name,
         type_name: topic.type_name,
         quality: Quality {
             is_reliable: topic.qos.reliability == Reliability::Reliable,
-            is_kept: topic.qos.durability == Durability::TransientLocal,
+            is_kept: is_kept(topic),
             depth: topic.qos.depth,
         },
     }

@@ -130,7 +130,8 @@ impl Recovery {
         under_way: Option<&Step>,
     ) -> DataAgain {
         let mut after = self.delivered.unwrap_or(self.step_log.until());
-        let mut published = self.answered.get(lost).copied().unwrap_or_default();
+        let published = self.answered.get(lost).copied().unwrap_or_default();
+        let mut hosted_after = Sequence::default();
         let mut of_worlds = false;
         let first = after.min(published);
         for step in self.step_log.after(first).chain(under_way) {
@@ -138,7 +139,7 @@ impl Recovery {
             if step.affinities.iter().any(changed) {
                 let before = Sequence(step.sequence.0 - 1);
                 after = after.max(before);
-                published = published.max(before);
+                hosted_after = hosted_after.max(before);
             }
             of_worlds |= step.speaker.as_ref() == Some(lost);
         }
@@ -146,6 +147,7 @@ impl Recovery {
             of: lost.clone(),
             after,
             published,
+            hosted_after,
             of_worlds,
         }
     }
@@ -171,6 +173,7 @@ impl Recovery {
             let again = (!is_resumed).then(|| DataAgain {
                 // Whoever restored them has published that with its answer.
                 published: Sequence(u64::MAX),
+                hosted_after: Sequence(u64::MAX),
                 ..self.republish(&former, &cells, under_way)
             });
             let loss = NewLoss {
