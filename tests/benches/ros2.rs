@@ -2,7 +2,8 @@
 //! odometry and 10 Hz scans, with nodes and without, and the time from a command of a node to the
 //! odometry that shows it, beside the time that the other node's engine takes for an echo.
 //!
-//! Prints one JSON line. All kinds of runs are measured in turns, so that their ratios hold on a
+//! Prints one JSON line, with the CPU time of the run's processes and of the node beside the steps:
+//! on few cores, the node takes its time from the run. All kinds of runs are measured in turns, so that their ratios hold on a
 //! machine that is shared. Sensors measure in all of them: with nodes they do so whether or not
 //! anybody listens, so that the runs without have a file of messages that is thrown away. A fourth
 //! kind has nothing at all. The node is on Fast DDS. Run it with `cargo bench -p tests --bench
@@ -27,6 +28,8 @@ const ODOMETRY_FORMAT: &str = "i1u1s2d7d36d6d36";
 const SPEED: usize = 47;
 const TWIST: &str = "geometry_msgs/msg/Twist";
 const ROUND_TRIPS: usize = 300;
+/// Units of times in /proc, the same on all systems of this kind.
+const TICKS_PER_S: f64 = 100.0;
 /// Part of the steps that nodes may cost.
 const COST_MAX: f64 = 0.15;
 
@@ -37,6 +40,16 @@ const KINDS: [(&str, &[&str]); 4] = [
     ("nodes", &["--ros2"]),
     ("heard", &["--ros2"]),
 ];
+
+/// Results of all runs of a kind.
+#[derive(Default)]
+struct Measured {
+    steps_per_s: Vec<f64>,
+    /// CPU time of all processes of the run \[s\].
+    run_cpu_s: Vec<f64>,
+    /// CPU time of the node that listens \[s\].
+    reader_cpu_s: Vec<f64>,
+}
 
 struct Bench {
     scratch: Scratch,
@@ -60,14 +73,27 @@ fn main() {
         program: program.ok(),
         domain: (101 + std::process::id() % 100).to_string(),
     };
-    let (steps, heard) = bench.steps();
+    let (measured, heard) = bench.steps();
+    let of_all =
+        |value: fn(&Measured) -> &Vec<f64>| measured.each_ref().map(|one| median(value(one)));
+    let steps = of_all(|one| &one.steps_per_s);
+    let cpu = of_all(|one| &one.run_cpu_s);
     let ratio = |one: usize, other: usize| steps[one] / steps[other];
+    let named = |values: &[f64]| {
+        let values = KINDS.iter().zip(values);
+        values
+            .map(|((name, _), value)| json!({ *name: value }))
+            .collect::<Vec<_>>()
+    };
     let line = json!({
         "bench": "ros2",
         "robots": ROBOTS,
         "secondaries": SECONDARIES,
-        "steps_per_s": KINDS.iter().zip(&steps).map(|((name, _), rate)| json!({*name: rate}))
-            .collect::<Vec<_>>(),
+        "steps_per_s": named(&steps),
+        "run_cpu_s": named(&cpu),
+        "reader_cpu_s": median(&measured[3].reader_cpu_s),
+        "nodes_over_measured_cpu": cpu[2] / cpu[1],
+        "heard_over_measured_cpu": cpu[3] / cpu[1],
         "nodes_over_measured": ratio(2, 1),
         "heard_over_measured": ratio(3, 1),
         "nodes_over_nothing": ratio(2, 0),
@@ -80,10 +106,10 @@ fn main() {
 }
 
 impl Bench {
-    /// Returns the steps per second of all kinds, the median of turns, and how many messages of
-    /// odometry were heard in a run on average.
-    fn steps(&self) -> ([f64; KINDS.len()], usize) {
-        let mut rates = [const { Vec::new() }; KINDS.len()];
+    /// Returns what was measured of all kinds, and how many messages of odometry were heard in a
+    /// run on average.
+    fn steps(&self) -> ([Measured; KINDS.len()], usize) {
+        let mut measured = KINDS.map(|_| Measured::default());
         let mut heard = 0;
         let mut digests = Vec::new();
         for _ in 0..TURNS {
@@ -93,9 +119,14 @@ impl Bench {
                     (Some(program), "heard") => Some(self.peer(program, &topics())),
                     _ => None,
                 };
+                let reader = || peer.as_ref().map_or(0.0, |peer| cpu_of(peer.id()));
+                let before = (cpu_of_ended(), reader());
                 let summary = self.run(flags);
+                let measured = &mut measured[number];
+                measured.run_cpu_s.push(cpu_of_ended() - before.0);
+                measured.reader_cpu_s.push(reader() - before.1);
                 let rate = summary["steps_per_s"].as_f64().expect("a summary has it");
-                rates[number].push(rate);
+                measured.steps_per_s.push(rate);
                 digests.push(summary["digest"].clone());
                 if let Some(peer) = &mut peer {
                     while peer.next(std::time::Duration::from_millis(200)).is_some() {
@@ -108,7 +139,7 @@ impl Bench {
             digests.iter().all(|digest| *digest == digests[0]),
             "nodes change no bit: {digests:?}"
         );
-        (rates.map(median), heard / TURNS)
+        (measured, heard / TURNS)
     }
 
     fn run(&self, flags: &[&str]) -> Value {
@@ -218,7 +249,28 @@ fn percentiles(peer: &mut FastPeer) -> Value {
     json!({ "p50": at(0.5), "p99": at(0.99) })
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// Returns the CPU time of a process \[s\].
+fn cpu_of(pid: u32) -> f64 {
+    cpu(&pid.to_string(), 11)
+}
+
+/// Returns the CPU time of all processes that have ended, with those that they had started \[s\].
+fn cpu_of_ended() -> f64 {
+    cpu("self", 13)
+}
+
+/// Returns the sum of two times in the file about a process, from a place after its name on \[s\].
+fn cpu(process: &str, place: usize) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it lives");
+    // The name of the program may have spaces and brackets.
+    let (_, numbers) = stat.rsplit_once(')').expect("there is a name");
+    let times = numbers.split_whitespace().skip(place).take(2);
+    let ticks: f64 = times.filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
+    ticks / TICKS_PER_S
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

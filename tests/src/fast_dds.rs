@@ -4,15 +4,13 @@
 //! folder, for which no root is needed; the node, `fast_dds/peer.cpp`, is compiled there, too.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::processes::PATIENCE;
+use crate::json_process::JsonProcess;
 use crate::repository;
 
 /// The package with all that a program on Fast DDS is compiled with.
@@ -21,11 +19,7 @@ const PACKAGE: &str = "libfastrtps-dev";
 const COMPLAINT: usize = 400;
 
 /// A node of ROS 2 on Fast DDS; gone when dropped.
-pub struct FastPeer {
-    child: Child,
-    commands: ChildStdin,
-    lines: Receiver<Value>,
-}
+pub struct FastPeer(JsonProcess);
 
 /// Compiles the node, unless that is done; returns its program.
 ///
@@ -117,28 +111,12 @@ impl FastPeer {
     /// # Panics
     /// Panics if it cannot be started.
     pub fn start(command: &mut Command, arguments: &[&str]) -> Self {
-        let mut child = command
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the node starts");
-        let commands = child.stdin.take().expect("its input is a pipe");
-        let output = child.stdout.take().expect("its output is a pipe");
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                let line = serde_json::from_str(&line).expect("each line is JSON");
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Self {
-            child,
-            commands,
-            lines,
-        }
+        Self(JsonProcess::start(command.args(arguments)))
+    }
+
+    /// Returns the process id of the node.
+    pub fn id(&self) -> u32 {
+        self.0.id()
     }
 
     /// Tells the node a command.
@@ -146,28 +124,20 @@ impl FastPeer {
     /// # Panics
     /// Panics if the node has ended.
     pub fn tell(&mut self, command: &str) {
-        writeln!(self.commands, "{command}").expect("the node listens");
+        self.0.tell(&command);
     }
 
     /// Returns the next line of the node that fits; lines before it are dropped.
     ///
     /// # Panics
     /// Panics if none comes in time.
-    pub fn hear(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left);
-            let line = line.unwrap_or_else(|_| panic!("no {what} in {PATIENCE:?}"));
-            if fits(&line) {
-                return line;
-            }
-        }
+    pub fn hear(&mut self, what: &str, fits: impl FnMut(&Value) -> bool) -> Value {
+        self.0.hear(what, fits)
     }
 
     /// Returns the next line, if one comes in this time.
     pub fn next(&mut self, patience: Duration) -> Option<Value> {
-        self.lines.recv_timeout(patience).ok()
+        self.0.next(patience)
     }
 
     /// Calls a service and returns the values of its response; null if none came.
@@ -175,12 +145,5 @@ impl FastPeer {
         self.tell(&format!("call {service} {type_name} {format} {values}"));
         let mut line = self.hear("response", |line| line.get("response").is_some());
         line["response"].take()
-    }
-}
-
-impl Drop for FastPeer {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }

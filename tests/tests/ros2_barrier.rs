@@ -5,26 +5,16 @@
 //! Without `PyPI`, or with a `phalanx` that was built without ROS 2, the test says so and shows
 //! nothing.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use ros2::types::geometry_msgs::{Twist, Vector3};
 use ros2::types::nav_msgs::Odometry;
 use ros2::{from_cdr, to_cdr};
 use serde_json::{Value, json};
-use tests::processes::{Process, Scratch, let_pass, wait_for};
-use tests::python::{Package, Python};
+use tests::cyclone_dds::ServiceRig;
+use tests::processes::{Scratch, let_pass};
 use tests::repository;
 
-const CYCLONE: Package = Package {
-    name: "cyclonedds",
-    version: "11.0.1",
-    module: "cyclonedds",
-};
-/// Has Cyclone DDS meet nodes of this machine alone.
-const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
-     <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
 const ITERATIONS: u64 = 2000;
 /// Iterations from one barrier to the next, and between two messages of odometry.
 const EVERY: u64 = 50;
@@ -32,92 +22,27 @@ const ODOMETRY_EVERY: u64 = 10;
 /// Place where the robot is to stand \[m\], in its odometry.
 const GOAL_X: f64 = 1.0;
 
-/// A run, its services, and a client of them; all end with it.
-struct Bench {
-    peer: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    _control: Process,
-    run: Process,
-    scratch: Scratch,
-}
+/// A run that a node may hold.
+struct Bench(ServiceRig);
 
 impl Bench {
     /// Starts a paused run, or says why there is none.
-    fn start(number: u32, secondaries: u32) -> Option<Self> {
+    fn start(secondaries: u32) -> Option<Self> {
         let scratch = Scratch::new();
-        let python = Python::prepare("ros2-python", &scratch)
-            .and_then(|python| python.require(&CYCLONE, &scratch).map(|()| python));
-        let python = match python {
-            Ok(python) => python,
-            Err(error) => {
-                eprintln!("nothing is shown without cyclonedds: {error}");
-                return None;
-            }
-        };
-        let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
-        if said.contains("built without ROS 2") {
-            eprintln!("nothing is shown: {said}");
-            return None;
-        }
         let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
-        let mut command = scratch.phalanx();
-        command.args([
-            "run",
-            "--headless",
-            "--paused",
+        let digests = scratch.path("digests").display().to_string();
+        let arguments = [
             "--name=held",
-            "--iterations",
-        ]);
-        command.args([ITERATIONS.to_string(), "--real-time-factor=0".to_owned()]);
-        command.arg(format!("--secondaries={secondaries}"));
-        command.arg("--digests").arg(scratch.path("digests"));
-        let run = scratch.start("run", command.arg(&world));
-        wait_for("a run", || {
-            let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
-            code == 0 && said.contains("paused")
-        });
-        let domain = (101 + (std::process::id() * 4 + number) % 100).to_string();
-        let mut command = scratch.phalanx();
-        command.args(["ros2-control", "--localhost-only", "--domain", &domain]);
-        command.args(["--ros-service-mapping", "cyclonedds"]);
-        let control = scratch.start("control", &mut command);
-        let program = repository::root().join("tests/tests/ros2_control/peer.py");
-        let mut peer = Command::new(python.program())
-            .arg(program)
-            .arg(&domain)
-            .env("CYCLONEDDS_URI", CONFIGURATION)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the client starts");
-        Some(Self {
-            input: peer.stdin.take().expect("it has an input"),
-            output: BufReader::new(peer.stdout.take().expect("it has an output")),
-            peer,
-            _control: control,
-            run,
-            scratch,
-        })
-    }
-
-    fn say(&mut self, line: &Value) {
-        writeln!(self.input, "{line}").expect("the client listens");
-    }
-
-    fn hear(&mut self) -> Value {
-        let mut line = String::new();
-        let read = self.output.read_line(&mut line);
-        read.expect("the client answers");
-        let mut line: Value = serde_json::from_str(&line).expect("it answers in JSON");
-        line["response"].take()
+            "--real-time-factor=0",
+            &format!("--iterations={ITERATIONS}"),
+            &format!("--secondaries={secondaries}"),
+            &format!("--digests={digests}"),
+        ];
+        ServiceRig::start(scratch, &world, &arguments, &[]).map(Self)
     }
 
     fn call(&mut self, service: &str, request: &Value) -> Value {
-        self.say(&json!({ "service": format!("/phalanx/{service}"), "request": request }));
-        let response = self.hear();
-        assert!(!response.is_null(), "{service} does not answer");
-        response
+        self.0.call(&format!("/phalanx/{service}"), request)
     }
 
     /// Drives the robot to its goal, with some time before each answer; returns the digests.
@@ -143,21 +68,22 @@ impl Bench {
                 }],
             });
             let service = "/phalanx/answer_barrier";
-            self.say(&json!({ "service": service, "request": answer, "later": 1 }));
+            let answer = json!({ "service": service, "request": answer, "later": 1 });
+            self.0.tell(&answer);
             if expected == 0 {
                 // It stands in the way of nothing while the run is paused.
                 let play = json!({ "state": { "state": 1 } });
                 let played = self.call("set_simulation_state", &play);
                 assert_eq!(played["result"]["result"], 1);
             }
-            self.say(&json!({ "wait": 1 }));
-            response = self.hear();
+            self.0.tell(&json!({ "wait": 1 }));
+            response = self.0.hear("response");
         }
         // Nothing follows the last iteration.
         let told = response["status_message"].as_str().unwrap_or_default();
         assert!(told.contains("the run ended"), "{response}");
-        assert_eq!(self.run.wait(), 0, "{}", self.run.stderr());
-        let digests = std::fs::read_to_string(self.scratch.path("digests"));
+        assert_eq!(self.0.run.wait(), 0, "{}", self.0.run.stderr());
+        let digests = std::fs::read_to_string(self.0.scratch.path("digests"));
         digests.expect("digests are written")
     }
 
@@ -179,13 +105,6 @@ impl Bench {
         assert_eq!(response["success"], false, "{response}");
         let response = self.call("leave_barrier", &json!({ "name": "pilot" }));
         assert_eq!(response["success"], false, "{response}");
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = self.peer.kill();
-        let _ = self.peer.wait();
     }
 }
 
@@ -220,12 +139,12 @@ fn twist(ahead: f64) -> Twist {
 
 #[test]
 fn a_node_holds_the_run_and_its_speed_changes_no_bit() {
-    let Some(bench) = Bench::start(0, 1) else {
+    let Some(bench) = Bench::start(1) else {
         return;
     };
     let fast = bench.drive(Duration::ZERO);
     assert_eq!(fast.lines().count() as u64, ITERATIONS);
-    let bench = Bench::start(1, 2).expect("it was there before");
+    let bench = Bench::start(2).expect("it was there before");
     let slow = bench.drive(Duration::from_millis(30));
     assert!(fast == slow, "the slow run differs");
 }

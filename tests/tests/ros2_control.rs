@@ -5,121 +5,51 @@
 //! Without `PyPI`, or with a `phalanx` that was built without ROS 2, the tests say so and show
 //! nothing.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ops::{Deref, DerefMut};
 
 use serde_json::{Value, json};
-use tests::processes::{Process, Scratch};
-use tests::python::{Package, Python};
-use tests::repository;
+use tests::cyclone_dds::ServiceRig;
+use tests::processes::Scratch;
 
-const CYCLONE: Package = Package {
-    name: "cyclonedds",
-    version: "11.0.1",
-    module: "cyclonedds",
-};
-/// Has Cyclone DDS meet nodes of this machine alone.
-const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
-     <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
-/// Number of runs that this process has started.
-static STARTED: AtomicU32 = AtomicU32::new(0);
 /// Codes of results.
 const UNSUPPORTED: u64 = 0;
 const OK: u64 = 1;
 const NOT_FOUND: u64 = 2;
 const FAILED: u64 = 4;
-/// A world with a box on the ground.
+/// A world with a box and a lift on the ground, a frame of its own, and one of the lift.
 const WORLD: &str = "<sdf version='1.9'><world name='yard'>\
+    <frame name='gate'><pose>1 2 0 0 0 0</pose></frame>\
+    <frame name='load' attached_to='lift::table'/>\
     <model name='ground'><static>true</static><link name='l'><collision name='c'><geometry>\
     <plane><normal>0 0 1</normal></plane></geometry></collision></link></model>\
     <model name='crate'><pose>0 0 0.5 0 0 0</pose><link name='l'><collision name='c'><geometry>\
-    <box><size>1 1 1</size></box></geometry></collision></link></model></world></sdf>";
+    <box><size>1 1 1</size></box></geometry></collision></link></model>\
+    <model name='lift'><pose>-9 0 0 0 0 0</pose><link name='base'><pose>0 0 0.5 0 0 0</pose>\
+    <collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision></link>\
+    <link name='table'><pose>0 0 1.5 0 0 0</pose><collision name='c'><geometry><box>\
+    <size>2 2 0.5</size></box></geometry></collision></link>\
+    <joint name='hold' type='fixed'><parent>world</parent><child>base</child></joint>\
+    <joint name='slide' type='prismatic'><parent>base</parent><child>table</child><axis>\
+    <xyz>0 0 1</xyz><limit><lower>0</lower><upper>3</upper></limit></axis></joint></model>\
+    </world></sdf>";
 /// A model.
 const BALL: &str = "<sdf version='1.9'><model name='ball'><link name='l'><collision name='c'>\
     <geometry><sphere><radius>0.5</radius></sphere></geometry></collision></link></model></sdf>";
 
-/// A run, its services, and a client of them; all end with it.
-struct Bench {
-    peer: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    _control: Process,
-    run: Process,
-    _scratch: Scratch,
-}
+/// A run with the services of control.
+struct Bench(ServiceRig);
 
 impl Bench {
     /// Starts a paused run, or says why there is none.
     fn start() -> Option<Self> {
         let scratch = Scratch::new();
-        let python = Python::prepare("ros2-python", &scratch)
-            .and_then(|python| python.require(&CYCLONE, &scratch).map(|()| python));
-        let python = match python {
-            Ok(python) => python,
-            Err(error) => {
-                eprintln!("nothing is shown without cyclonedds: {error}");
-                return None;
-            }
-        };
-        let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
-        if said.contains("built without ROS 2") {
-            eprintln!("nothing is shown: {said}");
-            return None;
-        }
         let world = scratch.path("yard.sdf");
         std::fs::write(&world, WORLD).expect("a world is written");
-        let mut command = scratch.phalanx();
-        command.args(["run", "--headless", "--paused", "--secondaries=1"]);
-        let run = scratch.start("run", command.arg(&world));
-        tests::processes::wait_for("a run", || {
-            let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
-            code == 0 && said.contains("paused")
-        });
-        // A domain of this test's own.
-        let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        let domain = (101 + (std::process::id() * 4 + number) % 100).to_string();
-        let mut command = scratch.phalanx();
-        command.args(["ros2-control", "--localhost-only", "--domain", &domain]);
-        command.args(["--ros-service-mapping", "cyclonedds"]);
-        let control = scratch.start("control", &mut command);
-        let program = repository::root().join("tests/tests/ros2_control/peer.py");
-        let mut peer = Command::new(python.program())
-            .arg(program)
-            .arg(&domain)
-            .env("CYCLONEDDS_URI", CONFIGURATION)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the client starts");
-        Some(Self {
-            input: peer.stdin.take().expect("it has an input"),
-            output: BufReader::new(peer.stdout.take().expect("it has an output")),
-            peer,
-            _control: control,
-            run,
-            _scratch: scratch,
-        })
-    }
-
-    fn say(&mut self, line: &Value) {
-        writeln!(self.input, "{line}").expect("the client listens");
-    }
-
-    fn hear(&mut self) -> Value {
-        let mut line = String::new();
-        self.output
-            .read_line(&mut line)
-            .expect("the client answers");
-        serde_json::from_str(&line).expect("it answers in JSON")
-    }
-
-    /// Calls a service, and returns its response.
-    fn call(&mut self, service: &str, request: &Value) -> Value {
-        self.say(&json!({ "service": service, "request": request }));
-        let response = self.hear()["response"].take();
-        assert!(!response.is_null(), "{service} does not answer");
-        response
+        let models = scratch.path("models");
+        std::fs::create_dir(&models).expect("a folder is made");
+        std::fs::write(models.join("ball.sdf"), BALL).expect("a model is written");
+        let models = format!("--spawnables={}", models.display());
+        ServiceRig::start(scratch, &world, &["--secondaries=1"], &[&models]).map(Self)
     }
 
     /// Calls a service of `simulation_interfaces`, and returns the code of its result.
@@ -145,10 +75,17 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = self.peer.kill();
-        let _ = self.peer.wait();
+impl Deref for Bench {
+    type Target = ServiceRig;
+
+    fn deref(&self) -> &ServiceRig {
+        &self.0
+    }
+}
+
+impl DerefMut for Bench {
+    fn deref_mut(&mut self) -> &mut ServiceRig {
+        &mut self.0
     }
 }
 
@@ -172,6 +109,9 @@ fn every_service_answers_what_the_run_did() {
     let features = bench.call("/phalanx/get_simulator_features", &json!({}));
     let features = features["features"]["features"].as_array().unwrap();
     assert!(features.contains(&json!(33)) && !features.contains(&json!(40)));
+    bounds(&mut bench);
+    places(&mut bench);
+    spawnables(&mut bench);
     states_and_steps(&mut bench);
     entities(&mut bench);
     what_cannot_be(&mut bench);
@@ -179,6 +119,91 @@ fn every_service_answers_what_the_run_did() {
     let quit = json!({ "state": { "state": 3 } });
     assert_eq!(bench.code("set_simulation_state", &quit), OK);
     assert_eq!(bench.run.wait(), 0);
+}
+
+/// Shows that bounds are those of the entity as it stands, and that areas find what is in them.
+fn bounds(bench: &mut Bench) {
+    let lift = json!({ "entity": "lift" });
+    let mut corners = |bench: &mut Bench| {
+        let response = bench.call("/phalanx/get_entity_bounds", &lift);
+        assert_eq!(response["result"]["result"], OK, "{response}");
+        assert_eq!(response["bounds"]["type"], 1);
+        let points = response["bounds"]["points"].as_array().unwrap();
+        let near = |point: &Value, axis: &str| (point[axis].as_f64().unwrap() * 1e6).round() / 1e6;
+        let points = points.iter();
+        let points: Vec<[f64; 3]> = points
+            .map(|point| ["x", "y", "z"].map(|axis| near(point, axis)))
+            .collect();
+        points
+    };
+    assert_eq!(corners(bench), [[1.0, 1.0, 1.75], [-1.0, -1.0, 0.0]]);
+    let raise = ["ctl", "set-joint", "lift::slide", "2"];
+    let (code, _, stderr) = bench.scratch.phalanx_says(&raise);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(corners(bench), [[1.0, 1.0, 3.75], [-1.0, -1.0, 0.0]]);
+    assert_eq!(
+        bench.code("get_entity_bounds", &json!({ "entity": "no" })),
+        NOT_FOUND
+    );
+    let point = |x: f64, z: f64| json!({ "x": x, "y": 0.0, "z": z });
+    let mut inside = |r#type: u8, points: Value| {
+        let bounds = json!({ "type": r#type, "points": points });
+        let filters = json!({ "filters": { "bounds": bounds } });
+        bench.call("/phalanx/get_entities", &filters)["entities"].take()
+    };
+    let (sphere, hull) = (3, 2);
+    let around = |x, z, radius| json!([point(x, z), point(radius, 0.0)]);
+    assert_eq!(inside(sphere, around(-9.0, 3.5, 0.1)), json!(["lift"]));
+    // Under the raised table.
+    assert_eq!(inside(sphere, around(-8.2, 1.5, 0.2)), json!([]));
+    assert_eq!(
+        inside(sphere, around(0.0, 0.0, 20.0)),
+        json!(["crate", "lift"])
+    );
+    let row = json!([point(-1.0, 0.5), point(1.0, 0.5), point(0.0, 0.6)]);
+    assert_eq!(inside(hull, row), json!(["crate"]));
+}
+
+/// Shows that frames have names, and where they are.
+fn places(bench: &mut Bench) {
+    let poses = bench.call("/phalanx/get_named_poses", &json!({}))["poses"].take();
+    let told = |index: usize| {
+        let pose = &poses[index];
+        (pose["name"].as_str(), pose["pose"]["position"].clone())
+    };
+    let gate = json!({ "x": 1.0, "y": 2.0, "z": 0.0 });
+    assert_eq!(told(0), (Some("gate"), gate), "{poses}");
+    let (name, load) = told(1);
+    let z = load["z"].as_f64().unwrap();
+    assert!(name == Some("load") && (z - 3.5).abs() < 1e-6, "{poses}");
+    assert_eq!(poses[1]["tags"], json!(["frame", "moving"]));
+    for (name, code) in [("gate", OK), ("no", NOT_FOUND)] {
+        let request = json!({ "name": name });
+        assert_eq!(bench.code("get_named_pose_bounds", &request), code);
+    }
+    let worlds = bench.call("/phalanx/get_available_worlds", &json!({}));
+    assert_eq!(worlds["worlds"][0]["name"], "yard");
+}
+
+/// Shows that a model of the folder is listed, and comes by the address that it is listed with.
+fn spawnables(bench: &mut Bench) {
+    let listed = bench.call("/phalanx/get_spawnables", &json!({}))["spawnables"].take();
+    let mut own = listed.as_array().unwrap().iter().filter(|model| {
+        let uri = model["entity_resource"]["uri"].as_str();
+        uri.is_some_and(|uri| uri.ends_with("models/ball.sdf"))
+    });
+    let model = own.next().expect("the model is listed");
+    assert_eq!(model["spawn_bounds"]["points"][0]["x"], 0.5);
+    let mut spawn = ball("listed", 15.0);
+    spawn["entity_resource"] = model["entity_resource"].clone();
+    assert_eq!(bench.code("spawn_entity", &spawn), OK);
+    let bounds = bench.call("/phalanx/get_entity_bounds", &json!({ "entity": "listed" }));
+    assert_eq!(bounds["bounds"]["points"][1]["z"], -0.5);
+    let delete = json!({ "entity": "listed" });
+    assert_eq!(bench.code("delete_entity", &delete), OK);
+    assert_eq!(bench.code("get_entity_bounds", &delete), NOT_FOUND);
+    let wrong = json!({ "sources": ["https://fuel.gazebosim.org"] });
+    assert_eq!(bench.code("get_spawnables", &wrong), FAILED);
 }
 
 fn states_and_steps(bench: &mut Bench) {
@@ -223,7 +248,10 @@ fn entities(bench: &mut Bench) {
         (response["result"]["result"].as_u64(), codes),
         (Some(150), [Some(OK), Some(101)])
     );
-    assert_eq!(bench.entities(), json!(["b2", "ball", "ball_1", "crate"]));
+    assert_eq!(
+        bench.entities(),
+        json!(["b2", "ball", "ball_1", "crate", "lift"])
+    );
     let filters = json!({ "filters": { "filter": "^ball(_[0-9])?$" } });
     let found = bench.call("/phalanx/get_entities_states", &filters);
     assert_eq!(found["entities"], json!(["ball", "ball_1"]));
@@ -255,15 +283,7 @@ fn entities(bench: &mut Bench) {
 }
 
 fn what_cannot_be(bench: &mut Bench) {
-    for service in [
-        "get_available_worlds",
-        "get_entity_bounds",
-        "get_named_pose_bounds",
-        "get_named_poses",
-        "get_spawnables",
-        "load_world",
-        "unload_world",
-    ] {
+    for service in ["load_world", "unload_world"] {
         assert_eq!(bench.code(service, &json!({})), UNSUPPORTED, "{service}");
     }
     let mut wrong = ball("c", 1.0);
@@ -292,7 +312,7 @@ fn what_cannot_be(bench: &mut Bench) {
 fn resets(bench: &mut Bench) {
     assert_eq!(bench.code("step_simulation", &json!({ "steps": 5 })), OK);
     assert_eq!(bench.code("reset_simulation", &json!({ "scope": 4 })), OK);
-    assert_eq!(bench.entities(), json!(["crate"]));
+    assert_eq!(bench.entities(), json!(["crate", "lift"]));
     assert_eq!(bench.state(), 2);
     assert_eq!(bench.code("reset_simulation", &json!({ "scope": 1 })), OK);
     assert_eq!(bench.state(), 0);
@@ -321,9 +341,9 @@ fn an_action_tells_each_step_and_can_be_cancelled() {
         (&result["status"], &result["result"]["result"]),
         (&json!(4), &json!(OK))
     );
-    bench.say(&json!({ "feedback": true }));
+    bench.tell(&json!({ "feedback": true }));
     let told: Vec<Value> = (1..=20).map(|step| json!([step, 20 - step])).collect();
-    assert_eq!(bench.hear()["feedback"], json!(told));
+    assert_eq!(bench.hear("feedback"), json!(told));
 
     let response = bench.call(&format!("{action}/send_goal"), &send(2, 1_000_000_000));
     assert_eq!(response["accepted"], true);

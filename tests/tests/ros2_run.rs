@@ -7,22 +7,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tests::cyclone_dds;
+use tests::json_process::JsonProcess;
 use tests::processes::{PATIENCE, Process, Scratch, binary};
-use tests::python::{Package, Python};
+use tests::python::Python;
 use tests::repository;
-
-const CYCLONE: Package = Package {
-    name: "cyclonedds",
-    version: "11.0.1",
-    module: "cyclonedds",
-};
 
 /// Simulated time at the end of a run \[ns\].
 const END_NS: u64 = 5_000_000_000;
@@ -43,15 +38,9 @@ const KILLS: usize = 5;
 const ODOMETRY: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
 const CLOCK: &str = "/clock";
 
-/// Has Cyclone DDS meet nodes of this machine alone.
-const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
-     <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
-
 /// A node of ROS 2 on Cyclone DDS; gone when dropped.
 struct Peer {
-    child: Child,
-    commands: ChildStdin,
-    lines: Receiver<Value>,
+    process: JsonProcess,
     /// Stamp \[ns\] and number of the writer of all messages, by topic.
     heard: BTreeMap<String, Vec<(u64, u64)>>,
 }
@@ -72,30 +61,11 @@ impl Peer {
         command.arg(script).arg(domain);
         command.args(ODOMETRY.map(|topic| format!("{topic}=Odometry")));
         command.arg(format!("{CLOCK}=Clock"));
-        command.env("PEER_CONFIGURATION", CONFIGURATION);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("python starts");
-        let commands = child.stdin.take().expect("its input is a pipe");
-        let output = child.stdout.take().expect("its output is a pipe");
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                let line = serde_json::from_str(&line).expect("each line is JSON");
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+        command.env("PEER_CONFIGURATION", cyclone_dds::CONFIGURATION);
         Self {
-            child,
-            commands,
-            lines,
+            process: JsonProcess::start(&mut command),
             heard: BTreeMap::new(),
         }
-    }
-
-    fn tell(&mut self, command: &Value) {
-        writeln!(self.commands, "{command}").expect("the node listens");
     }
 
     /// Notes what arrives until a condition holds.
@@ -103,7 +73,7 @@ impl Peer {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let Ok(line) = self.lines.recv_timeout(left) else {
+            let Some(line) = self.process.next(left) else {
                 panic!("no {what} in {PATIENCE:?}");
             };
             self.note(&line);
@@ -129,7 +99,7 @@ impl Peer {
             };
             topics.iter().all(has_ended)
         });
-        while let Ok(line) = self.lines.recv_timeout(SILENCE) {
+        while let Some(line) = self.process.next(SILENCE) {
             self.note(&line);
         }
     }
@@ -179,13 +149,6 @@ impl Peer {
     }
 }
 
-impl Drop for Peer {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
 impl Run {
     /// Starts a paused run of two secondaries, in a domain of its own, and waits until the node
     /// knows the publishers of both; none where that is not possible here.
@@ -201,17 +164,7 @@ impl Run {
         if !has_ros(&scratch) {
             return None;
         }
-        let python = Python::prepare("ros2-peers", &scratch).and_then(|python| {
-            python.require(&CYCLONE, &scratch)?;
-            Ok(python)
-        });
-        let python = match python {
-            Ok(python) => python,
-            Err(error) => {
-                eprintln!("nothing is shown without cyclonedds: {error}");
-                return None;
-            }
-        };
+        let python = cyclone_dds::python("ros2-peers", &scratch)?;
         let mut peer = Peer::start(&python, &domain);
         let endpoint = scratch.endpoint();
         let mut primary = Command::new(binary("worker"));
@@ -255,7 +208,7 @@ impl Run {
             scratch.start(name, &mut command)
         });
         let secondaries = secondaries.collect();
-        peer.tell(&json!({"wait_for": count}));
+        peer.process.tell(&json!({"wait_for": count}));
         peer.listen_until("publishers", |_, line| line["known"] == count);
         Some(Self {
             scratch,
@@ -286,6 +239,7 @@ impl Run {
         for robot in ["r0", "r1"] {
             let topic = format!("/model/{robot}/cmd_vel");
             self.peer
+                .process
                 .tell(&json!({"topic": topic, "linear": 2.0, "angular": 0.0, "readers": 2}));
         }
     }
