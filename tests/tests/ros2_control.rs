@@ -124,7 +124,7 @@ fn every_service_answers_what_the_run_did() {
 /// Shows that bounds are those of the entity as it stands, and that areas find what is in them.
 fn bounds(bench: &mut Bench) {
     let lift = json!({ "entity": "lift" });
-    let mut corners = |bench: &mut Bench| {
+    let corners = |bench: &mut Bench| {
         let response = bench.call("/phalanx/get_entity_bounds", &lift);
         assert_eq!(response["result"]["result"], OK, "{response}");
         assert_eq!(response["bounds"]["type"], 1);
@@ -137,7 +137,7 @@ fn bounds(bench: &mut Bench) {
         points
     };
     assert_eq!(corners(bench), [[1.0, 1.0, 1.75], [-1.0, -1.0, 0.0]]);
-    let raise = ["ctl", "set-joint", "lift::slide", "2"];
+    let raise = ["ctl", "set-joint", "lift", "slide=2"];
     let (code, _, stderr) = bench.scratch.phalanx_says(&raise);
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(corners(bench), [[1.0, 1.0, 3.75], [-1.0, -1.0, 0.0]]);

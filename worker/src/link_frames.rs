@@ -52,6 +52,12 @@ impl LinkFrames {
             }
             return None;
         }
+        let mut changes = step.subscriptions.iter();
+        if changes.any(|change| change.wanted && change.topic == link_frame::TOPIC) {
+            // Others may have ceased to observe just before, so that no step was told of it: who
+            // begins has no frame to go on from.
+            *self = Self::default();
+        }
         if !self.is_due(step, Instant::now()) {
             return None;
         }

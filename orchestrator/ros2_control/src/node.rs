@@ -301,7 +301,10 @@ impl Node {
                     Some(news) => self.on_news(news)?,
                     None => return Ok(()),
                 },
-                _ = announce.tick() => self.announce()?,
+                _ = announce.tick() => {
+                    self.control.outside.scenes.hear().await;
+                    self.announce()?;
+                }
                 () = &mut ended => return Ok(()),
                 () = until(farewell), if farewell.is_some() => return Ok(()),
             }

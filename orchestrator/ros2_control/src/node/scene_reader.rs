@@ -19,6 +19,8 @@ pub(super) struct SceneReader {
     reach: Reach,
     fetch: Mutex<SceneFetch>,
     last: RefCell<Rc<Scene>>,
+    /// Kept once it was needed: who begins to listen again while time stands still hears nothing.
+    links: Mutex<Option<LinkListener>>,
 }
 
 impl SceneReader {
@@ -28,6 +30,7 @@ impl SceneReader {
             reach: reach.clone(),
             fetch: Mutex::default(),
             last: RefCell::default(),
+            links: Mutex::default(),
         }
     }
 
@@ -53,12 +56,27 @@ impl SceneReader {
         scene: &Scene,
         entities: &Snapshot,
     ) -> Result<BTreeMap<u32, LinkPose>, Unanswered> {
-        let listener = LinkListener::open(&self.reach);
-        let mut listener = listener.map_err(|error| Unanswered(error.to_string()))?;
+        let mut links = self.links.lock().await;
+        if links.is_none() {
+            let opened = LinkListener::open(&self.reach);
+            *links = Some(opened.map_err(|error| Unanswered(error.to_string()))?);
+        }
+        let Some(listener) = &mut *links else {
+            return Ok(BTreeMap::new());
+        };
         let mut poses = BTreeMap::new();
         for world in &scene.worlds {
             poses.extend(listener.poses(world, entities).await);
         }
         Ok(poses)
+    }
+
+    /// Takes in what is told of links, so that it does not pile up.
+    pub(super) async fn hear(&self) {
+        if let Ok(mut links) = self.links.try_lock()
+            && let Some(listener) = &mut *links
+        {
+            listener.hear().await;
+        }
     }
 }
