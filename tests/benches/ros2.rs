@@ -3,12 +3,12 @@
 //! odometry that shows it, beside the time that the other node's engine takes for an echo.
 //!
 //! Prints one JSON line, with the CPU time of the run's processes and of the node beside the steps:
-//! on few cores, the node takes its time from the run. All kinds of runs are measured in turns, so that their ratios hold on a
-//! machine that is shared. Sensors measure in all of them: with nodes they do so whether or not
-//! anybody listens, so that the runs without have a file of messages that is thrown away. A fourth
-//! kind has nothing at all. The node is on Fast DDS. Run it with `cargo bench -p tests --bench
-//! ros2`, after `cargo build --release --features worker/ros2,orchestrator/ros2 -p worker -p
-//! orchestrator`.
+//! on few cores, the node takes its time from the run. All kinds of runs are measured in turns, so
+//! that their ratios hold on a machine that is shared. Sensors measure in all of them: with nodes
+//! they do so whether or not anybody listens, so that the runs without have a file of messages that
+//! is thrown away. A fourth kind has nothing at all. The node is on Fast DDS. Run it with `cargo
+//! bench -p tests --bench ros2`, after `cargo build --release --features
+//! worker/ros2,orchestrator/ros2 -p worker -p orchestrator`.
 
 use std::io::{self, Write};
 use std::process::Command;

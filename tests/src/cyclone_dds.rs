@@ -1,6 +1,7 @@
 //! Nodes of ROS 2 on Cyclone DDS, the engine of `rmw_cyclonedds`, from `PyPI`.
 //!
-//! [`ServiceRig`] is a run with its services of control and a client of them, `cyclone_dds/peer.py`.
+//! [`ServiceRig`] is a run with its services of control and a client of them,
+//! `cyclone_dds/peer.py`.
 
 use std::path::Path;
 use std::process::Command;

@@ -66,10 +66,6 @@ pub(crate) struct Cli {
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,
-    /// Print which topics a run of these worlds has in ROS 2, by the rules of --ros-rules, as JSON,
-    /// and run nothing
-    #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run"])]
-    ros_topics: bool,
     /// Run on these CPUs alone: numbers and ranges such as 0,2-3
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<Cpus>,
@@ -87,6 +83,10 @@ struct RoleFlags {
     /// How many secondaries a primary waits for, at least 1
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
+    /// Print which topics a run of these worlds has in ROS 2, by the rules of --ros-rules, as JSON,
+    /// and run nothing
+    #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run"])]
+    ros_topics: bool,
 }
 
 const EXIT_CODES: &str = "\
@@ -163,7 +163,7 @@ impl Cli {
                 if self.role.network_secondaries.is_some() {
                     return Err(UsageError::SecondariesOfNobody);
                 }
-                let lists_topics = self.ros_topics;
+                let lists_topics = self.role.ros_topics;
                 let run = self.run_request(base, "a standalone run")?;
                 Ok(if lists_topics {
                     Request::RosTopics(run)

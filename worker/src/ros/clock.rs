@@ -32,8 +32,12 @@ const LOOK_INTERVAL: usize = 32;
 /// at all yet, and what they have published is not known.
 const GAP_MAX: usize = 100;
 
+/// Simulated time by which another secondary may be ahead; what is later is of a time before a
+/// reset \[ns\].
+const AHEAD_MAX_NS: u64 = 5 * NS_PER_S;
+
 /// Time for which the former speaker is waited for, and between two looks.
-const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(200);
 const GLANCE: Duration = Duration::from_micros(200);
 
 /// The topic of simulated time.
@@ -133,6 +137,7 @@ impl ClockTopic {
                 self.moments.hear(SimTime(heard));
             }
         }
+        self.moments.forget_heard();
     }
 
     fn publish(&self, now: SimTime) -> Result<(), PublishError> {
@@ -166,14 +171,18 @@ impl Moments {
         }
     }
 
-    /// Takes note of a moment that another one has published.
+    /// Takes note of a moment that another one has published, perhaps before this one gets there.
     fn hear(&mut self, heard: SimTime) {
-        // A later one is of a time before a reset.
-        if self.last.is_some_and(|last| heard > last) {
-            return;
+        let is_of_this_time = |last: SimTime| heard.0 <= last.0.saturating_add(AHEAD_MAX_NS);
+        if self.last.is_none_or(is_of_this_time) {
+            self.heard = self.heard.max(Some(heard));
         }
-        self.heard = self.heard.max(Some(heard));
-        while self.unheard.front().is_some_and(|moment| *moment <= heard) {
+    }
+
+    /// Forgets moments that another one has published.
+    fn forget_heard(&mut self) {
+        let is_heard = |moment: &SimTime| self.heard.is_some_and(|heard| *moment <= heard);
+        while self.unheard.front().is_some_and(is_heard) {
             self.unheard.pop_front();
         }
     }
@@ -207,8 +216,20 @@ mod tests {
         let mut moments = moments(0..10);
         assert_eq!(unheard(&moments), [0, 2, 4, 6, 8]);
         moments.hear(SimTime(2_000_000));
+        moments.forget_heard();
         moments.forget_unknown();
         assert_eq!(unheard(&moments), [6, 8]);
+    }
+
+    #[test]
+    fn who_is_ahead_is_heard() {
+        let mut moments = moments([0]);
+        moments.hear(SimTime(2_000_000));
+        moments.note(SimTime(1_000_000));
+        moments.note(SimTime(2_000_000));
+        moments.note(SimTime(3_000_000));
+        moments.forget_heard();
+        assert_eq!(unheard(&moments), [6]);
     }
 
     #[test]
@@ -226,9 +247,11 @@ mod tests {
     fn a_reset_begins_another_time() {
         let mut moments = moments([8, 10, 0, 0, 2]);
         assert_eq!(unheard(&moments), [0, 2]);
-        moments.hear(SimTime(5_000_000));
+        moments.hear(SimTime(9 * NS_PER_S));
+        moments.forget_heard();
         assert_eq!(unheard(&moments), [0, 2]);
         moments.hear(SimTime(0));
+        moments.forget_heard();
         assert_eq!(unheard(&moments), [2]);
     }
 }
