@@ -95,8 +95,8 @@ impl ClockTopic {
     /// # Errors
     /// Fails if readers acknowledge nothing any more.
     pub(super) fn follow(&mut self, now: SimTime, speaks: bool) -> Result<(), PublishError> {
-        let begins = speaks && !std::mem::replace(&mut self.speaks, speaks);
-        if begins {
+        let spoke = std::mem::replace(&mut self.speaks, speaks);
+        if speaks && !spoke {
             self.wait_for_former();
         }
         if self.moments.is_jump(now) {
