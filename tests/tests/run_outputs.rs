@@ -18,7 +18,7 @@ use worker::identity;
 use worker::primary::PrimaryDriver;
 use worker::report::Reporter;
 use worker::run_outputs::RunOutputs;
-use worker::standalone::{InlineLink, STANDALONE_NAME};
+use worker::standalone::STANDALONE_NAME;
 use worker::states_file::StatesFile;
 use worker::status::StatusThread;
 
@@ -31,11 +31,12 @@ fn run(iterations: u64, outputs: impl FnOnce(&Primary) -> RunOutputs) -> Summary
     let primary = Primary::new(settings, &worlds);
     let outputs = outputs(&primary);
     let status = StatusThread::start(network.publisher(), session, interval).expect("a thread");
-    let link = InlineLink::new(network.primary(), Some(status.data_feed()));
     let name = STANDALONE_NAME.parse().expect("a peer name");
     let reporter = Reporter::new(worlds, identity::peer_info(name, Role::Standalone));
-    let driver = PrimaryDriver::new(link, primary, status, reporter, outputs);
-    driver.expect("a thread").run()
+    let driver = PrimaryDriver::new(network.primary(), primary, status, reporter, outputs);
+    let mut driver = driver.expect("a thread");
+    driver.compute_here();
+    driver.run()
 }
 
 fn digests(path: &Path) -> DigestsFile {

@@ -36,7 +36,6 @@ use worker::recordings::{Recordings, RunToRecord};
 use worker::report::Reporter;
 use worker::run_outputs::RunOutputs;
 use worker::secondary::SecondaryDriver;
-use worker::standalone::InlineLink;
 use worker::startup::{JournalPlan, Startup};
 use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
@@ -237,12 +236,7 @@ fn run_primary(
     if parts.warning.is_some() {
         parts.reporter.mark_insecure();
     }
-    let summary = if role == Role::Standalone {
-        let inline = |status: &StatusThread| InlineLink::new(link, Some(status.data_feed()));
-        drive(inline, (publisher, beats), parts)?
-    } else {
-        drive(|_| link, (publisher, beats), parts)?
-    };
+    let summary = drive(link, role, (publisher, beats), parts)?;
     finish(&summary, run.spec.outputs.summary.as_deref())
 }
 
@@ -311,7 +305,8 @@ fn reach(run: &Run, losses: Losses) -> anyhow::Result<Option<Iteration>> {
 }
 
 fn drive<L: Link>(
-    link: impl FnOnce(&StatusThread) -> L,
+    link: L,
+    role: Role,
     (publisher, beats): (StatusPublisher, Beats),
     parts: Parts,
 ) -> anyhow::Result<Summary> {
@@ -322,7 +317,6 @@ fn drive<L: Link>(
     status
         .beat_by(beats)
         .context("cannot start the thread that beats")?;
-    let link = link(&status);
     let Parts {
         primary,
         reporter,
@@ -331,6 +325,9 @@ fn drive<L: Link>(
     } = parts;
     let driver = PrimaryDriver::new(link, primary, status, reporter, outputs);
     let mut driver = driver.context("cannot start to write the outputs")?;
+    if role == Role::Standalone {
+        driver.compute_here();
+    }
     if let Some(journal) = parts.journal {
         let kept = driver.keep_journal(journal, parts.topics);
         kept.context("cannot start to write the journal")?;

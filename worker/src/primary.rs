@@ -29,8 +29,7 @@ use lockstep::{Primary, PrimaryInput, PrimaryOutput};
 use protocol::Chain;
 use protocol::primary_to_observers::Severity;
 use protocol::report::{RunState, Summary, TopicReport};
-use protocol::{StopReason, topic};
-use serde::Serialize;
+use protocol::{PrimaryToSecondary, StopReason, topic};
 use transport::{Arrival, Destination, Link};
 
 use crate::audit::AuditLog;
@@ -46,7 +45,7 @@ use crate::trace::Tracer;
 use accounts::Accounts;
 use audit_trail::AuditTrail;
 use held_replies::HeldReplies;
-use line::Line;
+use line::{Line, Received};
 use report_schedule::ReportSchedule;
 use run_sinks::RunSinks;
 use run_trace::RunTrace;
@@ -99,6 +98,12 @@ impl<L: Link> PrimaryDriver<L> {
             outputs: Vec::new(),
             finished: None,
         })
+    }
+
+    /// Has all cells computed by a secondary in the driver's thread.
+    pub fn compute_here(&mut self) {
+        let data = self.sinks.status().data_feed();
+        self.line.compute_here(data);
     }
 
     /// Has a journal of the run written; `topics` are those that it has at its start.
@@ -180,8 +185,8 @@ impl<L: Link> PrimaryDriver<L> {
         let idle = self.line.arrived_at().since(now);
         self.accounts.on_idle(idle, is_held);
         match received {
-            Ok(Some(arrival)) => {
-                self.on_arrival(arrival);
+            Ok(Some(received)) => {
+                self.on_received(received);
                 self.pass_deadline(false);
                 self.handle_texts();
             }
@@ -201,6 +206,13 @@ impl<L: Link> PrimaryDriver<L> {
         let now = self.line.now();
         if self.primary.deadline().is_some_and(|at| at <= now) {
             self.handle(PrimaryInput::DeadlinePassed { inbox_is_empty });
+        }
+    }
+
+    fn on_received(&mut self, received: Received) {
+        match received {
+            Received::Arrival(arrival) => self.on_arrival(arrival),
+            Received::Answer(input) => self.on_message(input),
         }
     }
 
@@ -258,10 +270,7 @@ impl<L: Link> PrimaryDriver<L> {
         match output {
             PrimaryOutput::Publish(message) => self.publish(message),
             PrimaryOutput::Ahead(step) => self.begin_step(&step),
-            PrimaryOutput::Send { to, message } => {
-                let topic = message.topic();
-                self.send(Destination::Peer(&to), topic, message);
-            }
+            PrimaryOutput::Send { to, message } => self.send(Destination::Peer(&to), message),
             PrimaryOutput::Reply { to, message } => self.reply(to, message),
             PrimaryOutput::Report {
                 to,
@@ -289,11 +298,14 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
-    fn send<B: Serialize>(&mut self, to: Destination<'_>, topic: &str, body: B) {
-        let bytes = self.line.encode(body);
-        if topic == topic::STEP {
-            self.accounts.on_published(self.line.now());
-        }
-        self.line.send(to, topic, &bytes);
+    /// Sends a message to one secondary or all.
+    fn send(&mut self, to: Destination<'_>, message: PrimaryToSecondary) {
+        let is_step = message.topic() == topic::STEP;
+        let accounts = &mut self.accounts;
+        self.line.tell(to, message, |now| {
+            if is_step {
+                accounts.on_published(now);
+            }
+        });
     }
 }

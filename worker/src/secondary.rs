@@ -332,14 +332,19 @@ impl SecondaryEngine {
         }
     }
 
-    /// Returns the bytes of a message to the primary.
-    pub fn encode<B: Serialize>(&self, body: B) -> Vec<u8> {
-        encode(&Envelope {
+    /// Returns a message to the primary with its header.
+    pub fn envelope<B>(&self, body: B) -> Envelope<B> {
+        Envelope {
             version: ProtocolVersion::CURRENT,
             session: self.secondary.session(),
             sender: self.secondary.name().clone(),
             body,
-        })
+        }
+    }
+
+    /// Returns the bytes of a message to the primary.
+    pub fn encode<B: Serialize>(&self, body: B) -> Vec<u8> {
+        encode(&self.envelope(body))
     }
 }
 

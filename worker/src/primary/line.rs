@@ -1,5 +1,5 @@
-//! [`Line`]: the end of a link at which a primary's driver sends and receives, with its clock and
-//! what other threads hand in.
+//! [`Line`]: the end of a link at which a primary's driver sends and receives, with its clock,
+//! what other threads hand in, and the secondary of a run in one process.
 
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use lockstep::{Primary, PrimaryInput};
 use protocol::Chain;
 use protocol::{
-    ClientToPrimary, DecodeError, Envelope, PeerName, ProtocolVersion, RoutingId,
-    SecondaryToPrimary, SessionId, SessionTime, decode, encode, topic,
+    ClientToPrimary, DecodeError, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion,
+    RoutingId, SecondaryToPrimary, SessionId, SessionTime, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, Refusals};
@@ -16,6 +16,19 @@ use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, 
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::secondary::InputSender;
 use crate::seldom::{Seldom, shortened};
+use crate::standalone::LocalSecondary;
+use crate::status::DataFeed;
+
+/// After how many answers of a secondary in this thread the link is looked at.
+const LINK_EVERY: u32 = 16;
+
+/// What comes at a [`Line`].
+pub(super) enum Received {
+    /// From the link.
+    Arrival(Arrival),
+    /// From the secondary in this thread.
+    Answer(PrimaryInput),
+}
 
 /// A link with a clock, and a queue of inputs of other threads.
 pub(super) struct Line<L> {
@@ -27,6 +40,11 @@ pub(super) struct Line<L> {
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
     malformed: Seldom,
+    local: Option<LocalSecondary>,
+    /// Number of answers of that one since the link was looked at.
+    answers: u32,
+    /// True if what was received last came by the link.
+    is_from_link: bool,
 }
 
 /// Reason why the connections of a key are not cut.
@@ -66,7 +84,15 @@ impl<L: Link> Line<L> {
             inputs,
             pending,
             malformed: Seldom::default(),
+            local: None,
+            answers: 0,
+            is_from_link: false,
         }
+    }
+
+    /// Has a secondary in this thread, whose data go to a feed.
+    pub(super) fn compute_here(&mut self, data: DataFeed) {
+        self.local = Some(LocalSecondary::new(&self.link, Some(data)));
     }
 
     /// Returns the session's clock.
@@ -103,15 +129,34 @@ impl<L: Link> Line<L> {
     ///
     /// # Errors
     /// Fails if nothing can arrive any more.
-    pub(super) fn receive(&mut self, timeout: Duration) -> Result<Option<Arrival>, LinkError> {
-        let received = self.link.receive(Some(timeout));
+    pub(super) fn receive(&mut self, timeout: Duration) -> Result<Option<Received>, LinkError> {
+        let received = self.receive_untimed(timeout);
         self.arrived_at = self.clock.now();
         received
     }
 
     /// Returns what is there already, if anything is.
-    pub(super) fn receive_at_once(&mut self) -> Option<Arrival> {
-        self.link.receive(Some(Duration::ZERO)).ok().flatten()
+    pub(super) fn receive_at_once(&mut self) -> Option<Received> {
+        self.receive_untimed(Duration::ZERO).ok().flatten()
+    }
+
+    /// Waits for what comes next; answers of this thread do not keep clients waiting.
+    fn receive_untimed(&mut self, timeout: Duration) -> Result<Option<Received>, LinkError> {
+        if self.answers < LINK_EVERY {
+            let answer = self.local.as_mut().and_then(LocalSecondary::take_answer);
+            if let Some(answer) = answer {
+                self.answers += 1;
+                self.is_from_link = false;
+                return Ok(Some(Received::Answer(answer)));
+            }
+        }
+        let is_its_turn = std::mem::take(&mut self.answers) >= LINK_EVERY;
+        let wait = if is_its_turn { Duration::ZERO } else { timeout };
+        self.is_from_link = true;
+        match self.link.receive(Some(wait))? {
+            None if is_its_turn => self.receive_untimed(timeout),
+            arrival => Ok(arrival.map(Received::Arrival)),
+        }
     }
 
     /// Returns the input that a message is.
@@ -162,14 +207,38 @@ impl<L: Link> Line<L> {
         }
     }
 
-    /// Returns the bytes of a message of this session.
-    pub(super) fn encode<B: Serialize>(&self, body: B) -> Vec<u8> {
-        encode(&Envelope {
+    /// Returns a message of this session with its header.
+    fn envelope<B>(&self, body: B) -> Envelope<B> {
+        Envelope {
             version: ProtocolVersion::CURRENT,
             session: self.session,
             sender: PeerName::primary(),
             body,
-        })
+        }
+    }
+
+    /// Returns the bytes of a message of this session.
+    pub(super) fn encode<B: Serialize>(&self, body: B) -> Vec<u8> {
+        encode(&self.envelope(body))
+    }
+
+    /// Sends a message to secondaries, to the one in this thread as it is; `before` is called in
+    /// between its encoding and its sending.
+    pub(super) fn tell(
+        &mut self,
+        to: Destination<'_>,
+        message: PrimaryToSecondary,
+        before: impl FnOnce(SessionTime),
+    ) {
+        let message = self.envelope(message);
+        let local = self.local.as_mut().filter(|local| local.is_meant(to));
+        if let Some(local) = local {
+            before(self.clock.now());
+            return local.deliver(message);
+        }
+        let (topic, bytes) = (message.body.topic(), encode(&message));
+        before(self.clock.now());
+        self.send(to, topic, &bytes);
     }
 
     /// Sends a message.
@@ -180,9 +249,10 @@ impl<L: Link> Line<L> {
         }
     }
 
-    /// Returns who sent the message that came last, where there are keys.
+    /// Returns who sent the message that came last, where there are keys; a secondary in this
+    /// thread needs none.
     pub(super) fn sender(&self) -> Option<Client> {
-        self.link.sender()
+        self.link.sender().filter(|_| self.is_from_link)
     }
 
     /// Charges the key of a client for a request that is refused.

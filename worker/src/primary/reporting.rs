@@ -30,8 +30,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.sinks.status().note_published(step);
             self.begin_step(step);
         }
-        let topic = message.topic();
-        self.send(Destination::EverySecondary, topic, message);
+        self.send(Destination::EverySecondary, message);
         if let Some(traced) = traced {
             self.trace.on_published(traced, clock);
         }

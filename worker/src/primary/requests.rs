@@ -45,17 +45,19 @@ impl<L: Link> PrimaryDriver<L> {
         if matches!(message.reply, Reply::Failed { .. }) {
             self.line.charge(to);
         }
-        self.send(Destination::Peer(to), topic::REQUEST, message);
+        let bytes = self.line.encode(message);
+        self.line
+            .send(Destination::Peer(to), topic::REQUEST, &bytes);
     }
 
     /// Answers those whose requests were here when the run ended.
     pub(super) fn answer_the_last(&mut self) {
         self.refuse_texts();
         for _ in 0..LAST_REQUESTS_MAX {
-            let Some(arrival) = self.line.receive_at_once() else {
+            let Some(received) = self.line.receive_at_once() else {
                 return;
             };
-            self.on_arrival(arrival);
+            self.on_received(received);
         }
     }
 
