@@ -85,6 +85,7 @@
  * @property {number} [intensity]
  * @property {number} [range] [m]
  * @property {{ inner_angle: number, outer_angle: number } | null} [spot]
+ * @property {{ constant?: number, linear?: number, quadratic?: number }} [attenuation]
  * @property {boolean} [cast_shadows]
  */
 
@@ -97,6 +98,7 @@
  * @property {Triple} [ambient]
  * @property {Triple} [background]
  * @property {Fog | null} [fog]
+ * @property {{ time: number, sunrise: number, sunset: number } | null} [sky] hours of the day
  * @property {Light[]} lights
  * @property {Model[]} models
  * @property {Level[]} levels

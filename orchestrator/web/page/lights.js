@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Lights of a world, as far as they matter: its sun, with shadows around what is looked at, up to
- * four lamps, and light from everywhere. A world without lights has a sun of the page's own.
+ * Lights of a world, as far as they matter: its sun, with shadows around what is looked at, lamps
+ * of the world and of links, of which the nearest shine, and light from everywhere. A world without
+ * lights has a sun of the page's own.
  *
  * @module lights
  */
@@ -11,18 +12,28 @@ import {
   DirectionalLight,
   Group,
   HemisphereLight,
+  Matrix4,
   PointLight,
   SpotLight,
   SRGBColorSpace,
   Vector3,
 } from './vendor/three.module.min.js';
+import { LAMPS_MAX } from './plain_shading.js';
 import { matrixOf } from './shapes.js';
 
 /** @typedef {import('./contract.js').World} World */
 /** @typedef {import('./contract.js').Light} Light */
+/**
+ * @typedef {object} Lamp
+ * @property {Light} light
+ * @property {number | undefined} slot of the link that carries it
+ * @property {Matrix4} local pose in the frame of its link, or of the world
+ * @property {Vector3} place world frame
+ * @property {Vector3} aim point that it shines at, world frame
+ */
 
-/** Lamps that are drawn at most, besides the sun. */
-const LAMPS_MAX = 4;
+/** Spot lights that cast shadows at most. */
+const SPOT_SHADOWS_MAX = 2;
 /** The sun of worlds that have none. */
 const SUN = {
   direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]),
@@ -30,8 +41,14 @@ const SUN = {
 };
 /** Strength of the light from everywhere. */
 const SKY_STRENGTH = 1.65;
+/** Colours of the light from above and from below. */
+const SKY_COLOURS = { above: 0xffffff, below: 0xc6cbd2 };
 /** Half the width of the area with shadows at least and at most [m]. */
 const SHADOW_HALF_M = { min: 4, max: 60 };
+/** Distance at which lamps are as bright as their attenuation says [m]. */
+const LAMP_M = 3;
+/** Strength of further lights from far away. */
+const FAR_LIGHT_STRENGTH = 0.5;
 
 export class Lights {
   root = new Group();
@@ -39,9 +56,13 @@ export class Lights {
   #sun = null;
   #direction = new Vector3(...SUN.direction);
   #half = 0;
-  #sky = new HemisphereLight(0xffffff, 0xc6cbd2, SKY_STRENGTH);
+  #sky = new HemisphereLight(SKY_COLOURS.above, SKY_COLOURS.below, SKY_STRENGTH);
   #hasShadows;
   #strength = 1;
+  /** All lamps of the world. @type {Lamp[]} */
+  #lamps = [];
+  /** Lights of the renderer, for as many lamps as shine. @type {(PointLight | SpotLight)[]} */
+  #shining = [];
 
   /** @param {boolean} hasShadows */
   constructor(hasShadows) {
@@ -53,19 +74,31 @@ export class Lights {
    * Shows the lights of a world.
    *
    * @param {World} world
+   * @param {(link: number) => number | undefined} slotOf slot of the link of a number
    */
-  show(world) {
+  show(world, slotOf) {
     for (const light of [...this.root.children]) {
       this.root.remove(light);
       /** @type {any} */ (light).dispose?.();
     }
     this.#half = 0;
     this.root.add(this.#sky);
-    const free = world.lights.filter((light) => light.link === null || light.link === undefined);
-    const sun = free.find((light) => light.type === 'directional');
-    this.#addSun(sun);
-    const lamps = free.filter((light) => light !== sun).slice(0, LAMPS_MAX);
-    for (const lamp of lamps) this.#addLamp(lamp);
+    const isFree = (/** @type {Light} */ light) => light.link === null || light.link === undefined;
+    const suns = world.lights.filter((light) => light.type === 'directional' && isFree(light));
+    this.#addSun(suns[0]);
+    for (const light of suns.slice(1, LAMPS_MAX)) this.#addFarLight(light);
+    const lamps = world.lights.filter((light) => light.type !== 'directional');
+    this.#lamps = lamps.map((light) =>
+      lampOf(light, isFree(light) ? undefined : slotOf(light.link ?? -1)),
+    );
+    this.#shining = [];
+    // The renderer compiles for a number of lights of each kind, which stays as it is.
+    const spots = lamps.filter((light) => light.type === 'spot').length;
+    const points = lamps.length - spots;
+    const spotShare = Math.min(spots, Math.max(LAMPS_MAX - points, LAMPS_MAX / 2));
+    for (let nth = 0; nth < spotShare; nth += 1) this.#addLamp(this.#makeSpot(nth));
+    const pointShare = Math.min(points, LAMPS_MAX - spotShare);
+    for (let nth = 0; nth < pointShare; nth += 1) this.#addLamp(new PointLight());
   }
 
   /** @param {Light | undefined} light */
@@ -86,27 +119,51 @@ export class Lights {
   }
 
   /** @param {Light} light */
-  #addLamp(light) {
+  #addFarLight(light) {
     const { colour, strength } = brightness(light);
-    const range = light.range ?? 0;
-    const lamp =
-      light.type === 'spot'
-        ? new SpotLight(
-            colour,
-            12 * strength,
-            range,
-            Math.min((light.spot?.outer_angle ?? 1) / 2, 1.5),
-            0.4,
-          )
-        : light.type === 'point'
-          ? new PointLight(colour, 12 * strength, range)
-          : new DirectionalLight(colour, 0.5 * strength);
-    lamp.position.set(light.pose[0], light.pose[1], light.pose[2]);
-    this.root.add(lamp);
-    if (lamp instanceof PointLight) return;
+    const far = new DirectionalLight(colour, FAR_LIGHT_STRENGTH * strength);
     const aim = new Vector3(...light.direction).transformDirection(matrixOf(light.pose));
-    lamp.target.position.copy(lamp.position).add(aim);
-    this.root.add(lamp.target);
+    far.position.copy(aim).negate();
+    this.root.add(far);
+  }
+
+  /** @param {number} nth */
+  #makeSpot(nth) {
+    const spot = new SpotLight();
+    spot.castShadow = this.#hasShadows && nth < SPOT_SHADOWS_MAX;
+    spot.shadow.mapSize.set(1024, 1024);
+    spot.shadow.bias = -0.0006;
+    spot.shadow.normalBias = 0.02;
+    return spot;
+  }
+
+  /** @param {PointLight | SpotLight} lamp */
+  #addLamp(lamp) {
+    this.#shining.push(lamp);
+    this.root.add(lamp);
+    if (lamp instanceof SpotLight) this.root.add(lamp.target);
+  }
+
+  /**
+   * Moves lamps with their links, and has those shine that are nearest to what is looked at.
+   *
+   * @param {ArrayLike<number>} shown poses, seven numbers per slot
+   * @param {Vector3} target
+   */
+  move(shown, target) {
+    if (this.#lamps.length === 0) return;
+    for (const lamp of this.#lamps) placeLamp(lamp, shown);
+    const near = this.#lamps.toSorted(
+      (a, b) => a.place.distanceToSquared(target) - b.place.distanceToSquared(target),
+    );
+    const taken = new Set();
+    for (const shining of this.#shining) {
+      const isSpot = shining instanceof SpotLight;
+      const lamp = near.find((one) => (one.light.type === 'spot') === isSpot && !taken.has(one));
+      if (!lamp) continue;
+      taken.add(lamp);
+      lightLamp(shining, lamp);
+    }
   }
 
   /**
@@ -147,6 +204,72 @@ export class Lights {
     camera.far = 8 * side;
     camera.updateProjectionMatrix();
   }
+
+  /**
+   * Writes the lights into the uniforms of plain shading, as what a white surface gives back.
+   *
+   * @param {any} uniforms
+   */
+  lightUp(uniforms) {
+    const give = (
+      /** @type {Vector3} */ out,
+      /** @type {Color} */ colour,
+      /** @type {number} */ intensity,
+    ) => out.set(colour.r, colour.g, colour.b).multiplyScalar(intensity / Math.PI);
+    give(uniforms.skyLight.value, this.#sky.color, this.#sky.intensity);
+    give(uniforms.groundLight.value, this.#sky.groundColor, this.#sky.intensity);
+    if (this.#sun) give(uniforms.sunLight.value, this.#sun.color, this.#sun.intensity);
+    uniforms.sunWay.value.copy(this.#direction).negate();
+    uniforms.lamps.value = this.#shining.length;
+    this.#shining.forEach((lamp, index) => {
+      uniforms.lampPlaces.value[index].copy(lamp.position);
+      give(uniforms.lampLights.value[index], lamp.color, lamp.intensity);
+    });
+  }
+}
+
+/**
+ * @param {Light} light
+ * @param {number | undefined} slot
+ * @returns {Lamp}
+ */
+function lampOf(light, slot) {
+  return { light, slot, local: matrixOf(light.pose), place: new Vector3(), aim: new Vector3() };
+}
+
+/**
+ * @param {Lamp} lamp
+ * @param {ArrayLike<number>} shown
+ */
+function placeLamp({ light, slot, local, place, aim }, shown) {
+  const pose = slot === undefined ? local : matrixOf(shown, slot * 7, scratch).multiply(local);
+  place.setFromMatrixPosition(pose);
+  aim
+    .set(...light.direction)
+    .transformDirection(pose)
+    .add(place);
+}
+
+/**
+ * Has a light of the renderer be a lamp.
+ *
+ * @param {PointLight | SpotLight} shining
+ * @param {Lamp} lamp
+ */
+function lightLamp(shining, { light, place, aim }) {
+  const { colour, strength } = brightness(light);
+  const { constant = 1, linear = 0, quadratic = 0 } = light.attenuation ?? {};
+  const loss = Math.max(constant + linear * LAMP_M + quadratic * LAMP_M ** 2, 0.05);
+  shining.color.copy(colour);
+  shining.intensity = (SUN.strength * strength * LAMP_M ** 2) / loss;
+  shining.distance = light.range ?? 0;
+  shining.position.copy(place);
+  if (!(shining instanceof SpotLight)) return;
+  const outer = Math.min((light.spot?.outer_angle ?? 1) / 2, 1.5);
+  const inner = Math.min((light.spot?.inner_angle ?? 0) / 2, outer);
+  shining.angle = outer;
+  shining.penumbra = 1 - inner / outer;
+  shining.target.position.copy(aim);
 }
 
 /** @param {Light} light */
@@ -161,3 +284,5 @@ function brightness(light) {
   );
   return { colour, strength: strength * (light.intensity ?? 1) };
 }
+
+const scratch = new Matrix4();

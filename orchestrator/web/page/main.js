@@ -116,6 +116,10 @@ class Page {
     const { stage, connection } = this;
     stage.world.add(this.scene.root, this.lights.root, this.overlays.root, this.sensors.root);
     stage.beforeFrame((nowMs) => this.beforeFrame(nowMs));
+    stage.whenDrawn((heightPx) => {
+      this.materials.plain.update(this.lights, stage.scene.fog);
+      this.scene.choose(stage.rig.camera, heightPx);
+    });
     stage.addEventListener('frame', () => {
       this.overlays.placeLabels(stage.rig.camera);
       document.documentElement.dataset.frame = String(stage.drawn);
@@ -277,8 +281,8 @@ class Page {
     const isOther = this.#shownWorld !== world.world;
     this.#shownWorld = world.world;
     const selected = this.selected?.name ?? this.options.select;
-    this.scene.show(world, worlds.length > 1 ? `${world.world}::` : '');
-    this.lights.show(world);
+    this.scene.show(world);
+    this.lights.show(world, (link) => this.track.slots.get(link));
     this.stage.show(world);
     this.#colourKeys = [];
     this.#isRecoloured = true;
@@ -442,6 +446,7 @@ class Page {
     if (hasMoved) this.sensors.move();
     const isAnimated = this.overlays.update(nowMs, hasMoved, (slot) => this.categoryOf(slot));
     this.lights.follow(this.stage.rig.target, this.stage.rig.distance);
+    this.lights.move(this.track.shown, this.stage.rig.target);
     // Tests and recorders of pictures wait for this.
     this.#quiet = hasChanged || isAnimated ? 0 : this.#quiet + 1;
     const isSettled = this.message !== null && this.run !== null && this.#quiet > 2;

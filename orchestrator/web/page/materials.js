@@ -15,6 +15,7 @@ import {
   MeshStandardMaterial,
   SRGBColorSpace,
 } from './vendor/three.module.min.js';
+import { PlainShading } from './plain_shading.js';
 
 /** @typedef {import('./contract.js').Material} Material */
 /** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
@@ -34,6 +35,8 @@ export class Materials {
   #onLoaded;
   /** True for shading that a processor without GPU can do in time. */
   isSimple;
+  /** That shading. */
+  plain = new PlainShading();
 
   /**
    * @param {import('./assets.js').Assets} assets
@@ -119,7 +122,7 @@ export class Materials {
       look.emissive[2],
       SRGBColorSpace,
     );
-    if (this.isSimple) return new MeshLambertMaterial({ ...common, emissive });
+    if (this.isSimple) return this.#makeSimple(common, emissive, look);
     const standard = new MeshStandardMaterial({
       ...common,
       emissive,
@@ -136,6 +139,40 @@ export class Materials {
       standard.emissive.set(0xffffff);
     }
     return standard;
+  }
+
+  /**
+   * @param {any} common
+   * @param {Color} glow
+   * @param {any} look
+   */
+  #makeSimple(common, glow, { opacity, isDouble, isPlane }) {
+    if (common.map) return new MeshLambertMaterial({ ...common, emissive: glow });
+    return this.plain.material({ opacity, glow, isDouble, isPlane });
+  }
+
+  /**
+   * Returns the material of a part of a mesh as it is drawn here.
+   *
+   * @param {any} own material that came with the mesh
+   * @returns {ThreeMaterial}
+   */
+  ofPart(own) {
+    if (!this.isSimple || own.isMeshBasicMaterial) return own;
+    const look = {
+      opacity: own.transparent ? own.opacity : 1,
+      isDouble: own.side === DoubleSide,
+      isPlane: false,
+      glow: own.emissive?.getHexString() ?? '000000',
+      map: own.map?.uuid ?? null,
+    };
+    const make = () => {
+      const { side, transparent, depthWrite, map, alphaTest } = own;
+      const common = { side, transparent, depthWrite, map, alphaTest, opacity: look.opacity };
+      return this.#makeSimple(common, new Color(own.emissive ?? 0), look);
+    };
+    const key = `part ${JSON.stringify(look)}`;
+    return this.of({ key, make, colour: new Color(), opacity: look.opacity });
   }
 
   /**

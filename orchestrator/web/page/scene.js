@@ -9,7 +9,6 @@
 import {
   Box3,
   Color,
-  DynamicDrawUsage,
   Group,
   InstancedMesh,
   Matrix4,
@@ -19,6 +18,7 @@ import {
 } from './vendor/three.module.min.js';
 import { report } from './assets.js';
 import { categoryColour } from './colours.js';
+import { Lean, prepare } from './lean.js';
 import { chooseDetail, geometryOf, matrixOf, unitShape } from './shapes.js';
 
 /** @typedef {import('./contract.js').World} World */
@@ -35,13 +35,14 @@ import { chooseDetail, geometryOf, matrixOf, unitShape } from './shapes.js';
  * @property {boolean} castsShadows
  * @property {boolean} isPlane
  * @property {boolean} isCollision
+ * @property {boolean} isMesh
  * @property {{ slot: number, local: Matrix4, colour: Color }[]} instances
  * @property {InstancedMesh | null} mesh
  */
 
 /**
  * @typedef {object} ModelEntry
- * @property {string} name as reports have it: with its world where a run has several
+ * @property {string} name as reports have it: with its world, where a run has several
  * @property {Model} model
  * @property {number[]} slots of its links
  * @property {Box3[]} bounds of its links, each in the link's frame; empty where nothing is drawn
@@ -60,6 +61,8 @@ const scratch = new Matrix4();
 export class WorldScene {
   /** The objects, to be added to a three.js scene. */
   root = new Group();
+  /** Chooses what is drawn, where a processor draws. @type {Lean | null} */
+  #lean = null;
   /** @type {ModelEntry[]} */
   entries = [];
   /** @type {Map<string, ModelEntry>} */
@@ -94,15 +97,17 @@ export class WorldScene {
     this.#assets = assets;
     this.#track = track;
     this.#onChange = onChange;
+    if (!materials.isSimple) return;
+    this.#lean = new Lean();
+    this.root.add(this.#lean.root);
   }
 
   /**
    * Shows a world instead of the present one.
    *
    * @param {World} world
-   * @param {string} prefix of names of frames: `WORLD::` where a run has several worlds
    */
-  show(world, prefix = '') {
+  show(world) {
     this.#clear();
     this.#generation += 1;
     this.links = world.models.flatMap((model) => model.links);
@@ -113,7 +118,7 @@ export class WorldScene {
     for (const model of world.models) {
       /** @type {ModelEntry} */
       const entry = {
-        name: `${prefix}${model.name}`,
+        name: model.name,
         model,
         slots: [],
         bounds: [],
@@ -135,6 +140,17 @@ export class WorldScene {
       this.byName.set(entry.name, entry);
     }
     for (const batch of this.#batches.values()) this.#build(batch);
+    this.#lean?.makeRoom();
+  }
+
+  /**
+   * Chooses what is drawn of it, where a processor draws.
+   *
+   * @param {import('./vendor/three.module.min.js').PerspectiveCamera} camera
+   * @param {number} heightPx of the picture
+   */
+  choose(camera, heightPx) {
+    this.#lean?.choose(camera, heightPx);
   }
 
   /** Shows collision shapes, or hides them. */
@@ -198,7 +214,7 @@ export class WorldScene {
       const material = this.#materials.of(surface);
       this.#addInstance(
         key,
-        { geometry: shared, material, castsShadows: casts, isPlane, isCollision },
+        { geometry: shared, material, castsShadows: casts, isPlane, isCollision, isMesh: false },
         {
           slot,
           local,
@@ -229,7 +245,8 @@ export class WorldScene {
       parts.forEach((part, index) => {
         const { material: given, transparency } = options;
         const surface = given && this.#materials.surface(given, transparency, { isMesh: true });
-        const material = surface ? this.#materials.of(surface) : part.material;
+        const own = surface ? this.#materials.of(surface) : part.material;
+        const material = surface ? own : this.#materials.ofPart(own);
         const colour = surface ? surface.colour : part.colour;
         const kind = `${options.castsShadows} ${options.isCollision}`;
         const key = `${asset} ${index} ${surface?.key ?? 'own'} ${kind}`;
@@ -243,11 +260,13 @@ export class WorldScene {
             castsShadows: options.castsShadows,
             isPlane: false,
             isCollision: options.isCollision,
+            isMesh: true,
           },
           { slot, local, colour },
         );
         this.#build(batch);
       });
+      this.#lean?.makeRoom();
       this.#onChange();
     };
     place().catch(report(asset));
@@ -280,16 +299,16 @@ export class WorldScene {
       batch.mesh.dispose();
     }
     const mesh = new InstancedMesh(batch.geometry, batch.material, batch.instances.length);
-    mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-    mesh.frustumCulled = false;
+    prepare(mesh);
     mesh.castShadow = batch.castsShadows && !batch.isPlane;
     mesh.receiveShadow = !batch.isCollision;
     mesh.visible = !batch.isCollision || this.#showsCollisions;
     mesh.userData.batch = batch;
     batch.mesh = mesh;
+    this.#lean?.add(batch);
     batch.instances.forEach((instance, index) => {
       this.#place(batch, index);
-      mesh.setColorAt(index, this.#colourFor(instance));
+      this.#paint(batch, index, this.#colourFor(instance));
     });
     this.root.add(mesh);
   }
@@ -301,7 +320,18 @@ export class WorldScene {
   #place(batch, index) {
     const { slot, local } = batch.instances[index];
     matrixOf(this.#track.shown, slot * 7, scratch).multiply(local);
-    batch.mesh?.setMatrixAt(index, scratch);
+    if (this.#lean) this.#lean.place(batch, index, scratch);
+    else batch.mesh?.setMatrixAt(index, scratch);
+  }
+
+  /**
+   * @param {Batch} batch
+   * @param {number} index
+   * @param {Color} colour
+   */
+  #paint(batch, index, colour) {
+    if (this.#lean) this.#lean.colour(batch, index, colour);
+    else batch.mesh?.setColorAt(index, colour);
   }
 
   /** Moves what has changed in the track; returns the slots. */
@@ -327,7 +357,7 @@ export class WorldScene {
     for (const batch of this.#batches.values()) {
       if (!batch.mesh || batch.isCollision) continue;
       batch.instances.forEach((instance, index) => {
-        batch.mesh?.setColorAt(index, this.#colourFor(instance));
+        this.#paint(batch, index, this.#colourFor(instance));
       });
       if (batch.mesh.instanceColor) batch.mesh.instanceColor.needsUpdate = true;
     }
@@ -356,12 +386,22 @@ export class WorldScene {
     const meshes = [...this.#batches.values()].flatMap((batch) =>
       batch.mesh?.visible && !batch.isPlane ? [batch.mesh] : [],
     );
+    meshes.push(...(this.#lean?.boxMeshes() ?? []));
     for (const mesh of meshes) mesh.computeBoundingSphere();
     const [hit] = raycaster.intersectObjects(meshes, false);
     if (!hit || hit.instanceId === undefined) return null;
-    const batch = /** @type {Batch} */ (hit.object.userData.batch);
-    const { slot } = batch.instances[hit.instanceId];
+    const [batch, index] = this.#instanceAt(hit.object, hit.instanceId);
+    const { slot } = batch.instances[index];
     return { entry: this.entryOfSlot[slot], slot, point: hit.point };
+  }
+
+  /**
+   * @param {any} mesh
+   * @param {number} instance
+   * @returns {[Batch, number]}
+   */
+  #instanceAt(mesh, instance) {
+    return this.#lean?.find(mesh, instance) ?? [mesh.userData.batch, instance];
   }
 
   /**
@@ -421,6 +461,7 @@ export class WorldScene {
       batch.mesh.dispose();
     }
     this.#batches.clear();
+    this.#lean?.clear();
     this.#ofSlot = [];
     this.entries = [];
     this.byName.clear();

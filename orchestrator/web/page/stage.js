@@ -21,6 +21,7 @@ import {
   WebGLRenderer,
 } from './vendor/three.module.min.js';
 import { CameraRig } from './camera.js';
+import { Sky } from './sky.js';
 
 /** @typedef {import('./contract.js').World} World */
 
@@ -31,6 +32,12 @@ const THEMES = {
 };
 /** Frame time above which the picture is drawn with fewer pixels [ms]. */
 const SLOW_MS = 45;
+/** Frame time below which more pixels are tried again [ms]. */
+const FAST_MS = 24;
+/** Time between two changes of the number of pixels before more are tried [ms]. */
+const TRY_MS = { min: 3000, max: 60_000 };
+/** Least part of pixels along an edge that is drawn. */
+const SCALE_MIN = 0.5;
 /** Frames over which times are averaged. */
 const FRAMES_KEPT = 30;
 /** Time without a frame after which times are counted anew [ms]. */
@@ -44,6 +51,7 @@ export class Stage extends EventTarget {
   world = new Group();
   renderer;
   rig;
+  #sky = new Sky();
   /** True where pictures are computed by a processor. */
   isSoftware;
   /** @type {'light' | 'dark'} */
@@ -51,10 +59,13 @@ export class Stage extends EventTarget {
   /** @type {Color | null} */
   #worldBackground = null;
   #usesWorldBackground = false;
+  #hasSky = false;
   /** @type {World['fog']} */
   #worldFog = null;
   /** @type {((nowMs: number, elapsedS: number) => boolean)[]} */
   #steps = [];
+  /** @type {((heightPx: number) => void)[]} */
+  #lastSteps = [];
   #isDirty = true;
   #last = 0;
   /** @type {number[]} */
@@ -62,6 +73,9 @@ export class Stage extends EventTarget {
   /** @type {number[]} */
   #costs = [];
   #scale = 1;
+  #scaledAt = 0;
+  #triedAt = 0;
+  #tryMs = TRY_MS.min;
   #isFixedScale;
   /** @type {LineSegments | null} */
   #grid = null;
@@ -87,7 +101,7 @@ export class Stage extends EventTarget {
     this.renderer.debug.checkShaderErrors = false;
     this.rig = new CameraRig(canvas);
     this.rig.addEventListener('change', () => this.invalidate());
-    this.scene.add(this.world);
+    this.scene.add(this.world, this.#sky.mesh);
     canvas.addEventListener('webglcontextrestored', () => this.invalidate());
     new ResizeObserver(() => this.#resize()).observe(/** @type {Element} */ (canvas.parentElement));
     this.#resize();
@@ -113,6 +127,15 @@ export class Stage extends EventTarget {
     this.#steps.push(step);
   }
 
+  /**
+   * Adds something that is done just before a frame is drawn.
+   *
+   * @param {(heightPx: number) => void} step
+   */
+  whenDrawn(step) {
+    this.#lastSteps.push(step);
+  }
+
   /** @param {number} nowMs */
   #frame(nowMs) {
     const begun = performance.now();
@@ -123,6 +146,7 @@ export class Stage extends EventTarget {
     if (!draws && !this.#isDirty) return;
     this.#isDirty = false;
     this.#placeGrid();
+    for (const step of this.#lastSteps) step(this.renderer.domElement.height);
     this.renderer.render(this.scene, this.rig.camera);
     this.drawn += 1;
     this.dispatchEvent(new Event('frame'));
@@ -147,12 +171,26 @@ export class Stage extends EventTarget {
     this.#costs.shift();
     const { frameMs } = this.figures();
     if (this.#isFixedScale) return;
-    if (frameMs > SLOW_MS && this.#scale > 0.55) {
-      this.#scale = Math.max(this.#scale * 0.85, 0.5);
-      this.#frames = [];
-      this.#costs = [];
-      this.#resize();
+    if (frameMs > SLOW_MS && this.#scale > SCALE_MIN) {
+      // What was too much is tried again later each time.
+      if (this.#triedAt > 0) this.#tryMs = Math.min(this.#tryMs * 2, TRY_MS.max);
+      this.#rescale(Math.max(this.#scale * 0.85, SCALE_MIN), nowMs);
+    } else if (frameMs < FAST_MS && this.#scale < 1 && nowMs - this.#scaledAt > this.#tryMs) {
+      this.#triedAt = nowMs;
+      this.#rescale(Math.min(this.#scale * 1.2, 1), nowMs);
     }
+  }
+
+  /**
+   * @param {number} scale
+   * @param {number} nowMs
+   */
+  #rescale(scale, nowMs) {
+    this.#scale = scale;
+    this.#scaledAt = nowMs;
+    this.#frames = [];
+    this.#costs = [];
+    this.#resize();
   }
 
   /** Returns frames per second, the mean time between the last frames, and the median time that the
@@ -189,6 +227,8 @@ export class Stage extends EventTarget {
     const { background, fog } = world;
     this.#worldBackground = background ? new Color().setRGB(...background, SRGBColorSpace) : null;
     this.#worldFog = fog ?? null;
+    this.#hasSky = Boolean(world.sky);
+    this.#sky.show(world.sky);
     this.#paintBackground();
   }
 
@@ -212,7 +252,9 @@ export class Stage extends EventTarget {
   #paintBackground() {
     const own = new Color(THEMES[this.#theme].background);
     const isWorlds = this.#usesWorldBackground && this.#worldBackground !== null;
-    const colour = isWorlds && this.#worldBackground ? this.#worldBackground : own;
+    this.#sky.mesh.visible = isWorlds && this.#hasSky;
+    const behind = this.#hasSky ? this.#sky.horizon : this.#worldBackground;
+    const colour = isWorlds && behind ? behind : own;
     this.scene.background = colour;
     const fog = isWorlds ? this.#worldFog : null;
     if (fog?.type === 'linear') {
