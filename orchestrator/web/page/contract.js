@@ -146,7 +146,6 @@
  * @property {string[] | null} [ghosts]
  * @property {number} [hand_offs]
  * @property {number} [speed] [m/s]
- * @property {number | null} [group]
  */
 
 /**

@@ -14,6 +14,7 @@ import { Controls } from './controls.js';
 import { byId, element, setText } from './dom.js';
 import { Drive } from './drive.js';
 import { duration, fixed, times, whole } from './format.js';
+import { GROUPS_TOPIC } from './groups.js';
 import { Inspector } from './inspector.js';
 import { Keys } from './keys.js';
 import { Lights } from './lights.js';
@@ -102,6 +103,8 @@ class Page {
   /** @type {number[]} */
   #colourKeys = [];
   #isRecoloured = false;
+  /** Ends to hear of groups. @type {(() => void) | null} */
+  #unhearGroups = null;
   look = new LookPanel({
     setColour: (mode) => this.setColour(mode),
     toggleOverlay: (overlay) => this.toggleOverlay(overlay),
@@ -136,12 +139,14 @@ class Page {
       this.onRun(readRun(readJson(payload), this.run)),
     );
     connection.subscribe('/phalanx/poses', (payload) => this.onPoses(payload));
+    connection.addEventListener('channels', () => this.onChannels());
     this.listen();
     if (this.options.show) {
       for (const [name] of OVERLAYS) this.overlays.toggle(name, this.options.show.includes(name));
     }
     for (const [name] of OVERLAYS) this.look.mark(name, this.overlays.shown.has(name));
     this.sensors.wantsContacts = this.overlays.shown.has('contacts');
+    this.hearGroups();
     this.look.markColour(this.colourMode);
     this.onConnection();
     connection.open();
@@ -370,10 +375,6 @@ class Page {
     }
     this.showFigures(run);
     this.updateVeil();
-    this.look.offer(
-      'groups',
-      run.performers.some((one) => one.group !== undefined && one.group !== null),
-    );
     this.runPanel.takeEvents(run);
     if (performance.now() - this.#panelsAt > PANEL_MS) this.updatePanels();
   }
@@ -419,6 +420,30 @@ class Page {
       owners: run.owners,
       levels: run.levels.map((level) => level.name).filter((name) => name !== 'default'),
       fastest: this.fastest,
+    });
+  }
+
+  /** Offers groups where the server has them: recordings have none. */
+  onChannels() {
+    const channels = [...this.connection.channels.values()];
+    this.look.offer(
+      'groups',
+      channels.some(({ topic }) => topic === GROUPS_TOPIC),
+    );
+  }
+
+  /** Hears of groups while they are shown, and only then: they cost the run some work. */
+  hearGroups() {
+    const isShown = this.overlays.shown.has('groups');
+    if (isShown === (this.#unhearGroups !== null)) return;
+    this.#unhearGroups?.();
+    this.#unhearGroups = null;
+    this.overlays.groups.take(null);
+    if (!isShown) return;
+    this.#unhearGroups = this.connection.subscribe(GROUPS_TOPIC, (payload) => {
+      this.overlays.groups.take(readJson(payload));
+      document.documentElement.dataset.groups = String(this.overlays.groups.count);
+      this.stage.invalidate();
     });
   }
 
@@ -513,6 +538,7 @@ class Page {
     const isShown = !this.overlays.shown.has(overlay);
     this.overlays.toggle(overlay, isShown);
     this.look.mark(overlay, isShown);
+    this.hearGroups();
     if (overlay === 'contacts') this.sensors.wantsContacts = isShown;
   }
 

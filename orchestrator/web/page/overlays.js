@@ -31,6 +31,7 @@ import {
 } from './vendor/three.module.min.js';
 import { reducesMotion } from './camera.js';
 import { categoryColour } from './colours.js';
+import { Groups } from './groups.js';
 import { Labels } from './labels.js';
 import { matrixOf } from './shapes.js';
 import { Trails } from './trails.js';
@@ -79,7 +80,8 @@ export class Overlays {
   #buffers = new Group();
   #frames = new Group();
   #ghosts;
-  #groups = segments(0.9, '#c26a00');
+  /** Groups, which are told on a topic of their own. */
+  groups;
   #contacts = segments(1, '#d1005b');
   /** @type {Mesh[]} */
   #pulses = [];
@@ -114,12 +116,13 @@ export class Overlays {
     this.#labels = new Labels(labelLayer);
     this.#onChange = onChange;
     this.#ghosts = ghostMesh(1);
+    this.groups = new Groups(scene);
     this.#selection.renderOrder = 5;
     this.root.add(
       this.#levels,
       this.#buffers,
       this.#frames,
-      this.#groups,
+      this.groups.lines,
       this.#contacts,
       this.#selection,
     );
@@ -288,7 +291,7 @@ export class Overlays {
     this.#levels.visible = this.shown.has('levels');
     this.#buffers.visible = this.shown.has('buffers');
     this.#ghosts.visible = this.shown.has('ghosts');
-    this.#groups.visible = this.shown.has('groups');
+    this.groups.lines.visible = this.shown.has('groups');
     this.#contacts.visible = this.shown.has('contacts');
     if (this.#trails) this.#trails.lines.visible = this.shown.has('trails');
     this.#buildFrames();
@@ -325,7 +328,7 @@ export class Overlays {
     if (this.shown.has('trails')) this.#trails?.draw(shown, colourOf);
     for (const axes of this.#frames.children) matrixOf(shown, axes.userData.slot * 7, axes.matrix);
     if (this.shown.has('ghosts')) this.#drawGhosts();
-    if (this.shown.has('groups')) this.#drawGroups();
+    if (this.shown.has('groups')) this.groups.draw();
     if (this.shown.has('contacts')) this.#drawContacts();
     this.#drawSelection();
     return this.#drawPulses(nowMs);
@@ -385,30 +388,6 @@ export class Overlays {
     this.#ghosts.count = count;
     this.#ghosts.instanceMatrix.needsUpdate = true;
     if (this.#ghosts.instanceColor) this.#ghosts.instanceColor.needsUpdate = true;
-  }
-
-  /** Lines from the members of a group to their middle. */
-  #drawGroups() {
-    /** @type {Map<number, Vector3[]>} */
-    const groups = new Map();
-    for (const performer of this.#run?.performers ?? []) {
-      if (performer.group === null || performer.group === undefined) continue;
-      const entry = this.#scene.byName.get(performer.name);
-      if (!entry) continue;
-      const members = groups.get(performer.group) ?? [];
-      members.push(this.#scene.positionOf(entry.slot));
-      groups.set(performer.group, members);
-    }
-    /** @type {number[]} */
-    const points = [];
-    for (const members of groups.values()) {
-      if (members.length < 2) continue;
-      const middle = members
-        .reduce((sum, one) => sum.add(one), new Vector3())
-        .divideScalar(members.length);
-      for (const member of members) points.push(...member.toArray(), ...middle.toArray());
-    }
-    setSegments(this.#groups, points);
   }
 
   #drawContacts() {

@@ -147,6 +147,22 @@ test('a click selects a model, and the card tells of it', async () => {
   );
 });
 
+test('groups are heard while they are shown', async () => {
+  await shown(crowd(50), {}, async ({ page, server }) => {
+    await page.focus('#canvas');
+    assert.ok(!server.isHeard(8));
+    await page.keyboard.press('u');
+    await page.waitForFunction(() => document.documentElement.dataset.groups === '2');
+    assert.ok(server.isHeard(8));
+    await page.keyboard.press('u');
+    const end = Date.now() + 20_000;
+    while (server.isHeard(8)) {
+      assert.ok(Date.now() < end, 'groups are heard although nobody sees them');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  });
+});
+
 test('sensors are subscribed to while they are shown', async () => {
   await shown(crowd(20), { fragment: 'panel=sensors' }, async ({ page }) => {
     await page.waitForFunction(() => document.querySelectorAll('.sensor').length === 3);

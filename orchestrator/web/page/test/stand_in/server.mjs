@@ -27,6 +27,7 @@ const CHANNELS = [
   { id: 1, topic: '/phalanx/scene', encoding: 'json', schemaName: 'phalanx.Scene' },
   { id: 2, topic: '/phalanx/run', encoding: 'json', schemaName: 'phalanx.Run' },
   { id: 3, topic: '/phalanx/poses', encoding: 'phalanx', schemaName: 'phalanx.Poses' },
+  { id: 8, topic: '/phalanx/groups', encoding: 'json', schemaName: 'phalanx.Groups' },
   { id: 4, topic: '/model/rover_1/scan', encoding: 'json', schemaName: 'foxglove.LaserScan' },
   { id: 5, topic: '/model/rover_1/points', encoding: 'json', schemaName: 'foxglove.PointCloud' },
   { id: 6, topic: '/model/rover_1/depth', encoding: 'json', schemaName: 'foxglove.RawImage' },
@@ -73,6 +74,7 @@ export class StandIn {
       setInterval(() => this.#advance(), 33),
       setInterval(() => this.#sendRun(), 100),
       setInterval(() => this.#sendSensors(), 100),
+      setInterval(() => this.#broadcast(8, () => JSON.stringify({ groups: this.groups() })), 100),
     );
     return `http://127.0.0.1:${this.#http.address().port}/`;
   }
@@ -158,7 +160,7 @@ export class StandIn {
   }
 
   #channels() {
-    return this.#world.name === 'crowd' ? CHANNELS : CHANNELS.slice(0, 3);
+    return this.#world.name === 'crowd' ? CHANNELS : CHANNELS.slice(0, 4);
   }
 
   #onText(client, message) {
@@ -311,6 +313,20 @@ export class StandIn {
     }
   }
 
+  /** Performers of the world in threes, of each forty. */
+  groups() {
+    const names = this.#world.performers.map(({ name }) => name);
+    const groups = [];
+    for (let first = 0; first + 2 < names.length; first += 40)
+      groups.push(names.slice(first, first + 3));
+    return groups;
+  }
+
+  /** Tells whether anybody listens to a channel. */
+  isHeard(channel) {
+    return [...this.#clients].some((client) => client.subscriptions.has(channel));
+  }
+
   run(events = []) {
     const { world, performers, place, secondaries } = this.#world;
     const time = this.iteration / 1000;
@@ -374,7 +390,6 @@ export class StandIn {
         owner: secondaries[ownerOf(this.#hands[index] ?? 0)],
         hand_offs: this.#handOffs[index] ?? 0,
         speed: Math.hypot(...place(index, time).velocity),
-        group: index % 40 < 3 ? Math.floor(index / 40) : null,
       })),
       events,
     };
