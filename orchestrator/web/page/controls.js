@@ -126,6 +126,7 @@ export class Controls {
     const plays = isPlaying(run.state);
     const isOver = ['lost', 'ended', 'stopping', 'waiting', 'connecting'].includes(run.state);
     const isLocked = run.read_only || isOver;
+    byId('watch-only').hidden = !run.read_only;
     this.#showPlaying(plays);
     this.#play.disabled = isLocked;
     this.#step.disabled = isLocked || plays;

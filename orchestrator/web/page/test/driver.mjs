@@ -31,6 +31,21 @@ const orders = {
     await shown.page.$eval(selector, (element) => element.focus());
     await shown.page.keyboard.type(text);
   },
+  // Colours and motion as the system wants them: `{ "prefers-color-scheme": "dark" }`.
+  prefer: ({ features }) =>
+    shown.page.emulateMediaFeatures(
+      Object.entries(features).map(([name, value]) => ({ name, value })),
+    ),
+  // What screen readers are told: `role name` of everything that has both.
+  async names() {
+    const names = [];
+    const visit = ({ role, name, children = [] }) => {
+      if (name) names.push(`${role} ${name}`);
+      children.forEach(visit);
+    };
+    visit(await shown.page.accessibility.snapshot({ interestingOnly: false }));
+    return names;
+  },
   async picture({ selector, path }) {
     const element = await shown.page.$(selector);
     await element.screenshot({ path });

@@ -89,6 +89,19 @@ test('what the run refuses is told', async () => {
   });
 });
 
+test('who may only watch is told so, with the reason', async () => {
+  await shown(crowd(5), {}, async ({ page, server }) => {
+    server.isReadOnly = true;
+    await page.click('#play');
+    await page.waitForFunction(() =>
+      /role observer may not command/.test(document.querySelector('#toasts').textContent),
+    );
+    await page.waitForFunction(() => !document.querySelector('#watch-only').hidden);
+    for (const id of ['play', 'step', 'pace', 'run-to-time'])
+      assert.ok(await page.$eval(`#${id}`, (control) => control.disabled), id);
+  });
+});
+
 test('a robot is driven by keys and stops when they are released or focus is lost', async () => {
   await shown(crowd(5), {}, async ({ page, server }) => {
     const heard = async (count) => {

@@ -55,6 +55,10 @@ export class StandIn {
   #recording;
   #token;
 
+  /** True to refuse all that controls, as a run does to a key that may only watch. */
+  isReadOnly = false;
+  #hasRefused = false;
+
   constructor(world, { recording = null, token = '' } = {}) {
     this.#world = world;
     this.#recording = recording;
@@ -212,6 +216,10 @@ export class StandIn {
 
   #answer(service, request) {
     this.calls.push({ service, request });
+    if (this.isReadOnly && service !== 'show') {
+      this.#hasRefused = true;
+      return { ok: false, message: 'a key with the role observer may not command' };
+    }
     if (service === 'play') this.state = 'running';
     else if (service === 'pause') this.state = 'paused';
     else if (service === 'step') {
@@ -349,7 +357,7 @@ export class StandIn {
           : null,
       owners: secondaries,
       recording: this.#recording,
-      read_only: false,
+      read_only: this.#hasRefused,
       digest: '5f0c2a91',
       drive: performers
         .slice(0, 3)
