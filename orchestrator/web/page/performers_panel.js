@@ -192,7 +192,8 @@ export class PerformersPanel {
   #fill(row, performer) {
     row.dataset.performer = performer.name;
     row.classList.toggle('is-selected', performer.name === this.#selected);
-    row.toggleAttribute('aria-current', performer.name === this.#selected);
+    if (performer.name === this.#selected) row.setAttribute('aria-current', 'true');
+    else row.removeAttribute('aria-current');
     const swatch = /** @type {HTMLElement} */ (row.querySelector('.swatch'));
     swatch.style.background = css(categoryColour(this.#levelOf(performer.level)));
     COLUMNS.forEach(([, , text], index) => {
