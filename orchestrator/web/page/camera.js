@@ -82,6 +82,10 @@ export class CameraRig extends EventTarget {
     return this.#controls.target;
   }
 
+  /** Parts of the picture below and on the left that something stands before. */
+  coveredBelow = 0;
+  coveredLeft = 0;
+
   /** Distance from what is looked at [m]. */
   get distance() {
     return this.camera.position.distanceTo(this.#controls.target);
@@ -98,10 +102,16 @@ export class CameraRig extends EventTarget {
     const direction = options.isFirst
       ? FIRST_DIRECTION.clone()
       : this.camera.position.clone().sub(this.#controls.target).normalize();
-    const position = centre
+    const distance = this.#distanceFor(box, centre, direction);
+    // What stands before the lower part of the picture is passed by.
+    const { across, up } = axesOf(direction);
+    const half = Math.tan((this.camera.fov * Math.PI) / 360);
+    const target = centre
       .clone()
-      .addScaledVector(direction, this.#distanceFor(box, centre, direction));
-    this.moveTo(position, centre, options.isFirst === true);
+      .addScaledVector(up, -distance * half * this.coveredBelow)
+      .addScaledVector(across, -distance * half * this.camera.aspect * this.coveredLeft);
+    const position = target.clone().addScaledVector(direction, distance);
+    this.moveTo(position, target, options.isFirst === true);
   }
 
   /**
@@ -112,12 +122,10 @@ export class CameraRig extends EventTarget {
    * @param {Vector3} direction from the centre to the camera
    */
   #distanceFor(box, centre, direction) {
-    const across = new Vector3(0, 0, 1).cross(direction);
-    if (across.lengthSq() < 1e-6) across.set(1, 0, 0);
-    across.normalize();
-    const up = direction.clone().cross(across);
-    const high = Math.tan((this.camera.fov * Math.PI) / 360) * FILLED;
-    const wide = high * this.camera.aspect;
+    const { across, up } = axesOf(direction);
+    const half = Math.tan((this.camera.fov * Math.PI) / 360) * FILLED;
+    const high = half * (1 - this.coveredBelow);
+    const wide = half * this.camera.aspect * (1 - this.coveredLeft);
     let distance = 1.5;
     for (let corner = 0; corner < 8; corner += 1) {
       const point = new Vector3(
@@ -343,4 +351,16 @@ export class CameraRig extends EventTarget {
 /** Tells whether the user wants little motion. */
 export function reducesMotion() {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
+
+/**
+ * Returns the directions to the right and upwards in a picture.
+ *
+ * @param {Vector3} direction from what is looked at to the camera
+ */
+function axesOf(direction) {
+  const across = new Vector3(0, 0, 1).cross(direction);
+  if (across.lengthSq() < 1e-6) across.set(1, 0, 0);
+  across.normalize();
+  return { across, up: direction.clone().cross(across) };
 }

@@ -35,6 +35,8 @@ import { readJson } from './wire.js';
 const PANEL_MS = 250;
 /** Distance that a pointer may move during a click [px]. */
 const CLICK_PX = 5;
+/** Height of levels that is shown above and below what is in them [m]. */
+const LEVEL_ROOM_M = 2;
 /** Part of the fastest speed below which the scale of speeds shrinks. */
 const SCALE_SHRINK = 0.3;
 
@@ -302,7 +304,20 @@ class Page {
     this.shell.announce(`World ${world.world} with ${world.models.length} models`);
   }
 
+  /** Tells the camera what stands before the picture. */
+  noteCovers() {
+    const { rig } = this.stage;
+    const canvas = byId('canvas').getBoundingClientRect();
+    const [dock, rail] = ['dock', 'rail'].map((id) => byId(id).getBoundingClientRect());
+    const part = (/** @type {number} */ covered, /** @type {number} */ whole) =>
+      Math.min(Math.max(covered / (whole || 1), 0), 0.3);
+    rig.coveredBelow = dock.height > 0 ? part(canvas.bottom - dock.top, canvas.height) : 0;
+    const isBeside = rail.height > rail.width;
+    rig.coveredLeft = isBeside ? part(rail.right - canvas.left, canvas.width) : 0;
+  }
+
   firstView() {
+    this.noteCovers();
     const { camera } = this.options;
     if (camera) {
       this.stage.rig.moveTo(
@@ -314,6 +329,15 @@ class Page {
       this.stage.rig.fit(this.worldBox(), { isFirst: true });
     }
     if (this.options.follow && this.selected) this.follow();
+  }
+
+  /** The box around all that is drawn but planes. */
+  drawnBox() {
+    const box = new Box3();
+    for (const entry of this.scene.entries) {
+      if (entry.bounds.some((bounds) => !bounds.isEmpty())) box.union(this.scene.boundsOf(entry));
+    }
+    return box;
   }
 
   /** The box around levels, or without these around models, but never planes. */
@@ -330,11 +354,14 @@ class Page {
             new Vector3(...size),
           ),
         );
+      // Levels may be far higher than what is in them.
+      const drawn = this.drawnBox();
+      if (drawn.isEmpty()) return box;
+      box.min.z = Math.max(box.min.z, drawn.min.z - LEVEL_ROOM_M);
+      box.max.z = Math.max(Math.min(box.max.z, drawn.max.z + LEVEL_ROOM_M), box.min.z);
       return box;
     }
-    for (const entry of this.scene.entries) {
-      if (entry.bounds.some((bounds) => !bounds.isEmpty())) box.union(this.scene.boundsOf(entry));
-    }
+    box.union(this.drawnBox());
     const performers = new Box3();
     for (const entry of this.scene.entries)
       if (entry.model.performer) performers.union(this.scene.boundsOf(entry));
@@ -453,6 +480,7 @@ class Page {
     if (!this.#awaitsPoses) return;
     // Models are elsewhere by now than they were at the start.
     this.#awaitsPoses = false;
+    this.track.settle();
     if (!this.stage.rig.isTouched) this.firstView();
   }
 
@@ -654,6 +682,7 @@ class Page {
   /** Shows the whole world. */
   fit() {
     if (this.stage.rig.mode !== 'orbit') this.stage.rig.orbit();
+    this.noteCovers();
     this.stage.rig.fit(this.worldBox());
   }
 

@@ -205,6 +205,12 @@ export class PoseTrack {
     }
   }
 
+  /** Has all links be where they were last heard to be. */
+  settle() {
+    for (const slot of this.#moving) this.#arrive(slot);
+    this.#moving.clear();
+  }
+
   /** Tells whether links are on their way. */
   get isMoving() {
     return this.#moving.size > 0;

@@ -34,6 +34,8 @@ const made = new Map();
 let segments = { around: 32, along: 20 };
 /** Number of shapes in a world from which round ones are coarser. */
 const MANY = 1500;
+/** Number up to which they are fine also where a processor draws. */
+const FEW = 100;
 
 /**
  * Chooses how fine round shapes are: corners cost most where a processor draws them.
@@ -44,7 +46,8 @@ const MANY = 1500;
 export function chooseDetail(count, isSoftware) {
   const isMany = count > MANY;
   const before = segments.around;
-  if (isSoftware) segments = isMany ? { around: 8, along: 5 } : { around: 16, along: 10 };
+  if (isSoftware && count <= FEW) segments = { around: 28, along: 18 };
+  else if (isSoftware) segments = isMany ? { around: 8, along: 5 } : { around: 16, along: 10 };
   else segments = isMany ? { around: 20, along: 12 } : { around: 32, along: 20 };
   if (segments.around !== before) made.clear();
 }
