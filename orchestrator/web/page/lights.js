@@ -47,6 +47,8 @@ const SKY_COLOURS = { above: 0xffffff, below: 0xc6cbd2 };
 const SHADOW_HALF_M = { min: 4, max: 60 };
 /** Distance at which lamps are as bright as their attenuation says [m]. */
 const LAMP_M = 3;
+/** Cone of a lamp that shines to all sides: cosines that any angle passes. */
+const EVERYWHERE = /** @type {[number, number]} */ ([-3, -2]);
 /** Strength of further lights from far away. */
 const FAR_LIGHT_STRENGTH = 0.5;
 
@@ -224,6 +226,12 @@ export class Lights {
     this.#shining.forEach((lamp, index) => {
       uniforms.lampPlaces.value[index].copy(lamp.position);
       give(uniforms.lampLights.value[index], lamp.color, lamp.intensity);
+      const isSpot = lamp instanceof SpotLight;
+      if (isSpot)
+        uniforms.lampWays.value[index].copy(lamp.target.position).sub(lamp.position).normalize();
+      const cone = uniforms.lampCones.value[index];
+      if (isSpot) cone.set(Math.cos(lamp.angle), Math.cos(lamp.angle * (1 - lamp.penumbra)) + 1e-4);
+      else cone.set(...EVERYWHERE);
     });
   }
 }

@@ -12,6 +12,7 @@ import {
   FrontSide,
   ShaderMaterial,
   SRGBColorSpace,
+  Vector2,
   Vector3,
 } from './vendor/three.module.min.js';
 
@@ -26,6 +27,8 @@ uniform vec3 groundLight;
 uniform vec3 glow;
 uniform vec3 lampPlaces[${LAMPS_MAX}];
 uniform vec3 lampLights[${LAMPS_MAX}];
+uniform vec3 lampWays[${LAMPS_MAX}];
+uniform vec2 lampCones[${LAMPS_MAX}];
 uniform int lamps;
 varying vec3 vColour;
 varying float vDepth;
@@ -49,7 +52,10 @@ void main() {
     if (index >= lamps) break;
     vec3 way = lampPlaces[index] - place.xyz;
     float distance = max(length(way), 0.01);
-    light += lampLights[index] * max(dot(up, way / distance), 0.0) / (distance * distance);
+    way /= distance;
+    vec2 cone = lampCones[index];
+    float lit = smoothstep(cone.x, cone.y, -dot(way, lampWays[index]));
+    light += lampLights[index] * lit * max(dot(up, way), 0.0) / (distance * distance);
   }
   vColour = shown(instanceColor * light + glow);
   vec4 seen = viewMatrix * place;
@@ -83,6 +89,9 @@ export class PlainShading {
     groundLight: { value: new Vector3() },
     lampPlaces: { value: Array.from({ length: LAMPS_MAX }, () => new Vector3()) },
     lampLights: { value: Array.from({ length: LAMPS_MAX }, () => new Vector3()) },
+    lampWays: { value: Array.from({ length: LAMPS_MAX }, () => new Vector3()) },
+    /** Cosines of half the angles of cones: outside and within. */
+    lampCones: { value: Array.from({ length: LAMPS_MAX }, () => new Vector2(-3, -2)) },
     lamps: { value: 0 },
     fogColour: { value: new Vector3() },
     fogRange: { value: [60, 400] },
