@@ -249,3 +249,13 @@ export function countOf(value) {
 export function isPlaying(state) {
   return state === 'running' || state === 'playing';
 }
+
+/**
+ * Tells whether a level stands for performers that are in none, of the only world or of one of
+ * several.
+ *
+ * @param {string} name
+ */
+export function isDefaultLevel(name) {
+  return name === 'default' || name.endsWith('::default');
+}

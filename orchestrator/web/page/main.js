@@ -9,7 +9,7 @@ import { Raycaster, Vector2, Vector3, Box3 } from './vendor/three.module.min.js'
 import { Assets } from './assets.js';
 import { categoryColour, niceCeiling, speedColour } from './colours.js';
 import { Connection, socketUrl } from './connection.js';
-import { isPlaying, readRun, readScene } from './contract.js';
+import { isDefaultLevel, isPlaying, readRun, readScene } from './contract.js';
 import { Controls } from './controls.js';
 import { byId, element, setText } from './dom.js';
 import { Drive } from './drive.js';
@@ -382,7 +382,7 @@ class Page {
     this.run = run;
     this.levelIndex = new Map(
       run.levels
-        .filter((level) => level.name !== 'default')
+        .filter((level) => !isDefaultLevel(level.name))
         .map((level) => [level.name, run.levels.indexOf(level)]),
     );
     if (before?.state !== run.state)
@@ -445,7 +445,7 @@ class Page {
     this.figures.dataset.costMs = String(costMs);
     this.look.showLegend(this.colourMode, {
       owners: run.owners,
-      levels: run.levels.map((level) => level.name).filter((name) => name !== 'default'),
+      levels: run.levels.map((level) => level.name).filter((name) => !isDefaultLevel(name)),
       fastest: this.fastest,
     });
   }
@@ -521,7 +521,7 @@ class Page {
   /** @param {number} slot */
   levelColour(slot) {
     const level = this.run?.levels[this.track.level[slot]];
-    return categoryColour(level && level.name !== 'default' ? this.track.level[slot] : -1);
+    return categoryColour(level && !isDefaultLevel(level.name) ? this.track.level[slot] : -1);
   }
 
   /** Colours links anew where the mode's figure of any has changed. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColour, css, legend, niceCeiling, speedColour } from '../../colours.js';
-import { countOf, isPlaying, readRun, readScene } from '../../contract.js';
+import { countOf, isDefaultLevel, isPlaying, readRun, readScene } from '../../contract.js';
 import { bytes, duration, fixed, micros, rollPitchYaw, times, whole } from '../../format.js';
 import { readOptions, writeOptions } from '../../options.js';
 import { NONE } from '../../poses.js';
@@ -148,4 +148,9 @@ test('contacts are lines along normals', () => {
     [1, 0, 0, 1, 0, 0.4],
   );
   assert.deepEqual(readContacts({}), []);
+});
+
+test('the level of performers in none is known in one world and in several', () => {
+  assert.ok(isDefaultLevel('default') && isDefaultLevel('east::default'));
+  assert.ok(!isDefaultLevel('hall') && !isDefaultLevel('east::hall'));
 });
