@@ -244,7 +244,8 @@ pub struct DoctorArguments {
 #[derive(Debug, Args)]
 #[command(allow_missing_positional = true)]
 pub struct ShowArguments {
-    /// A run of this machine or an endpoint; may be left out when exactly one run is living
+    /// A run of this machine or an endpoint; may be left out when exactly one run is living. Of a
+    /// recording, FILE.mcap, there are pictures
     pub run: Option<String>,
     /// Panel to show
     #[arg(value_enum)]

@@ -4,6 +4,7 @@
 //! nothing else is to be done, what happened before the place that is shown. Nothing here knows a
 //! clock or a thread: time comes in as durations.
 
+mod links;
 mod loaded;
 mod player;
 mod stats;

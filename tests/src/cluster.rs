@@ -365,6 +365,7 @@ impl Cluster {
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
     Settings {
         publish_all: false,
+        link_record_hz: None,
         ros2: None,
         run_ahead_max: 64,
         trace: None,

@@ -188,6 +188,7 @@ fn divergence(difference: &str) -> DivergenceReport {
 fn welcome() -> Welcome {
     Welcome {
         publish_all: false,
+        link_record_hz: None,
         ros2: None,
         trace: None,
         worlds: Vec::new(),

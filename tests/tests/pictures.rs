@@ -214,3 +214,68 @@ fn a_time_lapse_has_a_picture_for_each_period() {
         assert!(ImageFile::new(bytes).is_ok(), "{name}");
     }
 }
+
+#[test]
+fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
+    let scratch = Scratch::new();
+    let world = scratch.path("w.sdf");
+    let without_file = WORLD.replace(
+        "<include><uri>model://square</uri><pose>0 0 0 0 0 0</pose></include>",
+        "",
+    );
+    write(&world, &without_file);
+    let commands = scratch.path("commands.jsonl");
+    let turned = serde_json::json!({ "iteration": 500, "command": { "set-joint": {
+        "joint": "arm::hinge", "axis": 0, "position": 3.14159, "velocity": null,
+    } } });
+    write(&commands, &format!("{turned}\n"));
+    let file = scratch.path("arm.mcap");
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--secondaries=1", "--iterations=1000"]);
+    command
+        .args(["--real-time-factor=0", "--record"])
+        .arg(&file);
+    command.arg("--commands").arg(&commands).arg(&world);
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+
+    let file = file.to_str().expect("a plain path");
+    let tip = |options: &[&str]| {
+        let mut command = scratch.phalanx();
+        command.args(["show", file, "picture", "--width=160", "--height=120"]);
+        let output = command.args(VIEW).args(options).output();
+        let output = output.expect("phalanx starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let image = ImageFile::new(output.stdout).expect("it is a PNG file");
+        let image = image.decode().expect("it is whole");
+        middle(&image, BLUE).expect("the tip is seen").0
+    };
+    let (before, after) = (tip(&["--at", "0.4"]), tip(&[]));
+    assert!(before < 70.0 && after > 90.0, "{before} {after}");
+
+    let folder = scratch.path("frames");
+    let folder = folder.to_str().expect("a plain path");
+    let lapse = ["--every", "0.25", "--output", folder];
+    let arguments = [
+        &["show", file, "picture", "--width=64", "--height=48"],
+        &lapse[..],
+    ]
+    .concat();
+    let (code, said, error) = scratch.phalanx_says(&arguments);
+    assert_eq!(code, 0, "{error}");
+    // At 0, 0.25, 0.5, 0.75 and 1 s: of a recording none is left out.
+    assert_eq!(said.lines().count(), 5, "{said}");
+    for (arguments, expected) in [
+        (&["show", file, "peers"][..], "phalanx replay"),
+        (&["show", "none.mcap", "picture"], "none.mcap"),
+        (
+            &["show", file, "picture", "--world", "other"],
+            "there is no world",
+        ),
+    ] {
+        let (code, _, error) = scratch.phalanx_says(arguments);
+        assert!(code != 0 && error.contains(expected), "{code}: {error}");
+    }
+}

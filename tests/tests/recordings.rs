@@ -8,9 +8,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use portable_pty::CommandBuilder;
-use protocol::{Digest, Iteration, SimTime};
+use protocol::{Digest, Iteration, LinkPose, SimTime};
 use recording::content::IterationDigest;
-use recording::{Channel, Moment, Recording, RecordingWriter};
+use recording::{Channel, LinkTransforms, Moment, Recording, RecordingWriter};
 use tests::processes::{Scratch, binary, wait_for};
 use tests::screen::Screen;
 
@@ -103,7 +103,13 @@ fn contents(path: &Path) -> BTreeMap<(String, String), Written> {
             let channel = &recording.channels()[&message.channel];
             let is_of_hosts = matches!(
                 channel.own(),
-                Some(Channel::Affinity | Channel::Events | Channel::Stats | Channel::Clock)
+                Some(
+                    Channel::Affinity
+                        | Channel::Events
+                        | Channel::Stats
+                        | Channel::Clock
+                        | Channel::Links
+                )
             );
             if !is_of_hosts {
                 let key = (channel.topic.clone(), channel.publisher.clone());
@@ -113,6 +119,24 @@ fn contents(path: &Path) -> BTreeMap<(String, String), Written> {
         }
     }
     contents
+}
+
+/// Returns where links were as seen from their models, by their names and the time since when; each
+/// chunk tells all of them again.
+fn links(path: &Path) -> BTreeMap<(String, u64), LinkPose> {
+    let mut links = BTreeMap::new();
+    let mut take = |message: recording::Message| {
+        let told: LinkTransforms = serde_json::from_slice(&message.data).expect("poses of links");
+        for link in told.transforms {
+            let time_ns = link.timestamp.sec * 1_000_000_000 + u64::from(link.timestamp.nsec);
+            let pose = link.pose();
+            links.insert((link.child_frame_id, time_ns), pose);
+        }
+        true
+    };
+    let read = open(path).each(Channel::Links, &mut take);
+    read.expect("a recording is written and read");
+    links
 }
 
 /// Writes a recording of the same run with another digest for an iteration.
@@ -163,6 +187,14 @@ fn recordings_depend_on_no_host_and_replay_from_the_file_alone() {
     for (channel, messages) in &first {
         assert!(messages == &second[channel], "{channel:?} differs");
     }
+    let wheels = links(&alone);
+    assert!(wheels == links(&shared), "poses of links differ");
+    let of_rover = wheels
+        .keys()
+        .filter(|(link, _)| link == "rover::left_wheel");
+    // It drives from 80 ms on; the caster is fixed, and others have one link.
+    assert!(of_rover.count() > 10, "{wheels:?}");
+    assert!(wheels.keys().all(|(link, _)| link.ends_with("_wheel")));
     let digests = open(&alone).digests().unwrap();
     assert_eq!(digests.len(), ITERATIONS);
     assert_eq!(open(&alone).commands().unwrap().lines().count(), 4);

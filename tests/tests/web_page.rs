@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use recording::{Channel, Frame, Recording};
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::node::Node;
@@ -68,8 +69,13 @@ fn run(scratch: &Scratch, world: &str, secondaries: &str) {
 
 /// Serves run `r`; returns the server and its address.
 fn serve(scratch: &Scratch, bind: &str) -> (Process, String) {
+    serve_with(scratch, &["r", "--bind", bind])
+}
+
+/// Starts a server with arguments; returns it and its address.
+fn serve_with(scratch: &Scratch, arguments: &[&str]) -> (Process, String) {
     let mut command = scratch.phalanx();
-    command.args(["web", "r", "--bind", bind]);
+    command.arg("web").args(arguments);
     command.env_remove("SSH_CONNECTION");
     let web = scratch.start("web", &mut command);
     wait_for("the address is printed", || {
@@ -86,7 +92,11 @@ fn kept(name: &str) -> PathBuf {
 
 /// Opens the page with options in its fragment, and waits until it shows the run at a time.
 fn open(browser: &mut Browser, served: &Served, options: &str, size: (u32, u32)) {
-    browser.open(&format!("{}#{options}", served.address), size);
+    open_at(browser, &served.address, options, size);
+}
+
+fn open_at(browser: &mut Browser, address: &str, options: &str, size: (u32, u32)) {
+    browser.open(&format!("{address}#{options}"), size);
     browser.wait("document.querySelector('#veil').hidden");
 }
 
@@ -316,6 +326,281 @@ fn what_sensors_see_is_drawn_while_it_is_wanted() {
         "JSON.stringify({kinds}) === '[\"points\",\"points\",\"points\"]'"
     ));
     assert_quiet(&mut browser);
+}
+
+#[test]
+fn a_recording_looks_as_its_run_did_and_is_moved_through_by_its_time_line() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let file = scratch.path("ramp.mcap");
+    let mut command = scratch.phalanx();
+    command.args(["run", "worlds/ramp.sdf", "--headless", "--secondaries=2"]);
+    command.args(["--iterations=2000", "--real-time-factor=0", "--record"]);
+    let ended = command.arg(&file).output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    let file = file.to_str().expect("a plain path");
+    let (_web, address) = serve_with(&scratch, &[file, "--bind", "127.0.0.1:0"]);
+
+    // The picture is that of the live run at the same time.
+    let look = "colour=level&quality=low&bare=true&show=levels,buffers";
+    open_at(&mut browser, &address, look, PICTURE);
+    seek(&mut browser, 0.5);
+    browser.wait_until_settled();
+    let found = scratch.path("recorded.png");
+    browser.picture("#stage", &found);
+    assert_quiet(&mut browser);
+    if std::env::var_os("UPDATE").is_none() {
+        compare(&mut browser, "ramp", &found);
+    }
+
+    open_at(
+        &mut browser,
+        &address,
+        "panel=performers&select=ball",
+        (1100, 700),
+    );
+    browser.wait("!document.querySelector('#timeline').hidden");
+    let text = |selector: &str| format!("document.querySelector('{selector}').textContent");
+    browser.wait(&format!("{} === '2.00'", text("#timeline-end")));
+    browser.wait("document.querySelector('#drive-button').disabled");
+    for time in [1.0, 0.2, 1.5] {
+        seek(&mut browser, time);
+        browser.wait(&format!("{} === '{time:.2}'", text("#timeline-now")));
+        let at = recorded_place(file, "ball", time);
+        let parts = text("[data-fact=position]");
+        browser.wait(&format!(
+            "{parts}.split(/ +/).slice(0, 3).every((part, axis) => \
+             Math.abs(Number(part) - {at:?}[axis]) < 0.0011)"
+        ));
+    }
+
+    // Frames are stepped, played to the end, and there it stands still.
+    let frame = iteration(&mut browser);
+    browser.click("#step");
+    browser.wait(&format!(
+        "Number(document.querySelector('#iteration').dataset.value) > {frame}"
+    ));
+    browser.press("Space");
+    browser.wait("document.querySelector('#sim-time').dataset.value === '2'");
+    browser.wait("document.querySelector('#state').dataset.state === 'paused'");
+    wait_for_iteration(&mut browser, 2000);
+    assert_quiet(&mut browser);
+}
+
+/// Drags the time line of a recording to a time \[s\] and waits until it is there.
+fn seek(browser: &mut Browser, time: f64) {
+    browser.wait(
+        "!document.querySelector('#timeline').hidden || \
+                  document.documentElement.classList.contains('is-bare')",
+    );
+    browser.value(&format!(
+        "void (() => {{ const range = document.querySelector('#timeline-range'); \
+         range.value = '{time}'; range.dispatchEvent(new Event('input')); \
+         range.dispatchEvent(new Event('change')); }})()"
+    ));
+    browser.wait(&format!(
+        "Math.abs(Number(document.querySelector('#sim-time').dataset.value) - {time}) < 0.0005"
+    ));
+}
+
+/// Returns where a performer is in the frame of a time \[s\] of a recording \[m\].
+fn recorded_place(file: &str, name: &str, time: f64) -> [f64; 3] {
+    let file = std::fs::File::open(file).expect("it is there");
+    let mut recording = Recording::open(std::io::BufReader::new(file)).expect("it is one");
+    let mut place = None;
+    let mut take = |message: recording::Message| {
+        if (message.sim_time.seconds() - time).abs() < 1e-6 {
+            let frame: Frame = serde_json::from_slice(&message.data).expect("poses");
+            let mut all = frame.transforms.into_iter();
+            let one = all.find(|one| one.child_frame_id == name);
+            place = one.map(|one| one.translation.into());
+        }
+        place.is_none()
+    };
+    recording
+        .each(Channel::Poses, &mut take)
+        .expect("it is read");
+    place.expect("there is a frame of that time")
+}
+
+/// Two worlds of the same names, in which a box falls.
+const TWO_WORLDS: &str = r"<sdf version='1.11'>
+  <world name='east'><model name='box'><pose>0 0 5 0 0 0</pose><link name='l'>
+    <collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision></link>
+  </model></world>
+  <world name='west'><gravity>0 0 -2</gravity><model name='box'><pose>0 0 9 0 0 0</pose>
+    <link name='l'><collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry>
+    </collision></link></model></world>
+</sdf>";
+
+#[test]
+fn each_of_several_worlds_is_shown_when_it_is_chosen() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("two.sdf");
+    std::fs::write(&world, TWO_WORLDS).expect("a world is written");
+    let served = Served::start(world.to_str().expect("a plain path"), "2");
+    served.ctl(&["run-to", "1"]);
+    open(&mut browser, &served, "panel=performers", (1100, 700));
+    browser.wait("document.querySelector('#sim-time').dataset.value === '1'");
+    let worlds = browser
+        .value("[...document.querySelector('#world').options].map((option) => option.value)");
+    assert_eq!(worlds, json!(["east", "west"]));
+    assert_eq!(
+        browser.value("document.querySelector('#world').hidden"),
+        false
+    );
+    let performers = served.show("performers");
+    for name in ["east", "west"] {
+        browser.value(&format!(
+            "void (() => {{ const world = document.querySelector('#world'); \
+             world.value = '{name}'; world.dispatchEvent(new Event('change')); }})()"
+        ));
+        browser.wait(&format!(
+            "document.documentElement.dataset.world === '{name}'"
+        ));
+        let performer = format!("{name}::box");
+        browser.wait(&format!(
+            "document.querySelector(\"tr[data-performer='{performer}']\") !== null"
+        ));
+        browser.click(&format!("tr[data-performer='{performer}'] button"));
+        let mut all = list(&performers).iter();
+        let found = all.find(|one| one["name"] == *performer);
+        let z = found.expect("it is told")["position"][2].as_f64();
+        let z = z.expect("a number");
+        // What is shown comes from the poses, and stands still where the run says that it is.
+        browser.wait(&format!(
+            "Math.abs(Number(document.querySelector('[data-fact=position]').textContent\
+             .split(/ +/)[2]) - {z}) < 0.0011"
+        ));
+    }
+    assert_quiet(&mut browser);
+}
+
+#[test]
+fn a_key_that_may_only_watch_controls_nothing_and_the_page_says_so() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let keys = scratch.path("keys");
+    let folder = keys.to_str().expect("a plain path");
+    let (code, _, said) =
+        scratch.phalanx_says(&["keygen", "--out", folder, "eye", "--role", "observer"]);
+    assert_eq!(code, 0, "{said}");
+    std::fs::create_dir(keys.join("authorized")).expect("a folder");
+    std::fs::copy(keys.join("eye.pub"), keys.join("authorized/eye.pub")).expect("a copy");
+    let mut command = scratch.phalanx();
+    command.args([
+        "run",
+        "worlds/ramp.sdf",
+        "--headless",
+        "--name=r",
+        "--paused",
+    ]);
+    command.args([
+        "--secondaries=1",
+        "--bind",
+        "tcp://127.0.0.1:0",
+        "--keys",
+        folder,
+    ]);
+    let _run = scratch.start("run", &mut command);
+    wait_for("the run is paused", || {
+        let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats"]);
+        text.contains("paused")
+    });
+    let record = std::fs::read_to_string(scratch.path("r/run.json")).expect("a record");
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    let endpoint = record["endpoint"].as_str().expect("an endpoint");
+    let (key, server) = (keys.join("eye.key"), scratch.path("r/keys/primary.pub"));
+    let arguments = [
+        endpoint,
+        "--bind",
+        "127.0.0.1:0",
+        "--key",
+        key.to_str().expect("a plain path"),
+        "--server-key",
+        server.to_str().expect("a plain path"),
+    ];
+    let (_web, address) = serve_with(&scratch, &arguments);
+    open_at(&mut browser, &address, "panel=run", (1100, 700));
+    wait_for_iteration(&mut browser, 0);
+    let is_hidden = "document.querySelector('#watch-only').hidden";
+    assert_eq!(browser.value(is_hidden), true);
+    browser.wait("!document.querySelector('#step').disabled");
+    browser.click("#step");
+    browser.wait(
+        "document.querySelector('#toasts').textContent.includes('the role observer may not')",
+    );
+    browser.wait(&format!("!{is_hidden}"));
+    browser.wait(
+        "['play', 'step', 'pace', 'drive-button'].every((id) => \
+         document.getElementById(id).disabled)",
+    );
+    assert_eq!(iteration(&mut browser), 0, "nothing was done");
+    assert_quiet(&mut browser);
+}
+
+#[test]
+fn a_phone_s_page_fits_in_light_and_dark_and_everything_has_a_name() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let served = Served::start("worlds/warehouse.sdf", "2");
+    served.ctl(&["run-to", "0.5"]);
+    let mut backgrounds = Vec::new();
+    for theme in ["light", "dark"] {
+        open(&mut browser, &served, "panel=none&colour=level", (360, 640));
+        let features = json!({ "prefers-color-scheme": theme });
+        browser.order(&json!({ "op": "prefer", "features": features }));
+        browser.wait(&format!(
+            "document.documentElement.dataset.theme === '{theme}'"
+        ));
+        browser.wait("!document.querySelector('#legend').hidden");
+        let outside = browser.value(
+            "[...document.querySelectorAll('body *')].filter((element) => \
+             !element.closest('#labels, #panel, .sprite, .unseen, .skip, dialog') && \
+             element.getClientRects().length > 0).filter((element) => { \
+             const { left, right } = element.getBoundingClientRect(); \
+             return left < -0.5 || right > innerWidth + 0.5; }).map((element) => \
+             element.id || element.outerHTML.slice(0, 80))",
+        );
+        assert_eq!(outside, json!([]), "{theme}");
+        backgrounds.push(
+            browser.value("getComputedStyle(document.querySelector('#bar')).backgroundColor"),
+        );
+        assert_quiet(&mut browser);
+    }
+    assert_ne!(backgrounds[0], backgrounds[1]);
+
+    open(&mut browser, &served, "panel=performers", (1100, 700));
+    browser.wait("document.querySelector('tr[data-performer]') !== null");
+    let names = browser.order(&json!({ "op": "names" }));
+    let names: Vec<String> = serde_json::from_value(names).expect("a list of names");
+    for expected in [
+        "main World",
+        "toolbar Camera",
+        "button Play (Space)",
+        "button Step (.)",
+        "combobox Iterations per step",
+        "spinbutton Simulated time to run to, in seconds",
+        "combobox Pace: simulated over real time",
+        "tab Performers",
+        "tabpanel Performers",
+        "button Light or dark (k)",
+        "button robot_1",
+        "rowheader robot_1",
+    ] {
+        let is_there = names.iter().any(|name| name.starts_with(expected));
+        assert!(is_there, "{expected} is not among {names:#?}");
+    }
 }
 
 #[test]

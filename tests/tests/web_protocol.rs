@@ -575,6 +575,62 @@ fn a_recording_is_played_sought_and_paused() {
     });
 }
 
+#[test]
+fn wheels_turn_in_a_recording() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let commands = scratch.path("commands.jsonl");
+    let drives = json!({
+        "iteration": 10, "topic": ROVER, "type": "gz.msgs.Twist",
+        "message": { "linear": { "x": 0.5 } },
+    });
+    std::fs::write(&commands, format!("{drives}\n")).expect("a file of commands");
+    let file = scratch.path("driven.mcap");
+    let mut command = scratch.phalanx();
+    command.args(["run", "worlds/ramp.sdf", "--headless", "--iterations=2000"]);
+    command.args(["--real-time-factor=0", "--secondaries=2", "--commands"]);
+    command.arg(&commands).arg("--record").arg(&file);
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    let server = Server::start(&scratch, "web", &[file.to_str().expect("a plain path")]);
+    peer.connect(&server);
+    for topic in ["/phalanx/scene", "/phalanx/run", "/phalanx/poses"] {
+        peer.subscribe(topic);
+    }
+    let scene = peer.last("/phalanx/scene");
+    let models = list(&scene["worlds"][0]["models"]);
+    let rover = models.iter().find(|model| model["name"] == "rover");
+    let links = list(&rover.expect("there is a rover")["links"]);
+    let id_of = |name: &str| {
+        let link = links.iter().find(|link| link["name"] == name);
+        link_id(link.expect("a link of the rover"))
+    };
+    let (body, wheel) = (id_of("body"), id_of("left_wheel"));
+    // Its rim moves by half a metre in a second: a radius of 0.1 m turns by 5 rad.
+    let mut turns = Vec::new();
+    for time in [1.0, 1.1] {
+        peer.call("/phalanx/seek", &json!({ "sim_time_s": time }));
+        let is_there = |poses: &Value| {
+            let iteration = poses["iteration"].as_f64().expect("a number");
+            (iteration / 1000.0 - time).abs() < 0.05
+        };
+        let poses = peer.wait("/phalanx/poses", is_there);
+        let pose = |id: u64| {
+            let links = list(&poses["links"]);
+            let found = links.iter().find(|pose| link_id_of_pose(pose) == id);
+            let found = found.unwrap_or_else(|| panic!("{id} is not in {poses}"));
+            let numbers = list(&found["orientation"]).iter().map(number);
+            numbers.collect::<Vec<f64>>()
+        };
+        let (body, wheel) = (pose(body), pose(wheel));
+        turns.push(body.iter().zip(&wheel).map(|(a, b)| a * b).sum::<f64>());
+    }
+    assert!((turns[0] - turns[1]).abs() > 0.05, "it turns: {turns:?}");
+}
+
 fn list(value: &Value) -> &Vec<Value> {
     value.as_array().expect("the protocol has a list here")
 }

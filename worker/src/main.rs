@@ -422,6 +422,7 @@ fn settings_of(
     let awaited: Vec<PeerName> = programs.filter_map(|one| one.joins.clone()).collect();
     Settings {
         publish_all: outputs.messages.is_some() || record.file.is_some(),
+        link_record_hz: record.link_rate_hz(),
         ros2,
         run_ahead_max: simulation.run_ahead_max,
         trace: run.trace_window(),

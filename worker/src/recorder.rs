@@ -17,6 +17,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use lockstep::{Primary, StepReport};
+use protocol::link_offsets::{self, next_frame};
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
@@ -262,7 +263,14 @@ impl Drop for Recorder {
 impl RecorderFeed {
     /// Hands over what was said on topics in a step, in order; never waits.
     pub fn messages(&self, messages: &[TopicMessage]) {
-        for message in messages {
+        let is_of_links = |message: &&TopicMessage| message.kind == link_offsets::KIND;
+        let links = messages.iter().filter(is_of_links);
+        let links: Vec<TopicMessage> = links.cloned().collect();
+        if let Some(first) = links.first() {
+            let time = first.sim_time;
+            self.give(Entry::Links(links), time);
+        }
+        for message in messages.iter().filter(|message| !is_of_links(message)) {
             self.give(Entry::Message(message.clone()), message.sim_time);
         }
     }
@@ -295,16 +303,6 @@ fn spawn(
     thread::Builder::new()
         .name("recorder".to_owned())
         .spawn(move || writing::write(&queue, writer, &path))
-}
-
-/// Returns when the first frame after a simulated time is due.
-fn next_frame(time: SimTime, rate_hz: f64) -> SimTime {
-    if rate_hz == 0.0 {
-        return time;
-    }
-    let period_ns = 1e9 / rate_hz;
-    let count = ((time.0 as f64 + 0.5) / period_ns).floor() + 1.0;
-    SimTime((count * period_ns).round() as u64)
 }
 
 #[cfg(test)]

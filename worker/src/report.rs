@@ -2,19 +2,21 @@
 
 mod absent;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use lockstep::roster::{Member, Progress};
 use lockstep::{Bounds, Primary, Topology};
 use protocol::action::Spawn;
+use protocol::groups::{self, Groups};
 use protocol::report::{
     Layout, LevelOutline, LevelReport, ModelOutline, ParticipantReport, ParticipantState,
     PeerReport, PeerState, PerformerReport, RunState, SecondarySummary, Snapshot, Stats, Summary,
     TopicReport, holder,
 };
 use protocol::{
-    CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason,
+    CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Publisher, Role, SessionTime,
+    StopReason, TopicMessage,
 };
 use sdf::{ModelParcel, World};
 use systems::Survey;
@@ -118,7 +120,7 @@ impl Reporter {
             peers: self.peers(primary, meter, &stats, now),
             stats,
             levels: self.levels(primary, meter),
-            performers: performers(primary),
+            performers: with_groups(performers(primary), primary),
         }
     }
 
@@ -418,9 +420,44 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
                 linear_velocity: state.linear_velocity,
                 angular_velocity: state.angular_velocity,
                 hand_offs: primary.hand_offs(*id),
+                group: None,
             }
         })
         .collect()
+}
+
+/// Fills in the groups of reports on all performers.
+fn with_groups(mut reports: Vec<PerformerReport>, primary: &Primary) -> Vec<PerformerReport> {
+    let groups = primary.groups().into_iter().zip(0..);
+    let numbers: BTreeMap<PerformerId, u32> = groups
+        .flat_map(|(members, number)| members.into_iter().map(move |one| (one, number)))
+        .collect();
+    for (report, id) in reports.iter_mut().zip(primary.performers_by_name()) {
+        report.group = numbers.get(id).copied();
+    }
+    reports
+}
+
+/// Returns the groups as observers are told of them.
+pub fn groups_message(primary: &Primary) -> TopicMessage {
+    let plan = primary.topology();
+    let groups = primary.groups().into_iter().map(|members| {
+        let names = members.iter().map(|id| plan.performer(*id).name.clone());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
+    });
+    let groups = Groups {
+        groups: groups.collect(),
+    };
+    TopicMessage {
+        topic: groups::TOPIC.to_owned(),
+        kind: groups::KIND.to_owned(),
+        publisher: Publisher::World { world: 0, part: 0 },
+        iteration: primary.iteration(),
+        sim_time: primary.sim_time(),
+        body: groups.encode(),
+    }
 }
 
 /// Returns the secondary that holds the run back: the one that a long step waits for, else the one

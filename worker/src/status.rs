@@ -162,6 +162,13 @@ impl StatusThread {
         }
     }
 
+    /// Hands groups over to be published; never waits.
+    pub fn tell_groups(&self, groups: TopicMessage) {
+        if self.backlog.admit_status() {
+            self.orders.give(Order::Groups(groups));
+        }
+    }
+
     /// Takes note of a step that is about to be published: its data may come from now on, and that
     /// of the steps that are run ahead with it.
     pub fn note_published(&self, step: &Step) {

@@ -16,6 +16,7 @@ mod neighbours;
 mod present;
 mod rest;
 pub(crate) mod saved;
+mod shown_groups;
 #[cfg(test)]
 mod tests;
 

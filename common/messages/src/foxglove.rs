@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::json_schema::{boolean, bytes, integer, list, number, object, string};
+
 /// Returns the schema of `foxglove.FrameTransforms`.
-pub(crate) fn frame_transforms() -> Value {
+pub fn frame_transforms() -> Value {
     object(&json!({
         "transforms": list(&object(&json!({
             "timestamp": time(), "parent_frame_id": string(), "child_frame_id": string(),
@@ -13,7 +15,7 @@ pub(crate) fn frame_transforms() -> Value {
 }
 
 /// Returns the schema of `foxglove.SceneUpdate`.
-pub(crate) fn scene_update() -> Value {
+pub fn scene_update() -> Value {
     let color = || object(&json!({ "r": number(), "g": number(), "b": number(), "a": number() }));
     let sized = || object(&json!({ "pose": pose(), "size": vector(), "color": color() }));
     let cylinder = object(&json!({
@@ -40,8 +42,16 @@ pub(crate) fn scene_update() -> Value {
     }))
 }
 
+/// Returns the schema of `foxglove.Log`.
+pub fn log() -> Value {
+    object(&json!({
+        "timestamp": time(), "level": integer(), "message": string(), "name": string(),
+        "file": string(), "line": integer(),
+    }))
+}
+
 /// Returns the schema of `foxglove.LaserScan`.
-pub(crate) fn laser_scan() -> Value {
+pub fn laser_scan() -> Value {
     object(&json!({
         "timestamp": time(), "frame_id": string(), "pose": pose(),
         "start_angle": number(), "end_angle": number(),
@@ -50,7 +60,7 @@ pub(crate) fn laser_scan() -> Value {
 }
 
 /// Returns the schema of `foxglove.PointCloud`.
-pub(crate) fn point_cloud() -> Value {
+pub fn point_cloud() -> Value {
     object(&json!({
         "timestamp": time(), "frame_id": string(), "pose": pose(), "point_stride": integer(),
         "fields": list(&object(&json!({
@@ -61,14 +71,14 @@ pub(crate) fn point_cloud() -> Value {
 }
 
 /// Returns the schema of `foxglove.RawImage`.
-pub(crate) fn raw_image() -> Value {
+pub fn raw_image() -> Value {
     object(&json!({
         "timestamp": time(), "frame_id": string(), "width": integer(), "height": integer(),
         "encoding": string(), "step": integer(), "data": bytes(),
     }))
 }
 
-/// Times have their names by their titles.
+/// Returns the schema of a time, which viewers know by its title.
 fn time() -> Value {
     json!({
         "type": "object", "title": "time",
@@ -80,38 +90,11 @@ fn pose() -> Value {
     object(&json!({ "position": vector(), "orientation": quaternion() }))
 }
 
-fn vector() -> Value {
+/// Returns the schema of three coordinates.
+pub fn vector() -> Value {
     object(&json!({ "x": number(), "y": number(), "z": number() }))
 }
 
 fn quaternion() -> Value {
     object(&json!({ "x": number(), "y": number(), "z": number(), "w": number() }))
-}
-
-fn object(properties: &Value) -> Value {
-    json!({ "type": "object", "properties": properties })
-}
-
-fn list(items: &Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
-fn bytes() -> Value {
-    json!({ "type": "string", "contentEncoding": "base64" })
-}
-
-fn integer() -> Value {
-    json!({ "type": "integer" })
-}
-
-fn number() -> Value {
-    json!({ "type": "number" })
-}
-
-fn string() -> Value {
-    json!({ "type": "string" })
-}
-
-fn boolean() -> Value {
-    json!({ "type": "boolean" })
 }

@@ -7,8 +7,10 @@
 
 pub mod basic;
 pub mod command;
+pub mod foxglove;
 pub mod geometry;
 mod json;
+pub mod json_schema;
 pub mod kind;
 mod message;
 pub mod motion;

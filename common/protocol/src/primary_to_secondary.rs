@@ -58,6 +58,10 @@ pub struct Welcome {
     pub verify: bool,
     /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// Frames per second of simulated time in which cells tell a recording where links are, 0 is
+    /// one per iteration; `None` without a recording of them.
+    #[serde(default)]
+    pub link_record_hz: Option<f64>,
     /// The iterations of which it says where its time went, if any.
     #[serde(default)]
     pub trace: Option<TraceWindow>,

@@ -287,6 +287,11 @@ pub struct PerformerReport {
     pub angular_velocity: [f64; 3],
     /// Number of times that it has changed cell.
     pub hand_offs: u64,
+    /// Number of its group in answers to clients who ask, from 0 at each moment: performers that
+    /// may touch in the next step, or that joints hold together. `None` if it is alone, or in a
+    /// world without levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
 }
 
 /// All figures of one moment.

@@ -5,6 +5,8 @@
 pub enum Channel {
     /// Poses of the performers, frame by frame.
     Poses,
+    /// Poses of links that move against their models, as seen from these, as they change.
+    Links,
     /// Simulated time, frame by frame.
     Clock,
     /// The digest of every iteration.
@@ -40,8 +42,9 @@ pub const STATES_ENCODING: &str = "phalanx.states";
 
 impl Channel {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Poses,
+        Self::Links,
         Self::Clock,
         Self::Digests,
         Self::Affinity,
@@ -58,6 +61,7 @@ impl Channel {
     pub fn topic(self) -> &'static str {
         match self {
             Self::Poses => "/phalanx/poses",
+            Self::Links => "/phalanx/links",
             Self::Clock => "/phalanx/clock",
             Self::Digests => "/phalanx/digests",
             Self::Affinity => "/phalanx/affinity",
@@ -74,7 +78,7 @@ impl Channel {
     /// Returns the name of its schema.
     pub fn schema_name(self) -> &'static str {
         match self {
-            Self::Poses => "foxglove.FrameTransforms",
+            Self::Poses | Self::Links => "foxglove.FrameTransforms",
             Self::Clock => "phalanx.Clock",
             Self::Digests => "phalanx.Digest",
             Self::Affinity => "phalanx.Affinity",

@@ -5,7 +5,7 @@ use protocol::report::{
     EventCounts, Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PerformerReport,
     Stats, TopicReport,
 };
-use protocol::{Digest, Iteration, PeerName, SimTime};
+use protocol::{Digest, Iteration, LinkPose, PeerName, SimTime};
 use serde::{Deserialize, Serialize};
 
 /// The frame of reference that everything is in.
@@ -108,6 +108,36 @@ impl Frame {
             transforms: performers.iter().map(placed).collect(),
             iteration,
         }
+    }
+}
+
+/// Poses of links as seen from their models.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkTransforms {
+    /// The links.
+    pub transforms: Vec<LinkPlaced>,
+}
+
+/// Pose of a link as seen from its model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkPlaced {
+    /// Simulated time from which it is there.
+    pub timestamp: Stamp,
+    /// The performer's name.
+    pub parent_frame_id: String,
+    /// `PERFORMER::LINK`.
+    pub child_frame_id: String,
+    /// Position of its origin, model frame \[m\].
+    pub translation: Vector,
+    /// Orientation, model frame.
+    pub rotation: Rotation,
+}
+
+impl LinkPlaced {
+    /// Returns the pose.
+    pub fn pose(&self) -> LinkPose {
+        let (Vector { x, y, z }, turn) = (self.translation, self.rotation);
+        [x, y, z, turn.x, turn.y, turn.z, turn.w]
     }
 }
 

@@ -10,6 +10,7 @@ pub mod content;
 pub mod description;
 pub mod digests;
 pub mod library;
+mod links;
 pub mod reader;
 pub mod ros;
 mod scene;
@@ -17,7 +18,7 @@ mod schemas;
 pub mod writer;
 
 pub use channel::Channel;
-pub use content::{Affinity, Clock, Frame, Placed, WorldContent};
+pub use content::{Affinity, Clock, Frame, LinkTransforms, Placed, WorldContent};
 pub use description::{FORMAT, LoadWord, RunDescription};
 pub use library::{LibraryFile, LibraryKey};
 pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};

@@ -1,6 +1,8 @@
 //! JSON schemas of the run's own channels; those named `foxglove.` are Foxglove's, with fields of
 //! ours besides, which viewers pass over.
 
+use messages::foxglove;
+use messages::json_schema::{boolean, integer, list, object, string};
 use serde_json::{Value, json};
 
 use crate::channel::Channel;
@@ -8,7 +10,8 @@ use crate::channel::Channel;
 /// Returns the JSON schema of a channel's messages, if they are JSON.
 pub(crate) fn schema(channel: Channel) -> Option<Value> {
     Some(match channel {
-        Channel::Poses => frame_transforms(),
+        Channel::Poses => frames_with_velocities(),
+        Channel::Links => foxglove::frame_transforms(),
         Channel::Clock => object(&json!({
             "iteration": integer(), "sim_time_ns": integer(), "paused": boolean(),
             "events": object(&json!({
@@ -18,11 +21,13 @@ pub(crate) fn schema(channel: Channel) -> Option<Value> {
         })),
         Channel::Digests => object(&json!({ "iteration": integer(), "digest": string() })),
         Channel::Affinity => affinity(),
-        Channel::Events => object(&json!({
-            "timestamp": time(), "level": integer(), "message": string(), "name": string(),
-            "file": string(), "line": integer(), "iteration": integer(), "severity": string(),
-            "kind": string(),
-        })),
+        Channel::Events => {
+            let mut log = foxglove::log();
+            log["properties"]["iteration"] = integer();
+            log["properties"]["severity"] = string();
+            log["properties"]["kind"] = string();
+            log
+        }
         Channel::Stats => object(&json!({
             "stats": open_object(), "peers": list(&open_object()),
         })),
@@ -35,21 +40,19 @@ pub(crate) fn schema(channel: Channel) -> Option<Value> {
             "levels": list(&open_object()), "statics": list(&open_object()),
             "performers": list(&open_object()), "topics": list(&open_object()),
         })),
-        Channel::Scene => scene_update(),
+        Channel::Scene => foxglove::scene_update(),
         Channel::Overflow => object(&json!({
             "topic": string(), "kind": string(), "message": open_object(),
         })),
     })
 }
 
-fn frame_transforms() -> Value {
-    object(&json!({
-        "transforms": list(&object(&json!({
-            "timestamp": time(), "parent_frame_id": string(), "child_frame_id": string(),
-            "translation": vector(), "rotation": quaternion(), "linear_velocity": vector(),
-        }))),
-        "iteration": integer(),
-    }))
+fn frames_with_velocities() -> Value {
+    let mut frames = foxglove::frame_transforms();
+    let transform = &mut frames["properties"]["transforms"]["items"];
+    transform["properties"]["linear_velocity"] = foxglove::vector();
+    frames["properties"]["iteration"] = integer();
+    frames
 }
 
 fn affinity() -> Value {
@@ -66,67 +69,6 @@ fn affinity() -> Value {
     }))
 }
 
-fn scene_update() -> Value {
-    let cube = object(&json!({
-        "pose": object(&json!({ "position": vector(), "orientation": quaternion() })),
-        "size": vector(),
-        "color": object(&json!({ "r": number(), "g": number(), "b": number(), "a": number() })),
-    }));
-    let nothing = || list(&open_object());
-    object(&json!({
-        "deletions": list(&object(&json!({
-            "timestamp": time(), "type": integer(), "id": string(),
-        }))),
-        "entities": list(&object(&json!({
-            "timestamp": time(), "frame_id": string(), "id": string(),
-            "lifetime": time(), "frame_locked": boolean(),
-            "metadata": list(&object(&json!({ "key": string(), "value": string() }))),
-            "arrows": nothing(), "cubes": list(&cube), "spheres": nothing(),
-            "cylinders": nothing(), "lines": nothing(), "triangles": nothing(),
-            "texts": nothing(), "models": nothing(),
-        }))),
-    }))
-}
-
-fn time() -> Value {
-    json!({
-        "type": "object", "title": "time",
-        "properties": { "sec": integer(), "nsec": integer() },
-    })
-}
-
-fn vector() -> Value {
-    object(&json!({ "x": number(), "y": number(), "z": number() }))
-}
-
-fn quaternion() -> Value {
-    object(&json!({ "x": number(), "y": number(), "z": number(), "w": number() }))
-}
-
-fn object(properties: &Value) -> Value {
-    json!({ "type": "object", "properties": properties })
-}
-
 fn open_object() -> Value {
     json!({ "type": "object" })
-}
-
-fn list(items: &Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
-fn integer() -> Value {
-    json!({ "type": "integer" })
-}
-
-fn number() -> Value {
-    json!({ "type": "number" })
-}
-
-fn string() -> Value {
-    json!({ "type": "string" })
-}
-
-fn boolean() -> Value {
-    json!({ "type": "boolean" })
 }

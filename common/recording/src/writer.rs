@@ -9,6 +9,7 @@ use std::io::{Seek, Write};
 
 use mcap::records::MessageHeader;
 use mcap::{Attachment, McapError, WriteOptions, Writer};
+use protocol::link_offsets::LinkOffsets;
 use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PerformerReport};
 use protocol::{Publisher, SimTime, TopicMessage};
@@ -16,9 +17,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::channel::{Channel, JSON, JSON_SCHEMA, PUBLISHER_KEY, RUN_PUBLISHER};
-use crate::content::{Affinity, Clock, Figures, Frame, IterationDigest, LogMessage, WorldContent};
+use crate::content::{
+    Affinity, Clock, Figures, Frame, IterationDigest, LinkTransforms, LogMessage, WorldContent,
+};
 use crate::description::{METADATA, RunDescription, SETTINGS_ATTACHMENT, WORLDS_ATTACHMENT};
 use crate::library::LibraryFile;
+use crate::links::KnownLinks;
 use crate::reader::MESSAGE_BYTES_MAX;
 use crate::{scene, schemas};
 
@@ -56,6 +60,7 @@ pub struct RecordingWriter<W: Write + Seek> {
     affinity: Affinity,
     /// True if the chunk that is written says so.
     has_affinity: bool,
+    links: KnownLinks,
     /// Size of the chunk that is written, so far \[bytes\].
     chunk_bytes: usize,
     left_out: u64,
@@ -116,6 +121,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
             counts: BTreeMap::new(),
             affinity: Affinity::default(),
             has_affinity: false,
+            links: KnownLinks::default(),
             chunk_bytes: 0,
             left_out: 0,
             bytes: Vec::new(),
@@ -127,12 +133,14 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// # Errors
     /// Fails if it cannot be written.
     pub fn world(&mut self, world: &WorldContent, at: Moment) -> Result<(), WriteError> {
+        self.links.keep_those_of(&world.layout);
         self.own(Channel::World, world, at)?;
         let scene = scene::scene(&world.layout, at.sim_time);
         self.own(Channel::Scene, &scene, at)
     }
 
-    /// Writes where everyone is, and who hosts what if that has changed or a chunk begins.
+    /// Writes where everyone is, and who hosts what if that has changed; where a chunk begins also
+    /// all links, so that nobody need look before it.
     ///
     /// # Errors
     /// Fails if it cannot be written.
@@ -161,16 +169,46 @@ impl<W: Write + Seek> RecordingWriter<W> {
             *known = performers.iter().map(Into::into).collect();
             has_changed = true;
         }
-        if has_changed || !self.has_affinity {
+        let begins_chunk = !self.has_affinity;
+        if has_changed || begins_chunk {
             let affinity = std::mem::take(&mut self.affinity);
             let written = self.own(Channel::Affinity, &affinity, at);
             self.affinity = affinity;
             written?;
             self.has_affinity = true;
         }
+        if begins_chunk {
+            let all = self.links.all();
+            // What is said of this frame, and maybe of earlier ones, comes later.
+            let said_at = Moment {
+                sim_time: self.links.latest(),
+                ..at
+            };
+            self.write_links(&all, said_at)?;
+        }
         self.own(Channel::Clock, &clock, at)?;
         let frame = Frame::new(clock.iteration, at.sim_time, performers);
         self.own(Channel::Poses, &frame, at)
+    }
+
+    /// Writes where links are as seen from their models, as far as that has changed.
+    ///
+    /// # Errors
+    /// Fails if it cannot be written.
+    pub fn links(
+        &mut self,
+        said: impl Iterator<Item = LinkOffsets>,
+        at: Moment,
+    ) -> Result<(), WriteError> {
+        let news = self.links.take(said, at.sim_time);
+        self.write_links(&news, at)
+    }
+
+    fn write_links(&mut self, links: &LinkTransforms, at: Moment) -> Result<(), WriteError> {
+        if links.transforms.is_empty() {
+            return Ok(());
+        }
+        self.own(Channel::Links, links, at)
     }
 
     /// Writes a file that a spawned model refers to.

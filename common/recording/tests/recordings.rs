@@ -52,6 +52,7 @@ fn performer(iteration: u64) -> PerformerReport {
         linear_velocity: [0.5, 0.0, 0.0],
         angular_velocity: [0.0; 3],
         hand_offs: 0,
+        group: None,
     }
 }
 

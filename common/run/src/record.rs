@@ -40,6 +40,15 @@ pub struct Record {
     pub states: bool,
 }
 
+impl Record {
+    /// Returns how many frames per second of simulated time have where links are, if any do: a
+    /// recording for ROS has what is said on topics alone.
+    pub fn link_rate_hz(&self) -> Option<f64> {
+        let has_links = self.file.is_some() && self.format == RecordFormat::Phalanx;
+        has_links.then_some(self.rate_hz)
+    }
+}
+
 #[rustfmt::skip]
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting::of_run("record", "file", Kind::Path)

@@ -117,22 +117,26 @@ fn several_links(world: &World) -> BTreeSet<&str> {
 
 /// Returns where the links of a model are if none has moved against its origin.
 fn rigid(model: &Model, origin: &Pose) -> Vec<(u32, LinkPose)> {
-    let pose = |numbers: &LinkPose| {
-        let (position, orientation) = numbers.split_at(3);
-        Pose {
-            position: position.try_into().expect("it has three numbers"),
-            orientation_xyzw: orientation.try_into().expect("it has four numbers"),
-        }
-    };
     let way = origin.then(&pose(&model.pose).inverse());
     let links = model.links.iter().map(|link| {
         let own = way.then(&pose(&link.pose));
-        let mut numbers = LinkPose::default();
-        numbers[..3].copy_from_slice(&own.position);
-        numbers[3..].copy_from_slice(&own.orientation_xyzw);
-        (link.id, numbers)
+        (link.id, numbers(&own))
     });
     links.collect()
+}
+
+/// Returns a pose of seven numbers as one of two parts.
+pub fn pose([x, y, z, qx, qy, qz, qw]: &LinkPose) -> Pose {
+    Pose {
+        position: [*x, *y, *z],
+        orientation_xyzw: [*qx, *qy, *qz, *qw],
+    }
+}
+
+/// Returns the seven numbers of a pose.
+pub fn numbers(pose: &Pose) -> LinkPose {
+    let ([x, y, z], [qx, qy, qz, qw]) = (pose.position, pose.orientation_xyzw);
+    [x, y, z, qx, qy, qz, qw]
 }
 
 #[cfg(test)]

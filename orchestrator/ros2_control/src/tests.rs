@@ -173,6 +173,7 @@ fn performer(name: &str) -> PerformerReport {
         linear_velocity: [0.0; 3],
         angular_velocity: [0.0; 3],
         hand_offs: 0,
+        group: None,
     }
 }
 

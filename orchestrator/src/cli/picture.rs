@@ -23,6 +23,10 @@ pub struct PictureArguments {
     /// Horizontal angle of view in degrees [default: 60]
     #[arg(long, value_name = "DEGREES", value_parser = parse_angle)]
     pub angle: Option<f64>,
+    /// Simulated time of the picture, or of the first one, in a recording [default: its end, or its
+    /// start with --every]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_time)]
+    pub at: Option<f64>,
     /// Take a picture after each so many simulated seconds until the run ends
     #[arg(long, value_name = "SECONDS", value_parser = parse_period, requires = "output")]
     pub every: Option<f64>,
@@ -44,6 +48,9 @@ pub(super) enum ParsePictureError {
     /// Not an angle of view.
     #[error("an angle of view is from 1 to 160 degrees")]
     Angle,
+    /// Not a simulated time.
+    #[error("a simulated time is 0 or more seconds")]
+    Time,
     /// Not a time between pictures.
     #[error("a time between pictures is more than 0 seconds")]
     Period,
@@ -69,6 +76,12 @@ fn parse_angle(text: &str) -> Result<f64, ParsePictureError> {
     let angle = text.parse().ok();
     let angle = angle.filter(|angle| (1.0..=160.0).contains(angle));
     angle.ok_or(ParsePictureError::Angle)
+}
+
+fn parse_time(text: &str) -> Result<f64, ParsePictureError> {
+    let time = text.parse().ok();
+    let time = time.filter(|time: &f64| *time >= 0.0 && time.is_finite());
+    time.ok_or(ParsePictureError::Time)
 }
 
 fn parse_period(text: &str) -> Result<f64, ParsePictureError> {
@@ -100,6 +113,7 @@ mod tests {
         assert_eq!(found.look_at, Some([0.0, 0.0, -1.0]));
         assert_eq!(found.angle, Some(45.0));
         assert!(found.is_given() && !picture("").unwrap().is_given());
+        assert_eq!(picture("--at 2.5").unwrap().at, Some(2.5));
         let lapse = picture("--every 0.5 --count 3 --output folder --model rover");
         assert_eq!(lapse.unwrap().count, Some(3));
     }
@@ -116,6 +130,8 @@ mod tests {
             "--every 1",
             "--every 0 --output folder",
             "--count 2",
+            "--at -1",
+            "--at soon",
         ] {
             assert_eq!(picture(line), None, "{line}");
         }

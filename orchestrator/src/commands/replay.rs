@@ -111,6 +111,12 @@ pub(super) fn open(path: &Path) -> Result<Recording<BufReader<File>>, Failed> {
     Recording::open(BufReader::new(file)).map_err(|error| refused(path, error))
 }
 
+/// Tells whether a name is that of a recording, and not of a run.
+pub(super) fn is_recording(named: &str) -> bool {
+    let ending = Path::new(named).extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("mcap"))
+}
+
 /// Says that a file cannot be used.
 fn refused(path: &Path, error: impl Into<anyhow::Error>) -> Failed {
     let context = format!("{} cannot be replayed", path.display());
@@ -143,4 +149,14 @@ fn verify(arguments: &ReplayArguments) -> CommandResult {
     spec.record.file = None;
     spec.trace.file = None;
     run::again(&arguments.file, config, arguments.format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_are_known_by_their_ending() {
+        assert!(is_recording("runs/a.MCAP") && !is_recording("demo") && !is_recording("mcap"));
+    }
 }

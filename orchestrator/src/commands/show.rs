@@ -5,6 +5,8 @@ mod logs;
 mod picture;
 mod stats;
 
+use std::path::Path;
+
 use anyhow::Context;
 use protocol::primary_to_client::Reply;
 use protocol::report::{History, Layout, Snapshot, TopicReport};
@@ -15,7 +17,7 @@ use view::show::{Need, RunFigures, Source};
 
 use super::ctl::from_ask;
 use super::target::{self, Target};
-use super::{CommandResult, Failed, output, runtime};
+use super::{CommandResult, Failed, output, replay, runtime};
 use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
 /// The most columns and rows of what is drawn of characters.
@@ -42,9 +44,21 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         return Err(Failed::message(ExitCode::Usage, message));
     }
     if arguments.picture.is_given() && !is_picture {
-        let message = "--from, --look-at, --model, --world, --angle, --every, --count and --output \
-                       are for `phalanx show picture`";
+        let message = "--from, --look-at, --model, --world, --angle, --at, --every, --count and \
+                       --output are for `phalanx show picture`";
         return Err(Failed::message(ExitCode::Usage, message));
+    }
+    if let Some(file) = arguments
+        .run
+        .as_deref()
+        .filter(|run| replay::is_recording(run))
+    {
+        return if is_picture {
+            picture::show_recording(Path::new(file), arguments)
+        } else {
+            let message = "of a recording there are pictures; `phalanx replay` shows the rest";
+            Err(Failed::message(ExitCode::Usage, message))
+        };
     }
     let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     if is_picture {

@@ -25,13 +25,15 @@ use details::ViewDetails;
 
 /// Capacity of the queue of news of all clients.
 const VIEWER_NEWS_MAX: usize = 64;
-/// End of the name of a recording.
-const RECORDING: &str = "mcap";
 
 /// Serves a run or a recording until it is interrupted.
 pub(super) fn web(arguments: &WebArguments) -> CommandResult {
     let token = token(arguments)?;
-    match arguments.run.as_deref().filter(|named| is_recording(named)) {
+    match arguments
+        .run
+        .as_deref()
+        .filter(|named| replay::is_recording(named))
+    {
         Some(file) => serve_recording(arguments, token, Path::new(file)),
         None => serve_run(arguments, token),
     }
@@ -75,12 +77,6 @@ fn serve_recording(arguments: &WebArguments, token: Option<Token>, file: &Path) 
             served = served => served,
         }
     })
-}
-
-/// Tells whether a name is that of a recording.
-fn is_recording(named: &str) -> bool {
-    let ending = Path::new(named).extension();
-    ending.is_some_and(|ending| ending.eq_ignore_ascii_case(RECORDING))
 }
 
 /// Returns the token that whoever connects must know.
@@ -198,10 +194,5 @@ mod tests {
         let expected = "http://192.0.2.1:80/#token=0123456789abcdef";
         assert_eq!(link(address, Some(&token)), expected);
         assert_eq!(link("[::1]:80".parse().unwrap(), None), "http://[::1]:80/");
-    }
-
-    #[test]
-    fn recordings_are_known_by_their_ending() {
-        assert!(is_recording("runs/a.MCAP") && !is_recording("demo") && !is_recording("mcap"));
     }
 }

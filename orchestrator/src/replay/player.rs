@@ -8,10 +8,12 @@ use std::time::Duration;
 use client::feed::{Feed, Heard};
 use client::message_text;
 use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
-use protocol::SimTime;
+use protocol::report::Snapshot;
+use protocol::{LinkPose, SimTime};
 use recording::content::Figures;
 use recording::{Channel, ChannelInfo, Message, ReadError, Recording};
 
+use super::links::{LinkChannels, LinkTable};
 use super::loaded::{FrameAt, Loaded, parse};
 use super::stats;
 use super::survey::{MessagePosition, Survey};
@@ -31,6 +33,7 @@ pub struct Player<R> {
     /// Index of the frame of that chunk that is shown.
     frame: usize,
     loaded: Loaded,
+    links: LinkTable,
     survey: Survey,
     has_more: bool,
     speed: f64,
@@ -106,6 +109,7 @@ impl<R: Read + Seek> Player<R> {
             at: 0,
             frame: 0,
             loaded: Loaded::default(),
+            links: LinkTable::default(),
             survey: Survey::default(),
             has_more: true,
             speed: 1.0,
@@ -156,6 +160,11 @@ impl<R: Read + Seek> Player<R> {
             speed: self.speed,
             is_playing: self.is_playing,
         }
+    }
+
+    /// Tells whether the last frame is shown.
+    pub fn is_at_end(&self) -> bool {
+        self.next_time().is_none()
     }
 
     /// Keeps what is said on topics from the current place on, for [`Self::take_said`]. Nothing is
@@ -295,11 +304,7 @@ impl<R: Read + Seek> Player<R> {
             feeds.push(Feed::Layout(Box::new(world.layout.clone())));
             feeds.push(Feed::Topics(world.topics.clone()));
         }
-        self.note_figures(position)?;
-        let frame = self.loaded.poses(self.frame)?;
-        let at = &self.loaded.frames[self.frame];
-        let figures = self.figures.as_ref();
-        let shown = stats::snapshot(&self.world, at, frame, figures, self.position());
+        let shown = self.snapshot()?;
         feeds.push(Feed::Snapshot(Box::new(shown)));
         let extent = self.survey.extent(position);
         if self.told.extent != Some(extent) {
@@ -310,6 +315,35 @@ impl<R: Read + Seek> Player<R> {
         self.told.position = Some(position);
         feeds.push(Feed::Recording(self.position()));
         Ok(feeds)
+    }
+
+    /// Returns where links are at the current place as seen from their models, by their frames,
+    /// `PERFORMER::LINK`; those that are not there are where they were at the start. `None` if that
+    /// is as it was when it was asked last.
+    ///
+    /// # Errors
+    /// Fails if the recording cannot be read.
+    pub fn link_offsets(&mut self) -> Result<Option<&BTreeMap<String, LinkPose>>, ReadError> {
+        let channels = LinkChannels {
+            links: self.recording.channel(Channel::Links),
+            poses: self.recording.channel(Channel::Poses),
+        };
+        self.links.go_to(&self.loaded, self.frame, channels)?;
+        let has_changed = self.links.take_changed();
+        Ok(has_changed.then(|| self.links.poses()))
+    }
+
+    /// Returns the figures at the current place, as a primary would tell them.
+    ///
+    /// # Errors
+    /// Fails if the recording cannot be read.
+    pub fn snapshot(&mut self) -> Result<Snapshot, ReadError> {
+        let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        self.note_figures(position)?;
+        let frame = self.loaded.poses(self.frame)?;
+        let at = &self.loaded.frames[self.frame];
+        let (figures, place) = (self.figures.as_ref(), self.position());
+        Ok(stats::snapshot(&self.world, at, frame, figures, place))
     }
 
     /// Returns what was said on some topics since the last call, up to the current place, the

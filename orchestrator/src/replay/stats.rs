@@ -64,6 +64,7 @@ fn performers(frame: Frame, affinity: &Affinity) -> Vec<PerformerReport> {
             level: member.map_or_else(String::new, |member| member.level.clone()),
             levels: member.map_or_else(Vec::new, |member| member.levels.clone()),
             hand_offs: member.map_or(0, |member| member.hand_offs),
+            group: None,
             position: placed.translation.into(),
             orientation_xyzw: [rotation.x, rotation.y, rotation.z, rotation.w],
             linear_velocity: placed.linear_velocity.into(),

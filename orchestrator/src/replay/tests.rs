@@ -1,10 +1,12 @@
 //! A small recording, played: ten frames in two chunks, 100 ms apart, with an event in each chunk.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::time::Duration;
 
 use client::feed::Feed;
 use client::recorded::ReplayWish;
+use protocol::link_offsets::LinkOffsets;
 use protocol::peer::Build;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot};
@@ -56,6 +58,7 @@ fn rover(x: f64) -> PerformerReport {
         linear_velocity: [1.0, 0.0, 0.0],
         angular_velocity: [0.0; 3],
         hand_offs: 3,
+        group: None,
     }
 }
 
@@ -304,4 +307,70 @@ fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
     player.act(ReplayWish::Play).unwrap();
     player.advance(Duration::from_secs(9)).unwrap();
     assert_eq!(said(&mut player), [5, 6, 7, 8, 9]);
+}
+
+/// Returns a recording of five frames, a flush between the third and the fourth, whose wheel is at
+/// the height of the frame's number, told a little late.
+fn recorded_wheel() -> Vec<u8> {
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
+    for number in 0..5 {
+        let at = Moment {
+            sim_time: SimTime(number * PERIOD_NS),
+            wall_ns: number,
+        };
+        let clock = Clock {
+            iteration: Iteration(number),
+            sim_time_ns: at.sim_time,
+            paused: false,
+            events: EventCounts::default(),
+        };
+        writer.frame(clock, &[rover(0.0)], None, at).unwrap();
+        if number == 2 {
+            writer.flush().unwrap();
+        }
+        if number == 4 {
+            // It stands still at the end.
+            continue;
+        }
+        let links = LinkOffsets {
+            performer: "rover".to_owned(),
+            links: vec![(
+                "wheel".to_owned(),
+                [0.0, 0.0, number as f64, 0.0, 0.0, 0.0, 1.0],
+            )],
+        };
+        writer.links(std::iter::once(links), at).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn links_are_where_they_were_last_also_across_chunks_and_after_jumps() {
+    let recording = Recording::open(Cursor::new(recorded_wheel())).unwrap();
+    let mut player = Player::new(recording).unwrap();
+    let mut height = |player: &mut TestPlayer| {
+        let offsets = player.link_offsets().unwrap();
+        offsets.map(|offsets| offsets["rover::wheel"][2])
+    };
+    assert_eq!(height(&mut player), Some(0.0));
+    assert_eq!(height(&mut player), None, "nothing has changed");
+    let mut heights = Vec::new();
+    for _ in 0..4 {
+        player.act(ReplayWish::Step(1)).unwrap();
+        heights.push(height(&mut player));
+    }
+    // What was said of the last frame of a chunk stands in the next one.
+    assert_eq!(heights, [Some(1.0), None, Some(3.0), None]);
+    player.act(ReplayWish::Seek(0.1)).unwrap();
+    assert_eq!(height(&mut player), Some(1.0));
+    player.act(ReplayWish::End).unwrap();
+    assert_eq!(height(&mut player), Some(3.0));
+}
+
+#[test]
+fn recordings_without_links_have_them_where_they_were_at_the_start() {
+    let mut player = player();
+    assert_eq!(player.link_offsets().unwrap().map(BTreeMap::len), Some(0));
+    player.act(ReplayWish::Step(1)).unwrap();
+    assert_eq!(player.link_offsets().unwrap(), None);
 }

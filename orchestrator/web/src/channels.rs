@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use messages::foxglove;
+use messages::json_schema::{list, object, string};
 use protocol::report::TopicReport;
 use serde_json::{Value, json};
 
 use crate::foxglove::Typed;
-use crate::foxglove::schemas;
 use crate::protocol::ChannelId;
 use crate::protocol::server_to_client::Channel;
 
@@ -22,6 +23,8 @@ pub(crate) enum Content {
     Poses,
     /// `/phalanx/run`
     Run,
+    /// `/phalanx/groups`
+    Groups,
     /// `/scene`
     SceneUpdate,
     /// `/tf`
@@ -47,7 +50,8 @@ pub(crate) struct ChannelChange {
 }
 
 impl Channels {
-    pub(crate) fn new() -> Self {
+    /// Makes the table without topics. Recordings have no groups.
+    pub(crate) fn new(is_recording: bool) -> Self {
         let mut channels = Self {
             all: BTreeMap::new(),
             next: 1,
@@ -60,6 +64,9 @@ impl Channels {
             Content::Transforms,
         ] {
             channels.add(content);
+        }
+        if !is_recording {
+            channels.add(Content::Groups);
         }
         channels
     }
@@ -132,6 +139,7 @@ fn offer(id: ChannelId, content: &Content) -> Channel {
     match content {
         Content::Scene => json("/phalanx/scene", "phalanx.Scene", &open_object()),
         Content::Run => json("/phalanx/run", "phalanx.Run", &open_object()),
+        Content::Groups => json("/phalanx/groups", "phalanx.Groups", &groups()),
         Content::Poses => Channel {
             id,
             topic: "/phalanx/poses".to_owned(),
@@ -140,9 +148,9 @@ fn offer(id: ChannelId, content: &Content) -> Channel {
             schema: String::new(),
             schema_encoding: None,
         },
-        Content::SceneUpdate => json("/scene", "foxglove.SceneUpdate", &schemas::scene_update()),
+        Content::SceneUpdate => json("/scene", "foxglove.SceneUpdate", &foxglove::scene_update()),
         Content::Transforms => {
-            let schema = schemas::frame_transforms();
+            let schema = foxglove::frame_transforms();
             json("/tf", "foxglove.FrameTransforms", &schema)
         }
         Content::Topic(topic, kind) => {
@@ -155,6 +163,10 @@ fn offer(id: ChannelId, content: &Content) -> Channel {
             &typed.schema(),
         ),
     }
+}
+
+fn groups() -> Value {
+    object(&json!({ "groups": list(&list(&string())) }))
 }
 
 fn open_object() -> Value {
@@ -175,7 +187,7 @@ mod tests {
 
     #[test]
     fn topics_come_and_go_and_numbers_are_not_used_again() {
-        let mut channels = Channels::new();
+        let mut channels = Channels::new(false);
         let own = channels.offers().len();
         let first = channels.set_topics(&[topic("/scan", "gz.msgs.LaserScan")]);
         let names: Vec<&str> = first.come.iter().map(|one| &*one.topic).collect();
@@ -197,7 +209,7 @@ mod tests {
 
     #[test]
     fn each_channel_in_json_has_a_schema_that_is_json() {
-        let mut channels = Channels::new();
+        let mut channels = Channels::new(false);
         let topics: Vec<TopicReport> = messages::kind::KINDS
             .iter()
             .map(|kind| topic(&format!("/{}", kind.name), kind.name))

@@ -2,7 +2,6 @@
 //! images, in JSON.
 
 mod drawing;
-pub(crate) mod schemas;
 mod sensing;
 
 use serde_json::{Value, json};

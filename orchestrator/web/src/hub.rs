@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use client::feed::Feed;
 use protocol::PerformerId;
+use protocol::groups;
 use protocol::link_frame::{self, LinkFrame};
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -137,7 +138,7 @@ impl Hub {
                 sensors: BTreeMap::new(),
                 link_names: BTreeMap::new(),
             },
-            channels: Channels::new(),
+            channels: Channels::new(is_recording),
             viewers: Viewers::default(),
             calls: BTreeMap::new(),
             details,
@@ -192,6 +193,8 @@ impl Hub {
                 time_ns,
                 iteration,
             } => self.drawn.place_links(frame, time_ns, iteration),
+            SourceNews::Groups(groups) => self.publish_groups(&groups),
+            SourceNews::Offsets(offsets) => self.drawn.poses.set_offsets(offsets),
             SourceNews::Scene(shown) => self.on_scene(*shown),
         }
     }
@@ -275,6 +278,7 @@ impl Hub {
         let topics = wanted.filter_map(|id| match self.channels.content(id)? {
             Content::Topic(topic, _) | Content::Typed(topic, _, _) => Some(topic.clone()),
             Content::Poses | Content::Transforms => Some(link_frame::TOPIC.to_owned()),
+            Content::Groups => Some(groups::TOPIC.to_owned()),
             Content::Scene | Content::Run | Content::SceneUpdate => None,
         });
         let topics: BTreeSet<String> = topics.collect();
@@ -308,7 +312,7 @@ impl Content {
     fn is_of_models(&self) -> bool {
         match self {
             Self::Scene | Self::Poses | Self::SceneUpdate | Self::Transforms => true,
-            Self::Run | Self::Topic(..) | Self::Typed(..) => false,
+            Self::Run | Self::Groups | Self::Topic(..) | Self::Typed(..) => false,
         }
     }
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use client::feed::Feed;
 use client::{Connection, News, Observer, Reach};
+use protocol::groups::{self, Groups};
 use protocol::link_frame::LinkFrame;
 use protocol::primary_to_client::Reply;
-use protocol::{Command, RequestId, TopicMessage, link_frame};
+use protocol::{Command, FailureCode, RequestId, TopicMessage, link_frame};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
@@ -222,6 +223,10 @@ fn outcome(reply: Reply, done: &str) -> Outcome {
             }
             Outcome::done(message, Some(iteration.0))
         }
+        Reply::Failed {
+            code: FailureCode::Forbidden,
+            reason,
+        } => Outcome::forbidden(reason),
         Reply::Failed { reason, .. } => Outcome::refused(reason),
         Reply::Clients(clients) => {
             let list = serde_json::to_string(&clients).unwrap_or_default();
@@ -304,6 +309,11 @@ impl Topics {
 }
 
 fn said(message: TopicMessage) -> SourceNews {
+    if message.kind == groups::KIND
+        && let Some(groups) = Groups::decode(&message.body)
+    {
+        return SourceNews::Groups(groups);
+    }
     SourceNews::Said(Box::new(Said {
         topic: message.topic,
         kind: message.kind,

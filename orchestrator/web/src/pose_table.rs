@@ -30,6 +30,9 @@ pub(crate) struct PoseTable {
     links: Vec<LinkState>,
     /// Index of the first link of each model.
     first_links: Vec<usize>,
+    /// Poses of links as seen from their models, by their frames, where they are not as at the
+    /// start.
+    offsets: BTreeMap<String, LinkPose>,
     /// Counts changes, so that each message has what changed since the one before.
     tick: u64,
     /// Simulated time \[ns\] and iteration of the last change.
@@ -44,6 +47,8 @@ struct LinkState {
     owner: u16,
     level: u16,
     velocity: [f32; 3],
+    /// Pose as seen from its model, where reports place it.
+    offset: LinkPose,
     pose: LinkPose,
     /// The tick in which it changed last.
     changed: u64,
@@ -76,6 +81,7 @@ impl PoseTable {
                     owner: NOBODY,
                     level: NOBODY,
                     velocity: [0.0; 3],
+                    offset: link.offset,
                     pose: link.offset,
                     changed: self.tick,
                     is_known: false,
@@ -89,6 +95,21 @@ impl PoseTable {
             .map(|(index, model)| (model.name.clone(), index))
             .collect();
         self.models = models;
+        self.apply_offsets();
+    }
+
+    /// Takes where links are as seen from their models, by their frames; those that are not among
+    /// them are where they were at the start. The next report places them.
+    pub(crate) fn set_offsets(&mut self, offsets: BTreeMap<String, LinkPose>) {
+        self.offsets = offsets;
+        self.apply_offsets();
+    }
+
+    fn apply_offsets(&mut self) {
+        let links = self.models.iter().flat_map(|model| &model.links);
+        for (link, state) in links.zip(&mut self.links) {
+            state.offset = *self.offsets.get(&link.frame).unwrap_or(&link.offset);
+        }
     }
 
     /// Forgets where everything is, as another run has begun or the recording has jumped.
@@ -111,13 +132,13 @@ impl PoseTable {
         };
         let origin = pose(report.position, report.orientation_xyzw);
         let first = self.first_links[index];
-        for (place, link) in self.models[index].links.iter().enumerate() {
-            let state = &mut self.links[first + place];
+        let count = self.models[index].links.len();
+        for state in &mut self.links[first..first + count] {
             let before = *state;
             (state.owner, state.level) = (belonging.owner, belonging.level);
             state.velocity = report.linear_velocity.map(|speed| speed as f32);
             if places_links || !state.is_known {
-                state.pose = compose(&origin, &link.offset);
+                state.pose = compose(&origin, &state.offset);
                 state.is_known = true;
             }
             if *state != before {
@@ -225,6 +246,7 @@ mod tests {
             linear_velocity: [1.0, 0.0, 0.0],
             angular_velocity: [0.0; 3],
             hand_offs: 0,
+            group: None,
         }
     }
 
@@ -269,6 +291,23 @@ mod tests {
         table.report(&report("a", 7.0), belonging, false);
         let x = &table.all()[HEADER_BYTES + 20..][..8];
         assert_eq!(f64::from_le_bytes(x.try_into().unwrap()), 0.0);
+    }
+
+    #[test]
+    fn links_of_a_recording_are_where_they_are_as_seen_from_their_models() {
+        let mut table = PoseTable::default();
+        table.set_models(vec![model("a", &[1, 2])]);
+        let belonging = Belonging { owner: 0, level: 0 };
+        let mut z_of = |offsets: BTreeMap<String, LinkPose>| {
+            table.set_offsets(offsets);
+            table.report(&report("a", 7.0), belonging, true);
+            let poses = table.frames().map(|(_, pose)| pose[2]);
+            poses.collect::<Vec<f64>>()
+        };
+        let raised = [0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 1.0];
+        let moved = BTreeMap::from([("a::2".to_owned(), raised)]);
+        assert_eq!(z_of(moved), [1.0, 5.0]);
+        assert_eq!(z_of(BTreeMap::new()), [1.0, 2.0]);
     }
 
     #[test]

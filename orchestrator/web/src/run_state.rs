@@ -44,6 +44,8 @@ pub(crate) struct RunState {
     recording: Option<RecordingPlace>,
     /// Reason why the run does not let this observer in.
     problem: Option<String>,
+    /// True if the run has refused to be controlled by this process.
+    is_read_only: bool,
     /// Number of messages so far.
     told: u64,
 }
@@ -103,7 +105,11 @@ impl RunState {
                 changed.topics = self.topics != *topics;
                 self.topics.clone_from(topics);
             }
-            Feed::Connected => (self.link, self.problem) = (LinkState::Up, None),
+            Feed::Connected => {
+                (self.link, self.problem) = (LinkState::Up, None);
+                // The role of a key may be another by now.
+                self.is_read_only = false;
+            }
             Feed::Disconnected => self.link = LinkState::Lost,
             Feed::Denied(reason) => self.problem = Some(reason.clone()),
             Feed::StartedAnew => {
@@ -212,6 +218,11 @@ impl RunState {
         self.performers = performers;
     }
 
+    /// Takes note that the run refuses whatever this process commands.
+    pub(crate) fn note_read_only(&mut self) {
+        self.is_read_only = true;
+    }
+
     pub(crate) fn topics(&self) -> &[TopicReport] {
         &self.topics
     }
@@ -312,7 +323,9 @@ impl RunState {
                 "is_playing": place.is_playing,
             })
         });
-        let drive = self.topics.iter().filter(|topic| topic.kind == TWIST);
+        let takes_commands = !self.is_read_only && self.recording.is_none();
+        let topics = self.topics.iter().filter(|_| takes_commands);
+        let drive = topics.filter(|topic| topic.kind == TWIST);
         let drive = drive.flat_map(|topic| {
             let model = |subscriber: &String| model_of(subscriber).to_owned();
             let mut models: Vec<String> = topic.subscribers.iter().map(model).collect();
@@ -325,6 +338,7 @@ impl RunState {
             "run": self.name,
             "world": stats.map(|stats| &stats.world),
             "state": self.state(),
+            "read_only": self.is_read_only,
             "iteration": self.iteration(),
             "sim_time_s": self.time_ns() as f64 / 1e9,
             "real_time_factor": stats.map(|stats| stats.real_time_factor),
@@ -440,6 +454,24 @@ mod tests {
             (&events[0]["number"], &events[0]["text"]),
             (&json!(5), &json!("5"))
         );
+    }
+
+    #[test]
+    fn a_run_that_refuses_commands_can_only_be_watched_until_it_is_reached_anew() {
+        let mut state = RunState::new("demo");
+        state.note(&Feed::Topics(vec![TopicReport {
+            topic: "/cmd_vel".to_owned(),
+            kind: TWIST.to_owned(),
+            publishers: Vec::new(),
+            subscribers: vec!["rover: DiffDrive".to_owned()],
+        }]));
+        assert_eq!(read(&mut state)["read_only"], false);
+        state.note_read_only();
+        let message = read(&mut state);
+        assert_eq!(message["read_only"], true);
+        assert_eq!(message["drive"], json!([]));
+        state.note(&Feed::Connected);
+        assert_eq!(read(&mut state)["read_only"], false);
     }
 
     #[test]

@@ -88,11 +88,11 @@ impl ShownScene {
     /// Returns the models that move.
     pub(crate) fn moving(&self) -> Vec<MovingModel> {
         let mut moving = Vec::new();
-        for (world, model) in self.models() {
+        for model in self.models() {
             if model.is_static && !model.performer {
                 continue;
             }
-            let name = self.name_of(world, model);
+            let name = model.name.clone();
             let link = |link: &Link| MovingLink {
                 id: link.id,
                 frame: format!("{name}::{}", link.name),
@@ -107,8 +107,8 @@ impl ShownScene {
     /// Returns where sensors are, by their frames: `MODEL::LINK::SENSOR`.
     pub(crate) fn sensors(&self) -> BTreeMap<String, SensorPlace> {
         let mut places = BTreeMap::new();
-        for (world, model) in self.models() {
-            let name = self.name_of(world, model);
+        for model in self.models() {
+            let name = &model.name;
             for link in &model.links {
                 for sensor in &link.sensors {
                     let frame = format!("{name}::{}", link.name);
@@ -123,19 +123,9 @@ impl ShownScene {
         places
     }
 
-    /// Returns all models with their worlds.
-    pub(crate) fn models(&self) -> impl Iterator<Item = (&World, &Model)> {
-        let worlds = self.scene.worlds.iter();
-        worlds.flat_map(|world| world.models.iter().map(move |model| (world, model)))
-    }
-
-    /// Returns the name of a model as reports have it.
-    pub(crate) fn name_of(&self, world: &World, model: &Model) -> String {
-        if self.scene.worlds.len() > 1 {
-            format!("{}::{}", world.world, model.name)
-        } else {
-            model.name.clone()
-        }
+    /// Returns the models of all worlds; their names are as reports have them.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &Model> {
+        self.scene.worlds.iter().flat_map(|world| &world.models)
     }
 }
 

@@ -1,13 +1,14 @@
 //! [`SourceNews`] and [`Order`]: between the hub and a source of data, which is a live run
 //! ([`crate::live`]) or a recording.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use client::feed::Feed;
 use client::recorded::ReplayWish;
-use protocol::Command;
+use protocol::groups::Groups;
 use protocol::link_frame::LinkFrame;
+use protocol::{Command, LinkPose};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::shown_scene::ShownScene;
@@ -40,6 +41,11 @@ pub enum SourceNews {
         /// The last completed iteration then.
         iteration: u64,
     },
+    /// Performers that are groups, while [`protocol::groups::TOPIC`] is ordered.
+    Groups(Groups),
+    /// Poses of links as seen from their models, by their frames: `MODEL::LINK`; those that are not
+    /// there are where they were at the start. For models that only reports place.
+    Offsets(BTreeMap<String, LinkPose>),
     /// Drawn content, at the start and after it has changed.
     Scene(Box<ShownScene>),
 }
@@ -79,6 +85,8 @@ pub struct Outcome {
     pub message: String,
     /// The iteration at which it had taken effect.
     pub iteration: Option<u64>,
+    /// True if the run refuses all commands of this process: its key may only watch.
+    pub is_forbidden: bool,
 }
 
 /// An order of the hub.
@@ -141,6 +149,7 @@ impl Outcome {
             is_ok: true,
             message: message.into(),
             iteration,
+            is_forbidden: false,
         }
     }
 
@@ -150,6 +159,15 @@ impl Outcome {
             is_ok: false,
             message: message.into(),
             iteration: None,
+            is_forbidden: false,
+        }
+    }
+
+    /// Makes the end of an order that was refused as all others will be.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self {
+            is_forbidden: true,
+            ..Self::refused(message)
         }
     }
 }

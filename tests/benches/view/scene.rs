@@ -176,6 +176,7 @@ fn performers(tenth: u64) -> Vec<PerformerReport> {
             linear_velocity: [1.0, 0.0, 0.0],
             angular_velocity: [0.0; 3],
             hand_offs: 0,
+            group: None,
         }
     };
     (0..PERFORMERS).map(performer).collect()

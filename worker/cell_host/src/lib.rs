@@ -11,6 +11,7 @@ mod cell_bytes;
 mod cell_work;
 mod exports;
 mod hosted_cell;
+mod link_record;
 mod listeners;
 pub mod progress;
 mod reported_states;
@@ -80,6 +81,8 @@ pub struct CellHost {
     /// State to roll back to when speculative steps are not those that are granted.
     kept: Option<RollbackPoint>,
     ahead_limit: Duration,
+    /// Frames per second of simulated time in which a recording is told where links are.
+    link_record_hz: Option<f64>,
     /// The iterations of which it notes where the time went.
     trace: Option<TraceWindow>,
     traced: Option<TracedStep>,
@@ -125,6 +128,9 @@ pub struct HostSettings {
     pub seed: u64,
     /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// Frames per second of simulated time in which a recording is told where links are, 0 is one
+    /// per iteration; `None` without such a recording.
+    pub link_record_hz: Option<f64>,
     /// The iterations of which it notes where the time went, if any.
     pub trace: Option<TraceWindow>,
 }
@@ -137,6 +143,7 @@ impl From<&Welcome> for HostSettings {
             verify: welcome.verify,
             seed: welcome.seed,
             publish_all: welcome.publish_all,
+            link_record_hz: welcome.link_record_hz,
             trace: welcome.trace,
         }
     }
@@ -191,6 +198,7 @@ impl CellHost {
             exported: None,
             kept: None,
             ahead_limit: WINDOW_MAX,
+            link_record_hz: settings.link_record_hz,
             trace: settings.trace,
             traced: None,
         })
@@ -264,6 +272,10 @@ impl CellHost {
             ack.failures.extend(answer.failures);
             said.messages.extend(answer.said.messages);
             said.requests.extend(answer.said.requests);
+        }
+        if let Some(rate_hz) = self.link_record_hz {
+            let links = link_record::messages(self.cells(), &self.scene, step, rate_hz);
+            said.messages.extend(links);
         }
         ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);

@@ -404,7 +404,7 @@ impl Scene {
     }
 }
 
-fn model_id(world: usize, model: usize) -> ModelId {
+pub(super) fn model_id(world: usize, model: usize) -> ModelId {
     ModelId {
         world: world as u32,
         model: model as u32,

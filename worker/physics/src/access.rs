@@ -72,6 +72,18 @@ impl Cell {
         }
     }
 
+    /// Tells whether a link of a performer is neither asleep nor fixed.
+    ///
+    /// # Panics
+    /// Panics if the cell does not own it.
+    pub fn is_awake(&self, performer: PerformerId) -> bool {
+        let mut links = self.contents.performers[&performer].links.iter();
+        links.any(|link| {
+            let body = &self.physics.bodies[*link];
+            !body.is_fixed() && !body.is_sleeping()
+        })
+    }
+
     /// Returns the pose of a model's origin, world frame.
     ///
     /// # Panics

@@ -173,6 +173,9 @@ impl<L: Link> PrimaryDriver<L> {
         if watched.has(Figures::Poses) {
             status.observe(PrimaryToObservers::Poses(report::performers(primary)));
         }
+        if primary.are_groups_observed() {
+            status.tell_groups(report::groups_message(primary));
+        }
         if watched.has(Figures::Affinity) && self.reports.is_affinity_due(now) {
             self.reports.begin_affinity(now);
             let levels = self.accounts.levels(primary);

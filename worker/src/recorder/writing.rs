@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use protocol::Chain;
+use protocol::link_offsets::LinkOffsets;
 use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PerformerReport};
 use protocol::{Digest, Iteration, TopicMessage};
@@ -51,6 +52,8 @@ pub(super) enum Entry {
     Figures(Box<Figures>),
     States(Vec<u8>),
     Message(TopicMessage),
+    /// Poses of links after one step.
+    Links(Vec<TopicMessage>),
     Library(Box<LibraryFile>),
 }
 
@@ -70,6 +73,7 @@ impl Entry {
                 Self::Command(line) => line.len(),
                 Self::States(part) => part.len(),
                 Self::Message(message) => message.body.len() + message.topic.len(),
+                Self::Links(links) => links.iter().map(|one| one.body.len() + SMALL_BYTES).sum(),
                 Self::Library(file) => file.bytes.len(),
                 Self::Digest(..) | Self::World(_) | Self::Event(_) | Self::Figures(_) => 0,
             }
@@ -164,6 +168,12 @@ impl<W: Write + Seek> EntryWriter for RecordingWriter<W> {
             Entry::Figures(figures) => self.figures(&figures, at),
             Entry::States(part) => self.states(&part, at),
             Entry::Message(message) => self.message(&message, at.wall_ns),
+            Entry::Links(links) => {
+                let links = links
+                    .iter()
+                    .filter_map(|one| LinkOffsets::decode(&one.body));
+                self.links(links, at)
+            }
             Entry::Library(file) => self.library(&file, at),
         }
     }
@@ -201,6 +211,7 @@ impl<W: Write + Seek> EntryWriter for RosWriter<W> {
             | Entry::Event(_)
             | Entry::Figures(_)
             | Entry::States(_)
+            | Entry::Links(_)
             | Entry::Library(_) => Ok(()),
         }
     }

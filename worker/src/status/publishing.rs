@@ -11,7 +11,7 @@ use protocol::primary_to_observers::HeartbeatRelay;
 use protocol::report::RunState;
 use protocol::{
     DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, RoutingId, SessionId,
-    StepTrace, TopicMessage, decode, encode, link_frame, topic,
+    StepTrace, TopicMessage, decode, encode, groups, link_frame, link_offsets, topic,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,6 +52,8 @@ pub(super) enum Order {
     Traced { from: PeerName, trace: StepTrace },
     /// Tell observers where links are.
     Links(TopicMessage),
+    /// Tell observers which performers are groups.
+    Groups(TopicMessage),
     /// Put together what was said in a step.
     Step(StepData),
     /// Wait for what is said again in the place of a lost secondary, or wait no more.
@@ -191,6 +193,10 @@ impl<P: Publisher> Publishing<P> {
             Order::Trace(feed) => self.trace = Some(feed),
             Order::Traced { from, trace } => self.give_trace(from, trace),
             Order::Links(links) => self.tell_links(links),
+            Order::Groups(groups) => {
+                self.backlog.status_done();
+                self.publish(&topic::of_message(groups::TOPIC), groups);
+            }
             Order::Step(step) => self.collector.announce(step, now),
             Order::Recovering(is_so) => self.collector.set_recovering(is_so, now),
             Order::End { in_order } => {
@@ -280,7 +286,8 @@ impl<P: Publisher> Publishing<P> {
             Progress::Waiting => return false,
             Progress::Complete(messages) => {
                 self.record.on_step(&messages);
-                for message in messages {
+                let is_for_others = |one: &TopicMessage| one.kind != link_offsets::KIND;
+                for message in messages.into_iter().filter(is_for_others) {
                     if let Err(error) = self.record.write(&message) {
                         self.fail(error);
                     }

@@ -88,7 +88,7 @@ impl Partition {
                     .meets_another_cell(performer, &self.places, states, &self.rules))
     }
 
-    fn joined_to<'a>(
+    pub(super) fn joined_to<'a>(
         &'a self,
         plan: &'a Topology,
         performer: usize,

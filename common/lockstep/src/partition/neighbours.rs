@@ -251,6 +251,31 @@ impl Neighbours {
             },
         );
     }
+
+    /// Returns those that a performer meets, without itself.
+    pub(super) fn met(
+        &self,
+        performer: usize,
+        places: &[PerformerLocation],
+        states: &[PerformerState],
+        rules: &Rules,
+    ) -> Vec<usize> {
+        let location = &places[performer];
+        let bounds = reach_box(&states[performer], margin_within(location, rules));
+        let mut met = Vec::new();
+        self.trees[location.world()].visit(
+            &bounds,
+            |_| true,
+            |_, other| {
+                let other = other as usize;
+                if other != performer && meet([performer, other], places, states, rules) {
+                    met.push(other);
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        met
+    }
 }
 
 /// Tells whether two performers meet: by where they may reach and the interaction margin. Within a

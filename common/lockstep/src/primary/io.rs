@@ -71,6 +71,9 @@ pub struct Settings {
     pub verify: bool,
     /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// Frames per second of simulated time in which a recording has where links are, 0 is one per
+    /// iteration; `None` without such a recording.
+    pub link_record_hz: Option<f64>,
     /// Settings of the nodes of secondaries in ROS 2, if the run has such.
     pub ros2: Option<RosSettings>,
     /// Number of iterations that one message may bring at most; 1 has each in a message of its own.

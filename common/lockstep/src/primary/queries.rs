@@ -65,6 +65,17 @@ impl Primary {
         self.world.states_after(iteration)
     }
 
+    /// Returns the groups of two performers and more, in worlds that have levels; for those who
+    /// ask, since it looks at every performer.
+    pub fn groups(&self) -> Vec<Vec<PerformerId>> {
+        self.world.groups()
+    }
+
+    /// Tells whether observers listen to groups.
+    pub fn are_groups_observed(&self) -> bool {
+        self.commands.observed().has_groups()
+    }
+
     /// Returns how often a performer has changed cell.
     pub fn hand_offs(&self, id: PerformerId) -> u64 {
         self.placement.host_map().hand_offs(id)

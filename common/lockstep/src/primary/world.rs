@@ -160,6 +160,11 @@ impl WorldState {
         &self.partition
     }
 
+    /// Returns the groups of performers as they are now.
+    pub(crate) fn groups(&self) -> Vec<Vec<PerformerId>> {
+        self.partition.groups(&self.topology, self.latest.states())
+    }
+
     /// Returns all performers in order of their names.
     pub(crate) fn performers_by_name(&self) -> &[PerformerId] {
         &self.by_name

@@ -165,6 +165,10 @@ impl Recorded {
 
     /// Tells what there is at the current place.
     fn show(&mut self) -> Result<(), End> {
+        if let Some(offsets) = self.player.link_offsets()? {
+            let offsets = offsets.clone();
+            self.send(SourceNews::Offsets(offsets))?;
+        }
         for feed in self.player.feed()? {
             if let Feed::Layout(layout) = &feed
                 && !self.has_scene

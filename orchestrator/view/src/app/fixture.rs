@@ -343,6 +343,7 @@ pub fn performers() -> Vec<PerformerReport> {
         linear_velocity: velocity,
         angular_velocity: [0.0; 3],
         hand_offs: 0,
+        group: None,
     };
     let rover_1 = one(
         "rover_1",

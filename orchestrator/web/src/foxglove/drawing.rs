@@ -52,8 +52,7 @@ pub(crate) fn scene_update(shown: &ShownScene, time_ns: u64) -> Value {
         time_ns,
     };
     let mut entities = Vec::new();
-    for (world, model) in shown.models() {
-        let name = shown.name_of(world, model);
+    for model in shown.models() {
         let has_visuals = model.links.iter().any(|link| !link.visuals.is_empty());
         for link in &model.links {
             let shapes = if has_visuals {
@@ -62,7 +61,7 @@ pub(crate) fn scene_update(shown: &ShownScene, time_ns: u64) -> Value {
                 instead(link)
             };
             if !shapes.is_empty() {
-                entities.push(drawing.entity(&name, model, link, &shapes));
+                entities.push(drawing.entity(model, link, &shapes));
             }
         }
     }
@@ -81,8 +80,8 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn entity(&mut self, name: &str, model: &Model, link: &Link, shapes: &[Visual]) -> Value {
-        let id = format!("{name}::{}", link.name);
+    fn entity(&mut self, model: &Model, link: &Link, shapes: &[Visual]) -> Value {
+        let id = format!("{}::{}", model.name, link.name);
         let moves = model.performer || !model.is_static;
         let mut entity = empty(&id, if moves { &id } else { WORLD_FRAME }, self.time_ns);
         for visual in shapes {

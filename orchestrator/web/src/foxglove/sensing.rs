@@ -1,9 +1,10 @@
 //! [`Typed`]: scans, points and images of sensors in the forms that Foxglove draws.
 
+use messages::foxglove;
 use protocol::LinkPose;
 use serde_json::{Value, json};
 
-use super::{pose, schemas, time};
+use super::{pose, time};
 use crate::geometry::IDENTITY;
 
 /// Range of a ray that hits nothing: beyond all that is drawn \[m\].
@@ -50,9 +51,9 @@ impl Typed {
 
     pub(crate) fn schema(self) -> Value {
         match self {
-            Self::LaserScan => schemas::laser_scan(),
-            Self::PointCloud => schemas::point_cloud(),
-            Self::RawImage => schemas::raw_image(),
+            Self::LaserScan => foxglove::laser_scan(),
+            Self::PointCloud => foxglove::point_cloud(),
+            Self::RawImage => foxglove::raw_image(),
         }
     }
 

@@ -344,6 +344,9 @@ impl Hub {
 
     /// Tells a client, and whoever waits, how an order ended.
     pub(super) fn on_done(&mut self, call: CallId, outcome: &Outcome) {
+        if outcome.is_forbidden {
+            self.state.note_read_only();
+        }
         let Some(call) = self.calls.remove(&call) else {
             return;
         };

@@ -1,6 +1,7 @@
 //! Messages on channels.
 
-use serde_json::Value;
+use protocol::groups::Groups;
+use serde_json::{Value, json};
 
 use super::Hub;
 use crate::channels::Content;
@@ -97,6 +98,15 @@ impl Hub {
         }
     }
 
+    /// Tells which performers are groups.
+    pub(super) fn publish_groups(&mut self, groups: &Groups) {
+        let Some(id) = self.channel(&Content::Groups) else {
+            return;
+        };
+        let message = self.message(json!({ "groups": groups.groups }).to_string());
+        self.viewers.publish(id, &message, Keep::Newest);
+    }
+
     /// Hands on a message on a topic.
     pub(super) fn publish_said(&mut self, said: &Said) {
         let heard = self.channels.iter().filter(|(_, content)| match content {
@@ -106,6 +116,7 @@ impl Hub {
             Content::Scene
             | Content::Poses
             | Content::Run
+            | Content::Groups
             | Content::SceneUpdate
             | Content::Transforms => false,
         });

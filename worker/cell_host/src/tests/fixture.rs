@@ -27,6 +27,7 @@ pub(super) const PLAIN: HostSettings = HostSettings {
     verify: false,
     seed: 0,
     publish_all: false,
+    link_record_hz: None,
     trace: None,
 };
 

@@ -211,3 +211,25 @@ fn a_performer_without_collisions_meets_nobody() {
     fixture.update();
     assert_eq!(fixture.cells(), "L1 L2");
 }
+
+#[test]
+fn observers_see_all_groups_also_those_of_one_cell() {
+    // Two touch in L1, two across the border of L1 and L2, and one is alone.
+    let xs = [-2.0, -1.0, 4.8, 5.6, 12.0];
+    let mut fixture = Fixture::new(2, &xs, RULES);
+    fixture.at(&xs);
+    let groups = |fixture: &Fixture| {
+        let groups = fixture.partition.groups(&fixture.plan, &fixture.states);
+        let numbers = groups.into_iter().map(|members| {
+            let numbers = members.into_iter().map(|id| id.0);
+            numbers.collect::<Vec<u32>>()
+        });
+        numbers.collect::<Vec<_>>()
+    };
+    assert_eq!(groups(&fixture), [[0, 1], [2, 3]]);
+    // A chain is one group, and who parts is in none.
+    fixture.at(&[2.9, 3.9, 4.8, 5.6, 12.0]);
+    assert_eq!(groups(&fixture), [[0, 1, 2, 3]]);
+    fixture.at(&[-4.0, -1.0, 2.0, 8.0, 12.0]);
+    assert_eq!(groups(&fixture), [[0; 0]; 0]);
+}

@@ -1,7 +1,7 @@
 //! [`Observed`]: topics that observers begin or cease to listen to, until a step tells of it.
 
-use protocol::link_frame;
 use protocol::topic_message::SubscriptionChange;
+use protocol::{groups, link_frame};
 
 /// Changes of what observers listen to.
 #[derive(Debug, Default)]
@@ -9,6 +9,8 @@ pub(crate) struct Observed {
     changes: Vec<SubscriptionChange>,
     /// True if anyone observes where links are.
     has_links: bool,
+    /// True if anyone observes groups.
+    has_groups: bool,
     /// True if links may have moved since a paused step, after which alone it is sure that they are
     /// shown as they are.
     have_moved: bool,
@@ -20,6 +22,9 @@ impl Observed {
         if change.topic == link_frame::TOPIC {
             (self.has_links, self.have_moved) = (change.wanted, change.wanted);
         }
+        if change.topic == groups::TOPIC {
+            self.has_groups = change.wanted;
+        }
         self.changes.retain(|other| other.topic != change.topic);
         self.changes.push(change);
     }
@@ -28,6 +33,11 @@ impl Observed {
     pub(crate) fn take(&mut self, is_paused: bool) -> Vec<SubscriptionChange> {
         self.have_moved = !is_paused;
         std::mem::take(&mut self.changes)
+    }
+
+    /// Tells whether anyone observes groups.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.has_groups
     }
 
     /// Tells whether observers wait to see where links came to rest, now that time stands still.

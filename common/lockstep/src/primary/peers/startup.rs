@@ -107,6 +107,7 @@ impl WelcomeTerms {
             threads: settings.threads,
             verify: settings.verify,
             publish_all: settings.publish_all,
+            link_record_hz: settings.link_record_hz,
             ros2: settings.ros2.clone(),
             trace: settings.trace,
             has_begun,

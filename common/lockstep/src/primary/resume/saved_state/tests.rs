@@ -64,6 +64,7 @@ pub(in crate::primary) fn settings() -> Settings {
         threads: 1,
         verify: false,
         publish_all: false,
+        link_record_hz: None,
         ros2: None,
         run_ahead_max: 64,
         trace: None,
