@@ -392,10 +392,8 @@ fn a_recording_looks_as_its_run_did_and_is_moved_through_by_its_time_line() {
 
 /// Drags the time line of a recording to a time \[s\] and waits until it is there.
 fn seek(browser: &mut Browser, time: f64) {
-    browser.wait(
-        "!document.querySelector('#timeline').hidden || \
-                  document.documentElement.classList.contains('is-bare')",
-    );
+    // What is told of the recording comes behind what it can be asked for.
+    browser.wait("document.querySelector('#sim-time').dataset.value !== undefined");
     browser.value(&format!(
         "void (() => {{ const range = document.querySelector('#timeline-range'); \
          range.value = '{time}'; range.dispatchEvent(new Event('input')); \

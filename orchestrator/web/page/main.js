@@ -276,6 +276,8 @@ class Page {
     if (!names.includes(this.worldName)) this.worldName = names[0] ?? '';
     select.value = this.worldName;
     this.runPanel.setProblems(message.problems ?? []);
+    const links = message.worlds.flatMap((world) => world.models.flatMap((model) => model.links));
+    this.track.keepOnly(new Set(links.map((link) => link.id)));
     this.showWorld(isFirst);
     this.updateVeil();
   }

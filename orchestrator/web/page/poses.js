@@ -65,6 +65,12 @@ export class PoseTrack {
   #changed = new Set();
   /** Slots on their way. */
   #moving = new Set();
+  /**
+   * Links that are not shown, by their numbers.
+   *
+   * @type {Map<number, { pose: Float64Array, owner: number, level: number, speed: number }>}
+   */
+  #elsewhere = new Map();
   #from = new Float64Array(0);
   #to = new Float64Array(0);
   #begun = 0;
@@ -98,18 +104,23 @@ export class PoseTrack {
     this.level = new Uint16Array(links.length).fill(NONE);
     this.#moving.clear();
     this.#changed.clear();
+    for (const [id, old] of before.slots) {
+      const pose = before.to.slice(old * POSE, old * POSE + POSE);
+      const [owner, level, speed] = [before.owner[old], before.level[old], before.speed[old]];
+      this.#elsewhere.set(id, { pose, owner, level, speed });
+    }
     links.forEach((link, slot) => {
-      const old = before.slots.get(link.id);
-      const known = old !== undefined;
-      const pose = known ? before.to.subarray(old * POSE, old * POSE + POSE) : link.pose;
+      const known = this.#elsewhere.get(link.id);
+      const pose = known?.pose ?? link.pose;
       this.shown.set(pose, slot * POSE);
       this.#from.set(pose, slot * POSE);
       this.#to.set(pose, slot * POSE);
       if (known) {
-        this.owner[slot] = before.owner[old];
-        this.level[slot] = before.level[old];
-        this.speed[slot] = before.speed[old];
+        this.owner[slot] = known.owner;
+        this.level[slot] = known.level;
+        this.speed[slot] = known.speed;
       }
+      this.#elsewhere.delete(link.id);
       this.#changed.add(slot);
     });
   }
@@ -146,26 +157,35 @@ export class PoseTrack {
    */
   #takeEntry(view, at, isBack) {
     const slot = this.slots.get(view.getUint32(at, true));
-    if (slot === undefined) return;
+    if (slot === undefined) {
+      this.#keep(view, at);
+      return;
+    }
     this.owner[slot] = view.getUint16(at + 4, true);
     this.level[slot] = view.getUint16(at + 6, true);
-    this.speed[slot] = Math.hypot(
-      view.getFloat32(at + 8, true),
-      view.getFloat32(at + 12, true),
-      view.getFloat32(at + 16, true),
-    );
+    this.speed[slot] = readSpeed(view, at);
     const base = slot * POSE;
-    for (let index = 0; index < 3; index += 1) {
-      this.#to[base + index] = view.getFloat64(at + 20 + index * 8, true);
-    }
-    for (let index = 0; index < 4; index += 1) {
-      this.#to[base + 3 + index] = view.getFloat32(at + 44 + index * 4, true);
-    }
+    readPose(view, at, this.#to, base);
     for (let index = 0; index < POSE; index += 1)
       this.#from[base + index] = this.shown[base + index];
     this.#changed.add(slot);
     if (isBack || this.#isJump(slot)) this.#arrive(slot);
     else this.#moving.add(slot);
+  }
+
+  /**
+   * Keeps what is told of a link that is not shown, such as one of another world: it is told again
+   * only when it moves.
+   *
+   * @param {DataView} view
+   * @param {number} at
+   */
+  #keep(view, at) {
+    const id = view.getUint32(at, true);
+    const pose = this.#elsewhere.get(id)?.pose ?? new Float64Array(POSE);
+    readPose(view, at, pose, 0);
+    const [owner, level] = [view.getUint16(at + 4, true), view.getUint16(at + 6, true)];
+    this.#elsewhere.set(id, { pose, owner, level, speed: readSpeed(view, at) });
   }
 
   /** @param {number} slot */
@@ -205,6 +225,15 @@ export class PoseTrack {
     }
   }
 
+  /**
+   * Forgets links that are in no world any more.
+   *
+   * @param {Set<number>} ids of those that are
+   */
+  keepOnly(ids) {
+    for (const id of this.#elsewhere.keys()) if (!ids.has(id)) this.#elsewhere.delete(id);
+  }
+
   /** Has all links be where they were last heard to be. */
   settle() {
     for (const slot of this.#moving) this.#arrive(slot);
@@ -222,6 +251,37 @@ export class PoseTrack {
     this.#changed = new Set();
     return changed;
   }
+}
+
+/**
+ * Reads the pose of an entry.
+ *
+ * @param {DataView} view
+ * @param {number} at
+ * @param {Float64Array} out
+ * @param {number} base
+ */
+function readPose(view, at, out, base) {
+  for (let index = 0; index < 3; index += 1) {
+    out[base + index] = view.getFloat64(at + 20 + index * 8, true);
+  }
+  for (let index = 0; index < 4; index += 1) {
+    out[base + 3 + index] = view.getFloat32(at + 44 + index * 4, true);
+  }
+}
+
+/**
+ * Reads the speed of an entry's model [m/s].
+ *
+ * @param {DataView} view
+ * @param {number} at
+ */
+function readSpeed(view, at) {
+  return Math.hypot(
+    view.getFloat32(at + 8, true),
+    view.getFloat32(at + 12, true),
+    view.getFloat32(at + 16, true),
+  );
 }
 
 /**

@@ -114,6 +114,20 @@ test('a new scene keeps where known links are and starts others', () => {
   assert.deepEqual([...shown.owner], [4, NONE]);
 });
 
+test('what is told of links of another world is known when that is shown', () => {
+  const shown = track([1]);
+  shown.take(readPoses(message(0, [{ link: 8, owner: 2, pose: [4, 5, 6, 0, 0, 0, 1] }])), 0);
+  shown.take(readPoses(message(0.1, [{ link: 1, pose: [1, 0, 0, 0, 0, 0, 1] }])), 100);
+  shown.reset([{ id: 8, pose: STILL }]);
+  assert.deepEqual([...shown.shown.slice(0, 3)], [4, 5, 6]);
+  assert.deepEqual([...shown.owner], [2]);
+  shown.reset([{ id: 1, pose: STILL }]);
+  assert.deepEqual([...shown.shown.slice(0, 3)], [1, 0, 0]);
+  shown.keepOnly(new Set([1]));
+  shown.reset([{ id: 8, pose: STILL }]);
+  assert.deepEqual([...shown.shown.slice(0, 3)], [0, 0, 0]);
+});
+
 test('quaternions go the shorter way and stay of unit length', () => {
   const half = Math.SQRT1_2;
   const from = Float64Array.from([0, 0, 0, 0, 0, half, half]);
