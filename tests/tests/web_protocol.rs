@@ -575,6 +575,51 @@ fn a_recording_is_played_sought_and_paused() {
     });
 }
 
+/// A level in which two boxes stand on each other and a third alone.
+const PILE: &str = r"<sdf version='1.11'><world name='w'>
+  <model name='floor'><static>true</static><link name='l'><collision name='c'>
+    <geometry><plane/></geometry></collision></link></model>
+  <model name='low'><pose>0 0 0.5 0 0 0</pose><link name='l'><collision name='c'>
+    <geometry><box><size>1 1 1</size></box></geometry></collision></link></model>
+  <model name='high'><pose>0 0 1.5 0 0 0</pose><link name='l'><collision name='c'>
+    <geometry><box><size>1 1 1</size></box></geometry></collision></link></model>
+  <model name='apart'><pose>3 0 0.5 0 0 0</pose><link name='l'><collision name='c'>
+    <geometry><box><size>1 1 1</size></box></geometry></collision></link></model>
+  <plugin name='gz::sim' filename='none'><level name='hall'><pose>0 0 2 0 0 0</pose>
+    <geometry><box><size>10 10 6</size></box></geometry><buffer>1</buffer><ref>floor</ref></level>
+  </plugin></world></sdf>";
+
+#[test]
+fn groups_are_told_to_those_who_ask() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("pile.sdf");
+    std::fs::write(&world, PILE).expect("a world is written");
+    let world = world.to_str().expect("a plain path");
+    let _run = start_run(&scratch, "pile", &["--secondaries=2", world]);
+    let server = Server::start(&scratch, "web", &["pile"]);
+    peer.connect(&server);
+    peer.subscribe("/phalanx/run");
+    assert_eq!(
+        peer.call("/phalanx/step", &json!({ "count": 5 }))["ok"],
+        true
+    );
+    peer.subscribe("/phalanx/groups");
+    let told = peer.wait("/phalanx/groups", |told| !list(&told["groups"]).is_empty());
+    assert_eq!(told, json!({ "groups": [["high", "low"]] }));
+    let performers = shown(&scratch, "pile", "performers");
+    let group = |name: &str| {
+        let mut all = list(&performers).iter();
+        let one = all.find(|one| one["name"] == name);
+        one.expect("it is told").get("group").cloned()
+    };
+    assert_eq!(group("low"), Some(json!(0)));
+    assert_eq!(group("high"), group("low"));
+    assert_eq!(group("apart"), None);
+}
+
 #[test]
 fn wheels_turn_in_a_recording() {
     let scratch = Scratch::new();
