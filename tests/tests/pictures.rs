@@ -226,7 +226,7 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
     write(&world, &without_file);
     let commands = scratch.path("commands.jsonl");
     let turned = serde_json::json!({ "iteration": 500, "command": { "set-joint": {
-        "joint": "arm::hinge", "axis": 0, "position": 3.14159, "velocity": null,
+        "joint": "arm::hinge", "axis": 0, "position": 3.1, "velocity": null,
     } } });
     write(&commands, &format!("{turned}\n"));
     let file = scratch.path("arm.mcap");

@@ -348,7 +348,7 @@ fn recorded_wheel() -> Vec<u8> {
 fn links_are_where_they_were_last_also_across_chunks_and_after_jumps() {
     let recording = Recording::open(Cursor::new(recorded_wheel())).unwrap();
     let mut player = Player::new(recording).unwrap();
-    let mut height = |player: &mut TestPlayer| {
+    let height = |player: &mut TestPlayer| {
         let offsets = player.link_offsets().unwrap();
         offsets.map(|offsets| offsets["rover::wheel"][2])
     };
