@@ -24,7 +24,7 @@ use run::HostList;
 use view::panels::Panel;
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
-pub use control::CtlArguments;
+pub use control::{CtlArguments, CtlCommand, CtlError, is_verb, verbs};
 pub use environment::{command, parse, variables};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments};
@@ -161,6 +161,9 @@ pub struct RunArguments {
     /// No view: print the run's name as soon as it is started, and leave it running
     #[arg(long)]
     pub detach: bool,
+    /// Run as a job of Slurm, submitted with these options of sbatch, such as "-N 4 -n 8"
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub slurm: Option<String>,
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -197,6 +200,9 @@ pub struct AttachArguments {
 /// The arguments of `phalanx ps`.
 #[derive(Debug, Args)]
 pub struct PsArguments {
+    /// List the runs that are announced on the local network instead
+    #[arg(long)]
+    pub lan: bool,
     /// Format of the list
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

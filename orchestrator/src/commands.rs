@@ -22,6 +22,7 @@ mod ros2_control;
 mod run;
 mod service;
 mod show;
+mod slurm_job;
 mod stop;
 mod submit;
 mod target;

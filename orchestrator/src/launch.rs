@@ -86,16 +86,43 @@ impl LaunchPlan {
         let mut commands = vec![self.first_command()];
         let own = self.spec.run.secondaries;
         commands.extend((1..=own).map(|number| self.secondary_command(number)));
-        let slots = hosts
-            .iter()
-            .flat_map(|host| std::iter::repeat_n(host, host.host.slots as usize));
-        for (number, host) in (own + 1..).zip(slots) {
-            commands.push(self.remote_command(number, host)?);
-        }
         for command in &mut commands {
             environment::give(command, &self.spec);
         }
+        commands.extend(self.commands_on(hosts, own + 1)?);
         Ok(commands)
+    }
+
+    /// Returns the secondaries of hosts, which are numbered from `first` on.
+    ///
+    /// # Errors
+    /// Fails if the key that hosts are to have cannot be read.
+    pub fn commands_on(
+        &self,
+        hosts: &[PreparedHost],
+        first: u32,
+    ) -> Result<Vec<WorkerCommand>, KeyError> {
+        let slots = hosts
+            .iter()
+            .flat_map(|host| std::iter::repeat_n(host, host.host.slots as usize));
+        let command = |(number, host)| {
+            let mut command = self.remote_command(number, host)?;
+            environment::give(&mut command, &self.spec);
+            Ok(command)
+        };
+        (first..).zip(slots).map(command).collect()
+    }
+
+    /// Returns the most secondaries that the run lets in: those that it needs and stand-bys.
+    pub fn room(&self) -> u32 {
+        self.needed_secondaries()
+            .saturating_add(self.spec.run.recovery.stand_bys)
+    }
+
+    /// Returns the number of secondaries that the run begins with.
+    pub fn needed_secondaries(&self) -> u32 {
+        let started = self.spec.run.secondaries + self.spec.secondaries_of_hosts();
+        started + self.spec.network.remote_secondaries
     }
 
     /// Writes the specification for the first process.
@@ -143,8 +170,7 @@ impl LaunchPlan {
 
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let started = self.spec.run.secondaries + self.spec.secondaries_of_hosts();
-        let all = started + self.spec.network.remote_secondaries;
+        let all = self.needed_secondaries();
         let role = if all == 0 {
             Role::Standalone
         } else {

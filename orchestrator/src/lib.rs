@@ -5,6 +5,7 @@ pub mod commands;
 pub mod config;
 pub mod key_files;
 pub mod launch;
+pub mod owner_socket;
 mod private_file;
 pub mod replay;
 pub mod run_directory;

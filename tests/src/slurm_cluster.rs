@@ -68,6 +68,18 @@ impl SlurmCluster {
         command.env("SLURM_CONF", self.folder.join("slurm.conf"))
     }
 
+    /// Has a node fail, with all that runs on it.
+    ///
+    /// # Panics
+    /// Panics if Slurm does not know the node.
+    pub fn fail(&self, node: &str) {
+        let name = format!("NodeName={node}");
+        let mut fail = Command::new("scontrol");
+        fail.args(["update", &name, "State=DOWN", "Reason=power"]);
+        let status = self.with_settings(&mut fail).status();
+        assert!(status.is_ok_and(|status| status.success()), "{node}");
+    }
+
     fn start_munge(&mut self) {
         let path = |name: &str| self.folder.join(name).display().to_string();
         let key: Vec<u8> = (0..1024_u32).map(|number| (number * 7) as u8).collect();

@@ -5,7 +5,7 @@
 //! is missing, a test says so and has nothing to do.
 
 use std::fmt::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -19,6 +19,7 @@ const SEPARATION_FOLDER: &str = "/run/sshd";
 pub struct SshHost {
     folder: PathBuf,
     name: String,
+    address: String,
     port: u16,
     server: Child,
 }
@@ -30,6 +31,20 @@ impl SshHost {
     /// # Panics
     /// Panics if a file cannot be written, or the server does not answer.
     pub fn make(parent: &Path, name: &str, hidden: Option<&Path>) -> Option<Self> {
+        Self::make_at(parent, name, hidden, ("127.0.0.1", Command::new))
+    }
+
+    /// Makes a host that has an address of its own and whose server is started by a command that is
+    /// made of a program, such as one that enters the host's network.
+    ///
+    /// # Panics
+    /// Panics if a file cannot be written, or the server does not answer.
+    pub fn make_at(
+        parent: &Path,
+        name: &str,
+        hidden: Option<&Path>,
+        (address, command): (&str, impl Fn(PathBuf) -> Command),
+    ) -> Option<Self> {
         let Some(server) = server_program() else {
             eprintln!("SKIPPED: no sshd: install the package openssh-server");
             return None;
@@ -53,23 +68,26 @@ impl SshHost {
         let port = free_port();
         write(
             &folder.join("sshd.conf"),
-            &server_settings(&folder, port, hidden),
+            &server_settings(&folder, (address, port), hidden),
         );
-        let server = Command::new(server)
+        let log = folder.join("sshd.log");
+        let server = command(server)
             .args(["-D", "-e", "-f"])
             .arg(folder.join("sshd.conf"))
             .stdin(Stdio::null())
-            .stderr(std::fs::File::create(folder.join("sshd.log")).expect("a file can be made"))
+            .stderr(std::fs::File::create(&log).expect("a file can be made"))
             .spawn()
             .expect("sshd starts");
         let host = Self {
             folder,
             name: name.to_owned(),
+            address: address.to_owned(),
             port,
             server,
         };
         wait_for("the ssh server", || {
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
+            let told = std::fs::read_to_string(&log).unwrap_or_default();
+            told.contains("Server listening on")
         });
         Some(host)
     }
@@ -77,8 +95,9 @@ impl SshHost {
     /// Returns the lines of an ssh configuration that reach it.
     pub fn client_settings(&self) -> String {
         let (name, port, folder) = (&self.name, self.port, self.folder.display());
+        let address = &self.address;
         format!(
-            "Host {name}\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {folder}/user\n  \
+            "Host {name}\n  HostName {address}\n  Port {port}\n  IdentityFile {folder}/user\n  \
              StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n"
         )
     }
@@ -130,10 +149,10 @@ pub fn ssh_command(folder: &Path, hosts: &[&SshHost]) -> String {
     format!("ssh -F {}", path.display())
 }
 
-fn server_settings(folder: &Path, port: u16, hidden: Option<&Path>) -> String {
+fn server_settings(folder: &Path, (address, port): (&str, u16), hidden: Option<&Path>) -> String {
     let folder_text = folder.display();
     let mut text = format!(
-        "Port {port}\nListenAddress 127.0.0.1\nHostKey {folder_text}/host\n\
+        "Port {port}\nListenAddress {address}\nHostKey {folder_text}/host\n\
          AuthorizedKeysFile {folder_text}/user.pub\nStrictModes no\nPidFile none\n\
          PasswordAuthentication no\nMaxStartups 100\nSetEnv XDG_CACHE_HOME={folder_text}/cache\n"
     );

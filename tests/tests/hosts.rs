@@ -2,10 +2,13 @@
 //! which is lost costs nothing, and that none of them outlives its run. Real `sshd`s on loopback
 //! ports; where there is none, each test says so and has nothing to do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
+use tests::namespaces::{ADDRESSES, TwoHosts};
 use tests::processes::{Process, Scratch, binary, send_signal, wait_for};
+use tests::slow_cable::Impairment;
 use tests::ssh_host::{SshHost, ssh_command};
 
 const ITERATIONS: &str = "3000";
@@ -18,7 +21,8 @@ struct Run {
 }
 
 impl Run {
-    /// Starts a run of the demo on hosts with slots; `None` where there can be no host.
+    /// Starts a run of the demo on hosts with slots, of which those without any are there and not
+    /// used yet; `None` where there can be no host.
     fn start(hosts: &[(&str, u32)], arguments: &[&str]) -> Option<Self> {
         let scratch = Scratch::new();
         let made: Option<Vec<SshHost>> = hosts
@@ -28,6 +32,7 @@ impl Run {
         let made = made?;
         let list: Vec<String> = hosts
             .iter()
+            .filter(|(_, slots)| *slots > 0)
             .map(|(name, slots)| format!("{name}:{slots}"))
             .collect();
         let ssh = ssh_command(scratch.folder(), &made.iter().collect::<Vec<_>>());
@@ -59,6 +64,32 @@ impl Run {
         let (code, out, err) = self.scratch.phalanx_says(&words);
         assert_eq!(code, 0, "{err}");
         serde_json::from_str(&out).expect("JSON")
+    }
+
+    /// Has a command carried out; returns its exit code and what it printed.
+    fn ctl(&self, words: &[&str]) -> (i32, String) {
+        let (code, out, err) = self.scratch.phalanx_says(&[&["ctl", "r"], words].concat());
+        (code, out + &err)
+    }
+
+    /// Has a command carried out that is expected to succeed.
+    fn does(&self, words: &[&str]) -> String {
+        let (code, said) = self.ctl(words);
+        assert_eq!(code, 0, "{words:?}: {said}\n{}", self.phalanx.stderr());
+        said
+    }
+
+    /// Returns the names of the secondaries that take part.
+    fn secondaries(&self) -> Vec<String> {
+        let is_here = |peer: &&Value| {
+            let state = peer["state"].as_str().unwrap_or_default();
+            peer["role"] == "secondary" && ["active", "standby"].contains(&state)
+        };
+        let peers = self.peers();
+        let names = peers.iter().filter(is_here).map(|peer| &peer["name"]);
+        names
+            .map(|name| name.as_str().expect("a name").to_owned())
+            .collect()
     }
 
     /// Returns the process id of a secondary on its host.
@@ -141,6 +172,143 @@ fn hosts_that_are_lost_cost_nothing_and_are_used_again() {
     });
     assert_eq!(run.phalanx.wait(), 0, "{}", run.phalanx.stderr());
     assert_eq!(run.digests(), digests_of_one_process());
+}
+
+#[test]
+fn hosts_come_and_go_while_a_run_goes_on_and_no_digest_changes() {
+    let flags = [
+        "--secondaries=1",
+        "--real-time-factor=0.1",
+        "--iterations",
+        ITERATIONS,
+    ];
+    let Some(mut run) = Run::start(&[("node1", 1), ("node2", 0)], &flags) else {
+        return;
+    };
+    run.waits_for_iterations(30);
+    let said = run.does(&["add-host", "node2:2"]);
+    assert_eq!(said, "r has s3, s4 on node2:2\n");
+    assert_eq!(run.secondaries(), ["s1", "s2", "s3", "s4"]);
+    let first = run.pid("s2");
+    let said = run.does(&["drain-host", "node1"]);
+    assert_eq!(said, "r let s2 on node1 leave\n");
+    assert_eq!(run.secondaries(), ["s1", "s3", "s4"]);
+    wait_for("the drained worker ends", || !is_living(first));
+    // What was added is a host as any other: its secondaries are started again, and more can come.
+    send_signal(run.pid("s3"), "KILL");
+    wait_for("s3 is started again on its host", || {
+        run.phalanx.stderr().contains("started s3 again")
+    });
+    let said = run.does(&["add-host", "node1", "--format", "json"]);
+    let said: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(said["secondaries"], serde_json::json!(["s5"]));
+    run.does(&["set-real-time-factor", "0"]);
+    assert_eq!(run.phalanx.wait(), 0, "{}", run.phalanx.stderr());
+    assert_eq!(run.digests(), digests_of_one_process());
+    let summary = std::fs::read_to_string(run.scratch.path("r/summary.json")).expect("a summary");
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!(summary["events"]["recoveries"], 1, "only s3 was lost");
+}
+
+#[test]
+fn a_run_is_resumed_with_the_hosts_that_it_had_last() {
+    let flags = [
+        "--secondaries=1",
+        "--real-time-factor=0.1",
+        "--checkpoint-every=50",
+        "--iterations",
+        ITERATIONS,
+    ];
+    let Some(mut run) = Run::start(&[("node1", 1), ("node2", 0)], &flags) else {
+        return;
+    };
+    run.waits_for_iterations(30);
+    run.does(&["add-host", "node2"]);
+    run.does(&["drain-host", "node1"]);
+    let (then, now) = (run.digests().lines().count(), || {
+        run.digests().lines().count()
+    });
+    wait_for("more iterations", || now() > then + 100);
+    send_signal(run.phalanx.pid(), "KILL");
+    run.phalanx.wait();
+    let mut resume = run.scratch.phalanx();
+    resume.args(["resume", "r", "--headless"]);
+    let mut resumed = run.scratch.start("resumed", &mut resume);
+    wait_for("the run goes on", || now() > then + 200);
+    assert_eq!(run.secondaries(), ["s1", "s2"]);
+    // It is the one of the other host now.
+    let said = run.ctl(&["drain-host", "node1"]).1;
+    assert!(said.contains("its hosts are node2"), "{said}");
+    run.does(&["set-real-time-factor", "0"]);
+    assert_eq!(resumed.wait(), 0, "{}", resumed.stderr());
+    assert_eq!(run.digests(), digests_of_one_process());
+}
+
+#[test]
+fn hosts_that_cannot_be_changed_are_told_with_the_reason() {
+    let flags = ["--secondaries=0", "--stand-bys=2"];
+    let Some(run) = Run::start(&[("node1", 1), ("node2", 0)], &flags) else {
+        return;
+    };
+    run.waits_for_iterations(30);
+    let refuses = |words: &[&str], code: i32, part: &str| {
+        let (found, said) = run.ctl(words);
+        assert_eq!(found, code, "{words:?}: {said}");
+        assert!(said.contains(part), "{words:?}: {said}");
+    };
+    refuses(&["drain-host", "node1"], 1, "all secondaries of the run");
+    refuses(&["drain-host", "node2"], 1, "its hosts are node1");
+    refuses(&["add-host", "nowhere"], 1, "without a password");
+    refuses(&["add-host", "node2:3"], 1, "run.stand_bys");
+    refuses(&["add-host", "-oProxyCommand=x"], 2, "");
+    refuses(
+        &["add-host", "node2", "--timeout=0.001"],
+        6,
+        "did not answer within",
+    );
+    assert_eq!(run.secondaries(), ["s1"]);
+    let scratch = &run.scratch;
+    let fixed = ["run", "worlds/ramp.sdf", "--detach", "--name=local"];
+    let (code, _, err) = scratch.phalanx_says(&fixed);
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = scratch.phalanx_says(&["ctl", "local", "add-host", "node2"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("listens on this machine alone"), "{err}");
+    let (code, _, err) = scratch.phalanx_says(&["ctl", "local", "stop"]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
+    let how = Impairment {
+        delay: Duration::from_millis(10),
+        loss_permille: 10,
+        seed: 1,
+    };
+    let Some((network, packets)) = TwoHosts::make_far_apart(how) else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let enter = |server: PathBuf| network.command(1, &server);
+    let Some(host) = SshHost::make_at(scratch.folder(), "far", None, (ADDRESSES[1], enter)) else {
+        return;
+    };
+    let ssh = ssh_command(scratch.folder(), &[&host]);
+    let mut command = network.command(0, &binary("phalanx"));
+    command.env("PHALANX_RUNTIME_DIR", scratch.folder());
+    command.env("PHALANX_CONFIG", "/dev/null");
+    command.current_dir(tests::repository::root());
+    command.args(["run", "worlds/ramp.sdf", "--headless", "--secondaries=1"]);
+    command.args(["--hosts=far:2", "--ssh-command", &ssh]);
+    command.args(["--iterations", ITERATIONS, "--real-time-factor=0"]);
+    command.args(["--heartbeat-timeout-ms=5000", "--digests"]);
+    command.arg(scratch.path("digests"));
+    let mut phalanx = scratch.start("phalanx", &mut command);
+    assert_eq!(phalanx.wait(), 0, "{}", phalanx.stderr());
+    let digests = std::fs::read_to_string(scratch.path("digests")).expect("the digests");
+    assert!(digests == digests_of_one_process(), "the digests differ");
+    let (taken, lost) = (packets.taken(), packets.lost());
+    assert!(lost > 0, "none of {taken} packets was lost");
 }
 
 #[test]

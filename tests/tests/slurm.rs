@@ -2,12 +2,17 @@
 //! also when a task is lost, and that its exit code arrives. Real daemons of Slurm; where there are
 //! none, each test says so and has nothing to do.
 
+use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use tests::processes::{Scratch, binary, wait_for};
 use tests::slurm_cluster::SlurmCluster;
 
 const ITERATIONS: &str = "2000";
+
+/// Time that a job may take with all that Slurm does before and after it.
+const PATIENCE: Duration = Duration::from_mins(4);
 
 fn submit(scratch: &Scratch, cluster: &SlurmCluster, arguments: &[&str]) -> Command {
     let mut command = scratch.phalanx();
@@ -73,6 +78,123 @@ fn every_task_of_a_job_is_a_secondary_and_a_lost_one_costs_nothing() {
         told().contains("started s2 again")
     });
     assert_eq!(job.wait(), 0, "{}{}", told(), job.stderr());
+    let digests = std::fs::read_to_string(&digests).expect("the digests");
+    assert_eq!(digests, digests_of_one_process(&scratch));
+}
+
+/// Returns how many iterations the digests of a run have.
+fn lines(digests: &Path) -> usize {
+    let text = std::fs::read_to_string(digests).unwrap_or_default();
+    text.lines().count()
+}
+
+/// Returns a command of `phalanx` for a cluster, which is carried out in the folder of its files.
+fn phalanx(scratch: &Scratch, cluster: &SlurmCluster, words: &[&str]) -> Command {
+    let mut command = scratch.phalanx();
+    cluster.with_settings(&mut command);
+    command.current_dir(scratch.folder()).args(words);
+    command
+}
+
+fn ramp() -> String {
+    let world = tests::repository::root().join("worlds/ramp.sdf");
+    world.to_str().expect("a path of text").to_owned()
+}
+
+#[test]
+fn a_run_is_submitted_followed_and_its_summary_arrives() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let (digests, world) = (scratch.path("digests"), ramp());
+    let mut command = phalanx(&scratch, &cluster, &["run", &world, "--headless"]);
+    command.args(["--slurm", "-N 2 -n 3", "--format=json"]);
+    command.args(["--iterations", ITERATIONS, "--real-time-factor=0"]);
+    command.arg("--digests").arg(&digests);
+    let mut run = scratch.start("run", &mut command);
+    assert_eq!(run.wait_for_long(PATIENCE), 0, "{}", run.stderr());
+    let told = run.stderr();
+    assert!(told.contains("submitted job "), "{told}");
+    assert!(told.contains("3 secondaries on n1, n2"), "{told}");
+    let summary: serde_json::Value = serde_json::from_str(&run.stdout()).expect("JSON");
+    assert_eq!(summary["iterations"].to_string(), ITERATIONS);
+    let digests = std::fs::read_to_string(&digests).expect("the digests");
+    assert_eq!(digests, digests_of_one_process(&scratch));
+    // What is wrong is said before anything is submitted, and by the job what only it finds.
+    let says = |words: &[&str]| {
+        let mut command = phalanx(&scratch, &cluster, &["run", "--headless", "--slurm=-n 2"]);
+        let output = command.args(words).output().expect("phalanx starts");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), told)
+    };
+    let (code, told) = says(&["/nonexistent/world.sdf"]);
+    assert_eq!(code, Some(3), "{told}");
+    assert!(!told.contains("submitted"), "{told}");
+    let (code, told) = says(&[&world, "--digests=/nonexistent/digests"]);
+    assert_eq!(code, Some(3), "{told}");
+    assert!(told.contains("/nonexistent/digests"), "{told}");
+}
+
+#[test]
+fn a_job_whose_time_ends_is_resumed_by_another_with_the_same_digests() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let (digests, world) = (scratch.path("digests"), ramp());
+    let mut command = phalanx(
+        &scratch,
+        &cluster,
+        &["run", &world, "--headless", "--name=r"],
+    );
+    command.args(["--slurm", "-N 2 -n 2 --time=1 --signal=B:TERM@40"]);
+    // It takes longer than a job of one minute is given.
+    command.args(["--iterations", ITERATIONS, "--real-time-factor=0.02"]);
+    command.arg("--digests").arg(&digests);
+    let mut run = scratch.start("run", &mut command);
+    assert_eq!(run.wait_for_long(PATIENCE), 130, "{}", run.stderr());
+    let done = lines(&digests);
+    assert!(
+        done > 0 && done < 2000,
+        "{done} iterations: {}",
+        run.stderr()
+    );
+    let words = ["resume", "r", "--headless", "--slurm=-N 3 -n 3"];
+    let mut resumed = scratch.start("resumed", &mut phalanx(&scratch, &cluster, &words));
+    wait_for("the run goes on", || lines(&digests) > done);
+    let (code, _, err) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(resumed.wait_for_long(PATIENCE), 0, "{}", resumed.stderr());
+    assert!(resumed.stderr().contains("s3"), "{}", resumed.stderr());
+    let digests = std::fs::read_to_string(&digests).expect("the digests");
+    assert_eq!(digests, digests_of_one_process(&scratch));
+}
+
+#[test]
+fn a_node_that_fails_costs_nothing() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let (digests, world) = (scratch.path("digests"), ramp());
+    let mut command = phalanx(
+        &scratch,
+        &cluster,
+        &["run", &world, "--headless", "--name=r"],
+    );
+    command.args(["--slurm", "-N 3 -n 3"]);
+    command.args(["--iterations", ITERATIONS, "--real-time-factor=0.2"]);
+    command.arg("--digests").arg(&digests);
+    let mut run = scratch.start("run", &mut command);
+    wait_for("200 iterations of the job", || lines(&digests) >= 200);
+    cluster.fail("n3");
+    wait_for("its secondary is lost", || {
+        run.stderr().contains("s3 (on n3)")
+    });
+    let (code, _, err) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(run.wait_for_long(PATIENCE), 0, "{}", run.stderr());
     let digests = std::fs::read_to_string(&digests).expect("the digests");
     assert_eq!(digests, digests_of_one_process(&scratch));
 }

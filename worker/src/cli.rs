@@ -36,7 +36,8 @@ pub(crate) struct Cli {
     /// Flags of the role.
     #[command(flatten)]
     role: RoleFlags,
-    /// Where a secondary finds its primary [default: the folder by-hand in your runtime folder]
+    /// Where a secondary finds its primary [default: with --partition, where the local network
+    /// tells; else the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,
     /// The name of a secondary, unique in the run
@@ -107,6 +108,8 @@ pub(crate) enum Request {
     Secondary {
         /// Address of the primary; `None` is that of one that was started by hand.
         connect: Option<Endpoints>,
+        /// Partition of the local network to look for it in, if no address is named.
+        partition: Option<String>,
         /// The name asked for.
         name: PeerName,
         /// Longest time to look for the primary.
@@ -192,6 +195,7 @@ impl Cli {
         ignored.extend(others.map(|(_, name)| name.to_owned()));
         Ok(Request::Secondary {
             connect: self.connect,
+            partition: spec.network.partition,
             name: self.name.unwrap_or_else(name_of_process),
             peer_timeout: spec.network.peer_timeout,
             spin: spec.network.spin,

@@ -21,7 +21,11 @@ use transport::{Arrival, Destination, Link, Waker};
 
 use crate::clock::wall_clock_us;
 use crate::identity;
+use crate::machine;
 use crate::secondary::InputSender;
+
+/// Time for which what was learned of this machine is true enough.
+const MACHINE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The topics of `status` that a heartbeat listens to.
 pub const TOPICS: [&str; 2] = [topic::ANNOUNCE, topic::HEARTBEAT];
@@ -66,6 +70,7 @@ impl HeartbeatThread {
             stepper,
             stop: Arc::clone(&stop),
             beat: Heartbeat::default(),
+            machine_seen_at: None,
             heard_at: Instant::now(),
         };
         let thread = thread::Builder::new()
@@ -97,6 +102,7 @@ struct Heart<L> {
     stepper: InputSender<SecondaryInput>,
     stop: Arc<AtomicBool>,
     beat: Heartbeat,
+    machine_seen_at: Option<Instant>,
     heard_at: Instant,
 }
 
@@ -137,6 +143,7 @@ impl<L: Link> Heart<L> {
         self.beat.sent_at_us = wall_clock_us();
         self.beat.cpu_time_us = identity::cpu_time_us();
         self.beat.memory_bytes = identity::memory_bytes();
+        self.look_at_machine();
         self.beat.work = self.settings.progress.get();
         let bytes = encode(&Envelope {
             version: ProtocolVersion::CURRENT,
@@ -149,6 +156,15 @@ impl<L: Link> Heart<L> {
             .send(Destination::Primary, topic::HEARTBEAT, &bytes)
         {
             tracing::debug!("heartbeat not sent: {error}");
+        }
+    }
+
+    /// Learns the load of this machine, not with every beat.
+    fn look_at_machine(&mut self) {
+        let is_due = |seen: Instant| seen.elapsed() >= MACHINE_INTERVAL;
+        if self.machine_seen_at.is_none_or(is_due) {
+            self.beat.machine = machine::load();
+            self.machine_seen_at = Some(Instant::now());
         }
     }
 

@@ -4,6 +4,7 @@
 //! time ([`primary`], [`secondary`], [`standalone`]), the cells that they step ([`cell_host`],
 //! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
 
+pub mod announcement;
 pub mod audit;
 pub mod clock;
 pub mod commands_file;
@@ -18,6 +19,7 @@ pub mod identity;
 pub mod journaling;
 pub mod limits;
 mod link_frames;
+mod machine;
 pub mod messages_file;
 pub mod meter;
 pub mod output_file;

@@ -41,7 +41,7 @@ use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::trace::Tracer;
 use worker::world_file::{self, LoadedWorlds};
-use worker::{identity, ros, stop_request};
+use worker::{announcement, identity, ros, stop_request};
 
 use cli::{Cli, Request, Run};
 
@@ -80,6 +80,7 @@ fn main() -> ProcessExitCode {
             Request::RosTopics(run) => list_ros_topics(&run),
             Request::Secondary {
                 connect,
+                partition,
                 name,
                 peer_timeout,
                 spin,
@@ -94,7 +95,14 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                let connect = connect.map_or_else(cli::endpoint_by_hand, Ok)?;
+                let connect = match (connect, partition) {
+                    (Some(connect), _) => connect,
+                    (None, Some(partition)) => {
+                        let keys = security.server_keys()?;
+                        announcement::find(&partition, keys.as_ref(), peer_timeout)?
+                    }
+                    (None, None) => cli::endpoint_by_hand()?,
+                };
                 let options = SocketOptions {
                     insecure,
                     spin,
@@ -231,6 +239,7 @@ fn run_primary(
     let (endpoints, _folder) = endpoints_of(run, role)?;
     let (link, publisher, beats) = bind(&endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
+    let _announcer = announcement::announce(&run.spec, link.endpoints(), options.curve.as_ref())?;
     let warning = insecurity(link.endpoints(), options.curve.is_some());
     let mut parts = Parts { warning, ..parts };
     if parts.warning.is_some() {

@@ -14,6 +14,7 @@ use protocol::report::{
     PeerReport, PeerState, PerformerReport, RunState, SecondarySummary, Snapshot, Stats, Summary,
     TopicReport, holder,
 };
+use protocol::secondary_to_primary::MachineLoad;
 use protocol::{
     CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Publisher, Role, SessionTime,
     StopReason, TopicMessage,
@@ -24,6 +25,7 @@ use systems::Survey;
 use absent::Absent;
 
 use crate::identity;
+use crate::machine;
 use crate::meter::Meter;
 use crate::standalone::STANDALONE_NAME;
 
@@ -39,6 +41,7 @@ pub struct Reporter {
     gone: BTreeSet<ModelId>,
     own: PeerInfo,
     own_cpu: (u64, SessionTime),
+    own_machine: Option<MachineLoad>,
     absent: Absent,
     is_insecure: bool,
 }
@@ -53,6 +56,7 @@ impl Reporter {
             own,
             absent: Absent::default(),
             own_cpu: (identity::cpu_time_us(), SessionTime(0)),
+            own_machine: machine::load(),
             is_insecure: false,
         }
     }
@@ -182,6 +186,7 @@ impl Reporter {
                 report = PeerReport {
                     cpu: own.cpu,
                     memory_bytes: own.memory_bytes,
+                    host_load: own.host_load,
                     ..report
                 };
             }
@@ -338,6 +343,7 @@ impl Reporter {
         let cpu = cpu_time.saturating_sub(used) as f64 / elapsed.max(1) as f64;
         if elapsed > 1_000_000 {
             self.own_cpu = (cpu_time, now);
+            self.own_machine = machine::load();
         }
         PeerReport {
             name: self.own.name.clone(),
@@ -361,6 +367,7 @@ impl Reporter {
             blocking: false,
             cpu,
             memory_bytes: identity::memory_bytes(),
+            host_load: self.own_machine.map(Into::into),
             participant: None,
         }
     }
@@ -525,6 +532,7 @@ fn peer_report(
         blocking: false,
         cpu: measured.cpu,
         memory_bytes: member.heartbeat.memory_bytes,
+        host_load: member.heartbeat.machine.map(Into::into),
         participant: None,
     }
 }
@@ -559,6 +567,7 @@ fn participant_report(participant: ParticipantReport) -> PeerReport {
         blocking: is_holding,
         cpu: 0.0,
         memory_bytes: 0,
+        host_load: None,
         participant: Some(participant),
     }
 }

@@ -12,6 +12,7 @@ use crate::digest::Digest;
 use crate::exit::Outcome;
 use crate::id::PeerName;
 use crate::peer::Role;
+use crate::secondary_to_primary::MachineLoad;
 
 pub use clients::{CONNECTIONS_MAX, ClientConnection, Clients, TOPICS_NAMED_MAX};
 pub use history::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Split, StepHistogram};
@@ -192,9 +193,43 @@ pub struct PeerReport {
     pub cpu: f64,
     /// Resident memory \[bytes\].
     pub memory_bytes: u64,
+    /// Load of its machine, if that is known.
+    #[serde(default)]
+    pub host_load: Option<HostLoad>,
     /// Its part in lockstep, if it is a program that takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<ParticipantReport>,
+}
+
+/// Load of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostLoad {
+    /// Load average of the last minute: processes that run or wait for a core.
+    pub load_average: f64,
+    /// Processor cores.
+    pub cores: u32,
+    /// Memory \[bytes\].
+    pub memory_bytes: u64,
+    /// Memory that programs can have without swapping \[bytes\].
+    pub available_bytes: u64,
+}
+
+impl HostLoad {
+    /// Tells whether more processes want to run than there are cores.
+    pub fn is_crowded(&self) -> bool {
+        self.load_average > f64::from(self.cores)
+    }
+}
+
+impl From<MachineLoad> for HostLoad {
+    fn from(load: MachineLoad) -> Self {
+        Self {
+            load_average: f64::from(load.load_milli) / 1e3,
+            cores: load.cores,
+            memory_bytes: load.memory_bytes,
+            available_bytes: load.available_bytes,
+        }
+    }
 }
 
 impl PeerReport {

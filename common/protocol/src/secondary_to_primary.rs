@@ -70,6 +70,22 @@ pub struct Heartbeat {
     pub memory_bytes: u64,
     /// Progress of the stepper, which says nothing while it is busy.
     pub work: WorkProgress,
+    /// Load of its machine, where the system tells it.
+    #[serde(default)]
+    pub machine: Option<MachineLoad>,
+}
+
+/// Load of the machine of a peer, in whole numbers: none that a stranger sends is no number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineLoad {
+    /// Load average of the last minute: processes that run or wait, in thousandths.
+    pub load_milli: u32,
+    /// Processor cores.
+    pub cores: u32,
+    /// Memory \[bytes\].
+    pub memory_bytes: u64,
+    /// Memory that programs can have without swapping \[bytes\].
+    pub available_bytes: u64,
 }
 
 /// Progress of the stepper of a secondary.

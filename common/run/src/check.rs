@@ -32,6 +32,11 @@ pub enum SpecError {
     /// More secondaries than a run may have.
     #[error("a run has at most {SECONDARIES_MAX} secondaries")]
     TooManySecondaries,
+    /// There is nothing that others could reach.
+    #[error(
+        "--announce-lan needs an address that others reach: name it with --bind tcp://0.0.0.0:0"
+    )]
+    Unannounceable,
     /// Secondaries of other machines have nowhere to connect to.
     #[error(
         "secondaries of other machines need an address to connect to: name it with --bind \
@@ -62,6 +67,9 @@ impl RunSpec {
         let has_address = network.is_on_tcp();
         if remote > 0 && !has_address || of_hosts > 0 && network.bind.is_some() && !has_address {
             return Err(SpecError::Unreachable);
+        }
+        if network.announce_lan && network.bind.is_some() && !has_address {
+            return Err(SpecError::Unannounceable);
         }
         let record = &self.record;
         if record.file.is_some() && record.states && record.format == RecordFormat::Ros2 {

@@ -85,6 +85,12 @@ pub fn check_host_name(name: &str) -> Result<(), HostError> {
 }
 
 impl HostList {
+    /// Returns a list of hosts, each with its number of secondaries.
+    pub fn of(hosts: impl IntoIterator<Item = (String, u32)>) -> Self {
+        let host = |(name, slots)| (name, Some(slots));
+        Self(hosts.into_iter().map(host).collect())
+    }
+
     /// Returns the hosts of the list: each as a section of the run file says, or as one that
     /// nothing is said of.
     pub fn with_sections(&self, sections: &[Host]) -> Vec<Host> {
@@ -162,6 +168,13 @@ mod tests {
         check("a", &[("a", 1)]);
         check("a,b:4,user@c", &[("a", 1), ("b", 4), ("user@c", 1)]);
         check("fe80::1%eth0, [::1]:2", &[("fe80::1%eth0", 1), ("::1", 2)]);
+    }
+
+    #[test]
+    fn a_list_is_made_of_hosts_with_their_slots() {
+        let list = HostList::of([("a".to_owned(), 2), ("::1".to_owned(), 1)]);
+        assert_eq!(list.to_string(), "a:2,[::1]:1");
+        assert_eq!(list.to_string().parse(), Ok(list));
     }
 
     #[test]

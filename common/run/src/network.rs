@@ -56,6 +56,11 @@ pub struct Network {
     /// Way to hosts.
     #[serde(with = "crate::values::word")]
     pub host_access: HostAccess,
+    /// True if the run is announced on the local network.
+    pub announce_lan: bool,
+    /// Partition in which it is announced, or in which a secondary looks for its primary; `None` is
+    /// that of all who name none.
+    pub partition: Option<String>,
     /// Time between two heartbeats of a peer.
     #[serde(rename = "heartbeat_interval_ms", with = "values::milliseconds")]
     pub heartbeat_interval: Duration,
@@ -112,6 +117,15 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "How secondaries are started on hosts; auto is srun in a Slurm job of several tasks, \
              whose nodes are the hosts if none are named")
         .only(Audience::Launcher),
+    Setting::of_run("network", "announce_lan", Kind::Flag)
+        .flag("announce-lan", "BOOL",
+            "Tell the local network where the primary is reached, by mDNS: who finds it needs a key \
+             all the same"),
+    Setting::of_run("network", "partition", Kind::RunName)
+        .flag("partition", "NAME",
+            "The part of the local network that the run is announced in; a secondary looks there \
+             for its primary")
+        .unset("default"),
     Setting::personal("network", "heartbeat_interval_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
         .flag("heartbeat-interval-ms", "MS", "Time between heartbeats"),
     Setting::personal("network", "heartbeat_timeout_ms", Kind::Whole(1, HEARTBEAT_MAX_MS))
@@ -145,6 +159,8 @@ impl Default for Network {
             copy_worker: false,
             ssh_command: "ssh".to_owned(),
             host_access: HostAccess::Auto,
+            announce_lan: false,
+            partition: None,
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             peer_timeout: Duration::from_secs(30),
@@ -158,6 +174,14 @@ impl Default for Network {
 }
 
 impl Network {
+    /// Partition of runs that name none.
+    pub const DEFAULT_PARTITION: &str = "default";
+
+    /// Returns the partition that the run is announced in.
+    pub fn partition(&self) -> &str {
+        self.partition.as_deref().unwrap_or(Self::DEFAULT_PARTITION)
+    }
+
     /// Tells whether a silent peer has missed more than one heartbeat when it counts as lost.
     pub fn has_time_for_heartbeats(&self) -> bool {
         self.heartbeat_timeout >= 2 * self.heartbeat_interval

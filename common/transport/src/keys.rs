@@ -151,7 +151,8 @@ impl ServerKeys {
         Ok(Self(keys))
     }
 
-    pub(crate) fn all(&self) -> &[PublicKey] {
+    /// Returns all of them.
+    pub fn all(&self) -> &[PublicKey] {
         &self.0
     }
 

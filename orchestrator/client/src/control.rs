@@ -436,7 +436,11 @@ impl ControlOptions {
             .filter_map(|(name, is_given)| is_given.then_some(name))
     }
 
-    fn check(&self, verb: &Verb) -> Result<(), ParseControlError> {
+    /// Checks that all options that are given go with a command.
+    ///
+    /// # Errors
+    /// Fails with the first that does not.
+    pub fn check(&self, verb: &Verb) -> Result<(), ParseControlError> {
         let Some(wrong) = self.given().find(|name| !verb.options.contains(name)) else {
             return Ok(());
         };

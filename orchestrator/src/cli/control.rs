@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::Args;
-use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
+use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, own_verb};
+use run::{HostError, HostList, check_host_name};
 
 use super::{KeyArguments, TableFormat, parse_seconds};
+use crate::owner_socket::HostChange;
 
 /// The arguments of `phalanx ctl`.
 #[derive(Debug, Args)]
@@ -34,39 +36,124 @@ pub struct CtlArguments {
 /// Commands whose answer is a table.
 const LISTS: [&str; 2] = ["clients", "participants"];
 
+/// Commands that the process that owns a run carries out, and no primary.
+const HOST_VERBS: &[Verb] = &[
+    own_verb(ADD_HOST, "HOST[:N]", "start secondaries on a host over ssh"),
+    own_verb(DRAIN_HOST, "HOST", "let a host's secondaries leave"),
+];
+
+const ADD_HOST: &str = "add-host";
+const DRAIN_HOST: &str = "drain-host";
+
+/// A command of `phalanx ctl`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CtlCommand {
+    /// For the primary of the run.
+    OfRun(Asked),
+    /// For the process that owns the run.
+    OfHosts(HostChange),
+}
+
+/// Words of `phalanx ctl` that are no command.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CtlError {
+    /// No word names a command.
+    #[error("no command in {words:?}: use [RUN] {}", verb_names())]
+    NoCommand {
+        /// The words.
+        words: String,
+    },
+    /// Words or options that do not go with their command.
+    #[error(transparent)]
+    Words(#[from] ParseControlError),
+    /// A word that is no host.
+    #[error("{0} {1}")]
+    Host(&'static str, #[source] HostError),
+}
+
+/// Tells whether a word is a command of `phalanx ctl`.
+pub fn is_verb(word: &str) -> bool {
+    verbs().any(|verb| verb.name == word)
+}
+
+/// Returns all commands of `phalanx ctl`.
+pub fn verbs() -> impl Iterator<Item = &'static Verb> {
+    VERBS.iter().chain(HOST_VERBS)
+}
+
+fn verb_names() -> String {
+    let names: Vec<&str> = verbs().map(|verb| verb.name).collect();
+    names.join(", ")
+}
+
 impl CtlArguments {
     /// Returns the run, if one is named, and the command for it.
     ///
     /// # Errors
     /// Fails if the words are no command.
-    pub fn parse(&self) -> Result<(Option<&str>, Asked), ParseControlError> {
+    pub fn parse(&self) -> Result<(Option<&str>, CtlCommand), CtlError> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let parse = |verb: &str, rest: &[&str]| {
-            if self.format == Some(TableFormat::Csv) && !LISTS.contains(&verb) {
-                let owner = LISTS.join(" and ");
-                return Err(ParseControlError::OptionOfAnother("format csv", owner));
-            }
-            control::parse(verb, rest, &self.options)
-        };
         match words.as_slice() {
-            [run, verb, rest @ ..] if control::is_verb(verb) => match parse(verb, rest) {
-                Ok(asked) => Ok((Some(*run), asked)),
+            [run, verb, rest @ ..] if is_verb(verb) => match self.parse_verb(verb, rest) {
+                Ok(command) => Ok((Some(*run), command)),
                 // What looks like a command may be the name of a level or a model.
-                Err(error) => match parse(run, &words[1..]) {
-                    Ok(asked) => Ok((None, asked)),
+                Err(error) => match self.parse_verb(run, &words[1..]) {
+                    Ok(command) => Ok((None, command)),
                     Err(_) => Err(error),
                 },
             },
-            [verb, rest @ ..] if control::is_verb(verb) => Ok((None, parse(verb, rest)?)),
-            _ => Err(ParseControlError::no_command(&words.join(" "))),
+            [verb, rest @ ..] if is_verb(verb) => Ok((None, self.parse_verb(verb, rest)?)),
+            _ => Err(CtlError::NoCommand {
+                words: words.join(" "),
+            }),
         }
     }
+
+    fn parse_verb(&self, verb: &str, rest: &[&str]) -> Result<CtlCommand, CtlError> {
+        if self.format == Some(TableFormat::Csv) && !LISTS.contains(&verb) {
+            let owner = LISTS.join(" and ");
+            return Err(ParseControlError::OptionOfAnother("format csv", owner).into());
+        }
+        match HOST_VERBS.iter().find(|known| known.name == verb) {
+            Some(known) => {
+                self.options.check(known)?;
+                parse_host(known.name, rest).map(CtlCommand::OfHosts)
+            }
+            None => Ok(CtlCommand::OfRun(control::parse(
+                verb,
+                rest,
+                &self.options,
+            )?)),
+        }
+    }
+}
+
+fn parse_host(verb: &'static str, words: &[&str]) -> Result<HostChange, CtlError> {
+    let host = match words {
+        [host] => *host,
+        [] => {
+            let wanted = "a host, as ssh takes its name";
+            return Err(ParseControlError::Missing(verb.to_owned(), wanted).into());
+        }
+        [host, other, ..] => {
+            let (other, host) = ((*other).to_owned(), (*host).to_owned());
+            return Err(ParseControlError::Superfluous(other, host).into());
+        }
+    };
+    let wrong = |error| CtlError::Host(verb, error);
+    if verb == ADD_HOST {
+        host.parse::<HostList>().map_err(wrong)?;
+        return Ok(HostChange::Add(host.to_owned()));
+    }
+    let name = host.trim_start_matches('[').trim_end_matches(']');
+    check_host_name(name).map_err(wrong)?;
+    Ok(HostChange::Drain(name.to_owned()))
 }
 
 /// Returns the list of commands that follows the options in `--help`.
 fn commands_help() -> String {
     let mut text = "Commands:\n".to_owned();
-    for verb in VERBS {
+    for verb in verbs() {
         let words = format!("{} {}", verb.name, verb.argument);
         let _ = writeln!(text, "  {:<32} {}", words.trim_end(), verb.text);
     }
@@ -84,7 +171,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, CliCommand};
 
-    fn control(line: &str) -> Result<(Option<String>, Command), ParseControlError> {
+    fn parse(line: &str) -> Result<(Option<String>, CtlCommand), CtlError> {
         let words = ["phalanx", "ctl"]
             .into_iter()
             .chain(line.split_whitespace());
@@ -92,9 +179,47 @@ mod tests {
         let Some(CliCommand::Ctl(arguments)) = Cli::try_parse_from(words).unwrap().command else {
             panic!("ctl was not named")
         };
-        let (run, asked) = arguments.parse()?;
-        let command = asked.load(false).expect("no file is named");
+        let (run, command) = arguments.parse()?;
         Ok((run.map(str::to_owned), command))
+    }
+
+    fn control(line: &str) -> Result<(Option<String>, Command), CtlError> {
+        let (run, command) = parse(line)?;
+        let CtlCommand::OfRun(asked) = command else {
+            panic!("{line} is about hosts")
+        };
+        Ok((run, asked.load(false).expect("no file is named")))
+    }
+
+    #[test]
+    fn hosts_are_added_and_drained() {
+        let check = |line: &str, run: Option<&str>, change: HostChange| {
+            let parsed = parse(line).unwrap();
+            let expected = (run.map(str::to_owned), CtlCommand::OfHosts(change));
+            assert_eq!(parsed, expected, "{line}");
+        };
+        check("add-host a", None, HostChange::Add("a".to_owned()));
+        check(
+            "r add-host me@a:4",
+            Some("r"),
+            HostChange::Add("me@a:4".to_owned()),
+        );
+        check("drain-host a", None, HostChange::Drain("a".to_owned()));
+        check(
+            "r drain-host [::1]",
+            Some("r"),
+            HostChange::Drain("::1".to_owned()),
+        );
+        let refused = |line: &str, part: &str| {
+            let error = parse(line).unwrap_err().to_string();
+            assert!(error.contains(part), "{line}: {error}");
+        };
+        refused("add-host", "needs a host");
+        refused("drain-host a b", "is not understood after");
+        refused("add-host a:0", "a host has 1 to 1000 secondaries");
+        refused("drain-host a:2;b", "no name of a host");
+        refused("add-host a --name b", "--name goes with spawn alone");
+        refused("r fly", "add-host");
     }
 
     fn check(line: &str, run: Option<&str>, command: Command) {
@@ -310,7 +435,9 @@ mod tests {
         let Some(CliCommand::Ctl(arguments)) = cli.command else {
             panic!("ctl was not named")
         };
-        let (_, asked) = arguments.parse().unwrap();
+        let (_, CtlCommand::OfRun(asked)) = arguments.parse().unwrap() else {
+            panic!("a host was meant")
+        };
         let Command::Spawn(request) = asked.load(false).unwrap() else {
             panic!("spawn was not asked for")
         };

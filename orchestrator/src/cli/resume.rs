@@ -31,6 +31,9 @@ pub struct ResumeArguments {
     /// No view: print the run's name as soon as it is started, and leave it running
     #[arg(long)]
     pub detach: bool,
+    /// Go on as a job of Slurm, submitted with these options of sbatch, such as "-N 4 -n 8"
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub slurm: Option<String>,
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap_complete::Shell;
-use client::control::{Named, VERBS, is_verb};
+use client::control::Named;
 use lockstep::services;
 use protocol::primary_to_client::Reply;
 use protocol::report::Snapshot;
@@ -14,7 +14,8 @@ use protocol::{Command, ExitCode, Role};
 use super::target::{self, Target};
 use super::{CommandResult, output, runtime, world_file};
 use crate::cli;
-use crate::cli::KeyArguments;
+use crate::cli::{KeyArguments, is_verb, verbs};
+use crate::launch::launched::Launched;
 use crate::run_directory::Runs;
 
 /// Time that the primary may take: someone waits for it with a finger on the key.
@@ -36,6 +37,7 @@ enum Source {
     Keys,
     Joints,
     Links,
+    Hosts,
 }
 
 /// Kinds of words that may come next, and the run that is asked for names.
@@ -136,9 +138,10 @@ fn next_of_control<'a>(rest: &[&'a str]) -> Next<'a> {
         }
         _ => return Next::default(),
     };
-    let takes = VERBS.iter().find(|known| known.name == verb);
+    let takes = verbs().find(|known| known.name == verb);
     let named = takes.and_then(|known| known.takes.get(words.len()));
     let source = match (verb, words.len()) {
+        ("add-host" | "drain-host", 0) => Some(Source::Hosts),
         ("set-joint", 0) => Some(Source::Joints),
         ("attach" | "detach", 0 | 1) | ("apply-wrench", 0) => Some(Source::Links),
         _ => named.map(|named| match named {
@@ -160,7 +163,7 @@ fn gather(source: Source, next: &Next<'_>) -> Vec<String> {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     match source {
         Source::Words(words) => owned(words),
-        Source::Verbs => VERBS.iter().map(|verb| verb.name.to_owned()).collect(),
+        Source::Verbs => verbs().map(|verb| verb.name.to_owned()).collect(),
         Source::Runs => {
             let runs = Runs::open()
                 .and_then(|runs| runs.list())
@@ -208,6 +211,7 @@ fn gather(source: Source, next: &Next<'_>) -> Vec<String> {
             }
             _ => Vec::new(),
         },
+        Source::Hosts => hosts(next.run),
         Source::Joints => parts(next.run, |model| {
             model
                 .joints
@@ -245,6 +249,20 @@ fn snapshot(run: Option<&str>) -> Option<Box<Snapshot>> {
 
 fn from_snapshot(run: Option<&str>, names: impl FnOnce(Snapshot) -> Vec<String>) -> Vec<String> {
     snapshot(run).map_or_else(Vec::new, |snapshot| names(*snapshot))
+}
+
+/// Returns the hosts of a run of this machine, and those of which its run file says more.
+fn hosts(run: Option<&str>) -> Vec<String> {
+    let found = target::find(run, &KeyArguments::default())
+        .ok()
+        .and_then(|target| target.found);
+    let launched = found.and_then(|found| Launched::read(&found.launch_file()).ok());
+    let Some(launched) = launched else {
+        return Vec::new();
+    };
+    let spec = launched.plan.spec;
+    let hosts = spec.used_hosts().into_iter().chain(spec.hosts);
+    hosts.map(|host| host.name).collect()
 }
 
 /// Returns parts of the models in the files of a run of this machine as `MODEL::PART`.
@@ -299,6 +317,7 @@ mod tests {
         check("ctl a", Some("a"), &[Source::Verbs]);
         check("ctl a remove", Some("a"), &[Source::Performers]);
         check("ctl move-cell west", None, &[Source::Secondaries]);
+        check("ctl r drain-host", Some("r"), &[Source::Hosts]);
         check("ctl set-joint", None, &[Source::Joints]);
         check("ctl a attach x::l", Some("a"), &[Source::Links]);
         check("ctl play", None, &[]);

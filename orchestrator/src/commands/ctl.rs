@@ -1,6 +1,7 @@
 //! `phalanx ctl`: one command to a run, and back when it has taken effect.
 
 mod clients;
+mod hosts;
 mod participants;
 
 use client::AskError;
@@ -10,15 +11,19 @@ use protocol::{Command, ExitCode};
 use serde_json::json;
 
 use super::{CommandResult, Failed, output, runtime, target};
-use crate::cli::{CtlArguments, TableFormat};
+use crate::cli::{CtlArguments, CtlCommand, TableFormat};
 use crate::run_directory::now_unix_s;
 
 /// Sends one command and waits until it has taken effect.
 pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
-    let (run, asked) = arguments
+    let (run, command) = arguments
         .parse()
         .map_err(|error| Failed::new(ExitCode::Usage, error))?;
     let target = target::find(run, &arguments.keys)?;
+    let asked = match command {
+        CtlCommand::OfRun(asked) => asked,
+        CtlCommand::OfHosts(change) => return hosts::change(&target, change, arguments),
+    };
     let loaded = asked.load(true);
     let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     let is_json = arguments.format == Some(TableFormat::Json);

@@ -65,6 +65,11 @@ pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
+/// Writes the lines of a text to stderr.
+pub(super) fn note_lines(text: &str) {
+    text.lines().for_each(note);
+}
+
 /// Writes a line to a terminal on stderr in the place of the last one written so; what does not fit
 /// in its width is left out.
 pub(super) fn rewrite(line: &str) {

@@ -1,7 +1,9 @@
 //! `phalanx ps`: the runs of this machine, and how far the living ones are.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use ::lan::LanRun;
 use client::units::age;
 use client::{Connection, News, Reach};
 use protocol::report::{RunState, Stats};
@@ -20,6 +22,9 @@ use view::show::table::Table;
 /// Time for which primaries are listened to, all at the same time; they tell their figures far more
 /// often.
 const GLANCE_TIME: Duration = Duration::from_millis(500);
+
+/// Time for which the local network is listened to.
+const LAN_TIME: Duration = Duration::from_secs(2);
 
 /// Number of living runs that are listened to; of more, the newest.
 const GLANCES_MAX: usize = 64;
@@ -47,6 +52,9 @@ struct ListedRun<'a> {
 
 /// Lists the runs, the newest first.
 pub(super) fn ps(arguments: &PsArguments) -> CommandResult {
+    if arguments.lan {
+        return lan(arguments.format);
+    }
     let runs = Runs::open()
         .and_then(|runs| runs.list())
         .map_err(anyhow::Error::new)?;
@@ -55,6 +63,54 @@ pub(super) fn ps(arguments: &PsArguments) -> CommandResult {
         Format::Text => output::print(&table(&runs, now_unix_s())),
         Format::Json => output::print_json(&runs.iter().map(listed).collect::<Vec<_>>()),
     }
+}
+
+/// A run of the local network, as it is listed.
+#[derive(Debug, Serialize)]
+struct ListedLanRun<'a> {
+    name: &'a str,
+    host: &'a str,
+    partition: &'a str,
+    /// Where it is reached, the likeliest first.
+    endpoints: Vec<String>,
+    /// The beginning of the public key of its primary.
+    #[serde(rename = "key")]
+    fingerprint: Option<&'a str>,
+    version: &'a str,
+}
+
+/// Lists the runs that are announced on the local network. Nothing of that is proven.
+fn lan(format: Format) -> CommandResult {
+    let runs = ::lan::list(LAN_TIME).map_err(anyhow::Error::new)?;
+    let endpoint = |run: &LanRun, ip: &IpAddr| format!("tcp://{}", SocketAddr::new(*ip, run.port));
+    let endpoints = |run: &LanRun| -> Vec<String> {
+        let addresses = run.addresses.iter();
+        addresses.map(|ip| endpoint(run, ip)).collect()
+    };
+    if format == Format::Json {
+        let listed = runs.iter().map(|run| ListedLanRun {
+            name: &run.run,
+            host: &run.host,
+            partition: &run.partition,
+            endpoints: endpoints(run),
+            fingerprint: run.fingerprint.as_deref(),
+            version: &run.version,
+        });
+        return output::print_json(&listed.collect::<Vec<_>>());
+    }
+    let mut table = Table::new(&["RUN", "HOST", "PARTITION", "KEY", "VERSION", "ENDPOINT"]);
+    for run in &runs {
+        let first = endpoints(run).into_iter().next();
+        table.row([
+            run.run.clone(),
+            run.host.clone(),
+            run.partition.clone(),
+            run.fingerprint.clone().unwrap_or_else(|| "none".to_owned()),
+            run.version.clone(),
+            first.unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    output::print(&table.render())
 }
 
 /// Listens to the primaries of living runs, each for a moment.

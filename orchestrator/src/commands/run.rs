@@ -9,6 +9,7 @@ mod console;
 mod event_file;
 mod exit_report;
 mod headless;
+mod host_changes;
 mod process_events;
 mod progress;
 mod run_daemon;
@@ -22,6 +23,7 @@ use std::path::Path;
 use protocol::ExitCode;
 
 use super::output;
+use super::slurm_job::{self, Watching};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, runtime};
 use crate::cli::{Format, ResumeArguments, RunArguments};
@@ -31,11 +33,12 @@ use crate::launch::launched::Launched;
 use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
 use console::Console;
 use event_file::{EventFile, is_stdout};
-use running::{LiveRun, Signals};
+use running::LiveRun;
 use settings::Settings;
 
 pub(super) use progress::has_begun;
 pub(super) use run_daemon::{keep, keep_resumed};
+pub(super) use running::Signals;
 pub(super) use summary_text::describe;
 
 /// The hidden commands that own a run away from any terminal.
@@ -56,6 +59,9 @@ pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult
             "--format json is for runs without a view: use --headless or --detach, too",
         ));
     }
+    if let Some(options) = &arguments.slurm {
+        return run_in_job(arguments, words, options);
+    }
     if arguments.headless {
         let settings = Settings::resolve(arguments)?;
         return run_here(&settings, format);
@@ -71,8 +77,35 @@ pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult
     attached::run(KEEP, words, &settings.config)
 }
 
+/// Runs a world as a job of Slurm: what is wrong with it is said before that is submitted.
+fn run_in_job(arguments: &RunArguments, words: &[OsString], options: &str) -> CommandResult {
+    let settings = Settings::resolve(arguments)?;
+    let mut words = slurm_job::words_of_job("run", words);
+    let name = match settings.config.spec.run.name {
+        Some(name) => name,
+        None => {
+            let name = format!("{}-{}", settings.stem, slurm_job::JOB_NUMBER);
+            words.push_str(&format!(" --name \"{name}\""));
+            name
+        }
+    };
+    slurm_job::run(
+        &words,
+        &name,
+        options,
+        Watching::of(arguments.headless, arguments.detach),
+    )
+}
+
 /// Goes on with a run: in this process without a view, else in a run daemon.
 pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> CommandResult {
+    if let Some(options) = &arguments.slurm {
+        let name = arguments.run.as_ref();
+        let name = name.ok_or_else(|| usage("--slurm needs the name of the run that goes on"))?;
+        let words = slurm_job::words_of_job("resume", words);
+        let watching = Watching::of(arguments.headless, arguments.detach);
+        return slurm_job::run(&words, name, options, watching);
+    }
     if arguments.headless {
         let (own, launched) = Owned::again(arguments)?;
         return stay_with(arguments.format, |signals| {

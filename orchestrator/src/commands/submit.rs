@@ -42,7 +42,7 @@ pub(super) fn submit(arguments: &SubmitArguments) -> CommandResult {
 }
 
 /// Returns the exit code of a run that has a number; others are failures.
-fn exit_code(code: i32) -> ExitCode {
+pub(super) fn exit_code(code: i32) -> ExitCode {
     let all = [
         ExitCode::Usage,
         ExitCode::Configuration,
@@ -60,10 +60,13 @@ fn script(arguments: &SubmitArguments) -> Result<String, Failed> {
     let program = std::env::current_exe().context("this program has no path")?;
     let folder = std::env::current_dir().context("the working directory is gone")?;
     let words: Vec<String> = arguments.words.iter().map(quoted).collect();
-    Ok(text(&program, &folder, &words.join(" ")))
+    let words = format!("run --headless {}", words.join(" "));
+    Ok(text(&program, &folder, &words))
 }
 
-fn text(program: &Path, folder: &Path, words: &str) -> String {
+/// Returns the batch script that has a program do something in a folder, in words as a shell takes
+/// them.
+pub(super) fn text(program: &Path, folder: &Path, words: &str) -> String {
     format!(
         "#!/bin/sh\n\
          #SBATCH --job-name=phalanx\n\
@@ -71,15 +74,17 @@ fn text(program: &Path, folder: &Path, words: &str) -> String {
          # A minute before the job's time ends, the run is interrupted: its journal has all of\n\
          # it, and `phalanx resume` goes on in another job.\n\
          #SBATCH --signal=B:TERM@60\n\
+         # A node that fails is a lost secondary, and no reason to end the job.\n\
+         #SBATCH --no-kill\n\
          cd {}\n\
-         exec {} run --headless {words}\n",
+         exec {} {words}\n",
         quoted(folder.as_os_str()),
         quoted(program.as_os_str()),
     )
 }
 
 /// Returns a word as a shell takes it.
-fn quoted(word: &(impl AsRef<std::ffi::OsStr> + ?Sized)) -> String {
+pub(super) fn quoted(word: &(impl AsRef<std::ffi::OsStr> + ?Sized)) -> String {
     format!(
         "'{}'",
         word.as_ref().to_string_lossy().replace('\'', "'\\''")
@@ -95,7 +100,7 @@ mod tests {
         let script = text(
             Path::new("/opt/phalanx"),
             Path::new("/home/it's me"),
-            "'a b.sdf'",
+            "run --headless 'a b.sdf'",
         );
         assert!(script.starts_with("#!/bin/sh\n#SBATCH "), "{script}");
         assert!(script.contains("\ncd '/home/it'\\''s me'\n"), "{script}");

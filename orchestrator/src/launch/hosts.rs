@@ -153,7 +153,18 @@ pub enum HostProblem {
 /// # Errors
 /// Fails with all problems of all hosts.
 pub fn prepare(spec: &RunSpec, worker: &Path) -> Result<Vec<PreparedHost>, Vec<HostProblem>> {
-    let hosts = spec.used_hosts();
+    prepare_these(spec, spec.used_hosts(), worker)
+}
+
+/// Does the same for some hosts alone.
+///
+/// # Errors
+/// Fails with all problems of all of them.
+pub fn prepare_these(
+    spec: &RunSpec,
+    hosts: Vec<Host>,
+    worker: &Path,
+) -> Result<Vec<PreparedHost>, Vec<HostProblem>> {
     if hosts.is_empty() {
         return Ok(Vec::new());
     }

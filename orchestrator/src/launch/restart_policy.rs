@@ -52,12 +52,22 @@ pub(super) struct RestartPolicy {
     pub(super) was_replaced: bool,
     /// Reason why it is not started again.
     pub(super) refused: Option<RestartError>,
+    /// True if the run does not count on it: it is new and has not joined, or it is to leave.
+    pub(super) is_apart: bool,
     started: Option<Instant>,
     restarts: VecDeque<Instant>,
     refusals: u32,
 }
 
 impl RestartPolicy {
+    /// Returns the state of a process that the run does not count on.
+    pub(super) fn apart() -> Self {
+        Self {
+            is_apart: true,
+            ..Self::default()
+        }
+    }
+
     /// Returns when something is to be done; nothing is started while restarts are held.
     pub(super) fn next(&self, holds_restarts: bool) -> Option<Instant> {
         let due = self.due.filter(|_| !holds_restarts);

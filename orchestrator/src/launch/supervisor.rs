@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::WorkerCommand;
 use super::death::{Death, UNREACHABLE, last_words};
+use super::hosts::RemoteStart;
 use super::process::{Process, SpawnError};
 use super::restart_policy::{REPLACE_GRACE, RestartPolicy};
 use crate::run_directory::WorkerRecord;
@@ -123,6 +124,76 @@ impl Supervisor {
         })
     }
 
+    /// Starts further processes. The run does not count on them: their end is no failure of it,
+    /// and they are not started again, until [`Supervisor::count_on`].
+    ///
+    /// # Errors
+    /// Fails if one cannot be started; those that were are killed.
+    pub fn add(&mut self, commands: &[WorkerCommand]) -> Result<(), SpawnError> {
+        let spawn = |command| Process::spawn(&self.program, command, &self.logs, &self.lines);
+        let processes: Vec<Process> = commands.iter().map(spawn).collect::<Result<_, _>>()?;
+        let upkeep = processes.iter().map(|_| RestartPolicy::apart());
+        self.upkeep.extend(upkeep);
+        self.processes.extend(processes);
+        self.commands.extend_from_slice(commands);
+        Ok(())
+    }
+
+    /// Has the run count on a process that was added.
+    pub fn count_on(&mut self, name: &str) {
+        if let Some(index) = self.index(name) {
+            self.upkeep[index].is_apart = false;
+        }
+    }
+
+    /// Lets a process end without being a loss: it is not started again.
+    pub fn let_go(&mut self, name: &str) {
+        if let Some(index) = self.index(name) {
+            let upkeep = &mut self.upkeep[index];
+            upkeep.is_apart = true;
+            (upkeep.due, upkeep.replace_at, upkeep.refused) = (None, None, None);
+        }
+    }
+
+    /// Ends a process: cuts its lifeline and asks it to end.
+    pub fn end_one(&mut self, name: &str) {
+        if let Some(index) = self.index(name) {
+            self.processes[index].cut_lifeline();
+            self.processes[index].signal(Signal::TERM);
+        }
+    }
+
+    /// Forgets a process for good, and kills it if it still lives.
+    pub fn forget(&mut self, name: &str) {
+        if let Some(index) = self.index(name) {
+            self.processes.remove(index);
+            self.upkeep.remove(index);
+            self.commands.remove(index);
+        }
+    }
+
+    /// Tells whether a process is known and has not ended.
+    pub fn is_running(&self, name: &str) -> bool {
+        let index = self.index(name);
+        index.is_some_and(|index| self.processes[index].status().is_none())
+    }
+
+    /// Returns the names of all processes but the first, each with the machine that it is on if
+    /// that is another one.
+    pub fn others(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let others = self.commands.iter().skip(1);
+        others.map(|command| {
+            let host = command.remote.as_ref().map(RemoteStart::host);
+            (command.name.as_str(), host)
+        })
+    }
+
+    /// Returns the index of a process other than the first.
+    fn index(&self, name: &str) -> Option<usize> {
+        let mut others = self.commands.iter().enumerate().skip(1);
+        others.find_map(|(index, command)| (command.name == name).then_some(index))
+    }
+
     /// Returns who the processes are.
     pub fn workers(&self) -> Vec<WorkerRecord> {
         self.processes.iter().filter_map(record).collect()
@@ -198,6 +269,7 @@ impl Supervisor {
         if self.may_restart()
             && let Some(upkeep) = index.and_then(|index| self.upkeep.get_mut(index + 1))
             && !upkeep.is_ended
+            && !upkeep.is_apart
         {
             let at = Instant::now() + REPLACE_GRACE;
             upkeep.replace_at.get_or_insert(at);
@@ -279,6 +351,9 @@ impl Supervisor {
             name: name.clone(),
         };
         let now = Instant::now();
+        if upkeep.is_apart {
+            return Some(Change::Ended(death));
+        }
         match self.policy {
             LossPolicy::Stop => {
                 let exit = RunExit::Unnoticed { name, status };

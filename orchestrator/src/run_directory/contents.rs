@@ -26,7 +26,7 @@ const NAMES: [&str; 11] = [
 ];
 
 /// Other names that it gives.
-const MORE_NAMES: [&str; 9] = [
+const MORE_NAMES: [&str; 10] = [
     "audit.log",
     "audit.log.1",
     "world.sdf",
@@ -36,6 +36,7 @@ const MORE_NAMES: [&str; 9] = [
     "step",
     "status",
     "data",
+    "owner",
 ];
 
 /// Tells whether a run may begin in a folder that is there: it is empty, or a run's.

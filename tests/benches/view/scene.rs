@@ -132,6 +132,7 @@ fn peers(tenth: u64) -> Vec<PeerReport> {
         blocking: index == tenth / 10 % PEERS,
         cpu: wave(tenth, index),
         memory_bytes: 48 << 20,
+        host_load: None,
         participant: None,
     };
     let primary = peer(PeerName::primary(), Role::Primary, PEERS);

@@ -6,7 +6,7 @@ use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
 use protocol::participant::{self, AbsencePolicy, AnswerBarrier, JoinBarrier};
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::report::divergence::{DivergenceReport, FoundBy};
-use protocol::secondary_to_primary::{CaughtUp, CellAck, Heartbeat, Loaded, StepAck};
+use protocol::secondary_to_primary::{CaughtUp, CellAck, Heartbeat, Loaded, MachineLoad, StepAck};
 use protocol::{
     CellId, ClientToPrimary, Command, DataBatch, Digest, Envelope, Iteration, Outcome, PeerName,
     ProtocolVersion, Publisher, RequestId, Role, RosMessage, SecondaryToPrimary, Sequence,
@@ -471,6 +471,12 @@ pub(super) fn of_secondaries() -> Vec<(&'static str, SecondaryToPrimary)> {
                 cpu_time_us: most,
                 memory_bytes: most,
                 work,
+                machine: Some(MachineLoad {
+                    load_milli: u32::MAX,
+                    cores: 0,
+                    memory_bytes: 0,
+                    available_bytes: most,
+                }),
             }),
         ),
         ("ack", SecondaryToPrimary::StepAck(Arc::new(ack.clone()))),

@@ -103,13 +103,18 @@ impl SecurityFlags {
         Ok(Some(Curve::Primary { key, authorized }))
     }
 
+    /// Reads the keys that the primary of a secondary may prove.
+    pub(crate) fn server_keys(&self) -> anyhow::Result<Option<ServerKeys>> {
+        let given = self.server_key.as_deref().map(ServerKeys::of_text_or_file);
+        given.transpose().context("--server-key is no key")
+    }
+
     /// Reads the keys of a secondary.
     pub(crate) fn of_secondary(&self, connect: &Endpoints) -> anyhow::Result<Option<Curve>> {
-        let (Some(path), Some(primary)) = (&self.key, &self.server_key) else {
+        let (Some(path), Some(primary)) = (&self.key, self.server_keys()?) else {
             return Ok(None);
         };
         warn_of_ipc(Some(connect));
-        let primary = ServerKeys::of_text_or_file(primary).context("--server-key is no key")?;
         let key = self.key(path)?;
         Ok(Some(Curve::Peer { key, primary }))
     }

@@ -6,7 +6,8 @@ use run::{Audience, Given, RunSpec, Setting, flags};
 use super::UsageError;
 
 /// Settings that are about a process of its own, which a secondary takes, too.
-const OF_SECONDARIES: [&str; 3] = [
+const OF_SECONDARIES: [&str; 4] = [
+    "network.partition",
     "network.peer_timeout_s",
     "network.spin_us",
     "security.insecure",

@@ -59,6 +59,7 @@ mod tests {
             blocking: false,
             cpu: 0.0,
             memory_bytes: 0,
+            host_load: None,
             participant: None,
         }
     }

@@ -7,6 +7,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::console::Console;
 use super::event_file::EventFile;
+use super::host_changes;
 use super::process_events;
 use super::progress::{RunProgress, is_worth_showing};
 use super::run_daemon::Word;
@@ -37,10 +38,13 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
                     return Ending::Exit(exit);
                 }
             }
+            event = run.hosts.event() => host_changes::on_event(run, event, console),
             () = run.signals.ends() => return Ending::Interrupted,
             feeds = run.observer.feed() => {
                 note(&mut run.known, &mut run.events, &feeds, console);
                 process_events::on_feeds(run, &feeds, console);
+                host_changes::on_feeds(run, &feeds);
+                host_changes::advance(run, console);
                 if run.known.has_begun() {
                     run.programs.start();
                     run.tell_starter(&Word::Begun);
@@ -60,7 +64,10 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
                     console.repeat(&line.process, &line.text);
                 }
             }
-            _ = looks.tick() => process_events::watch_primary(run, console),
+            _ = looks.tick() => {
+                process_events::watch_primary(run, console);
+                host_changes::advance(run, console);
+            }
             _ = ticks.tick() => console.progress(&run.known, run.iterations),
         }
     }

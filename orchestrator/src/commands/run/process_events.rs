@@ -122,6 +122,7 @@ fn sign_of(feed: &Feed) -> Option<Sign> {
 /// A process that ended in order has said why to the primary; of one that crashed only its owner
 /// knows.
 fn on_ended(run: &mut LiveRun, death: Death, console: &mut Console) {
+    run.hosts.on_death(&death);
     if death.is_orderly() {
         return;
     }
@@ -140,7 +141,8 @@ fn on_ended(run: &mut LiveRun, death: Death, console: &mut Console) {
     tell(run, Severity::Warning, text, console);
 }
 
-fn tell(run: &mut LiveRun, severity: Severity, text: String, console: &mut Console) {
+/// Tells observers something that the primary does not know.
+pub(super) fn tell(run: &mut LiveRun, severity: Severity, text: String, console: &mut Console) {
     let event = Feed::Status(run.known.event(severity, "process", text));
     headless::note(&mut run.known, &mut run.events, &[event], console);
 }

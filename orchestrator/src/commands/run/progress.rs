@@ -56,6 +56,18 @@ impl RunProgress {
         }
     }
 
+    /// Returns the secondaries that take part now.
+    pub(super) fn working(&self) -> impl Iterator<Item = &PeerName> {
+        let working = self.peers.iter().filter(|peer| peer.is_worker());
+        working.map(|peer| &peer.name)
+    }
+
+    /// Tells whether a peer takes part, or is about to.
+    pub(super) fn is_here(&self, name: &PeerName) -> bool {
+        let mut peers = self.peers.iter();
+        peers.any(|peer| peer.name == *name && peer.state.is_here())
+    }
+
     /// Tells whether the run has begun: everybody who takes part is there.
     pub(super) fn has_begun(&self) -> bool {
         let state = self.stats.as_ref().map(|stats| stats.state);

@@ -21,6 +21,7 @@ use super::console::Console;
 use super::event_file::EventFile;
 use super::exit_report::{ExitReport, conclude};
 use super::headless;
+use super::host_changes::HostChanges;
 use super::progress::{RunProgress, is_worth_showing};
 use super::run_daemon::{Starter, Word};
 use super::settings::Settings;
@@ -33,6 +34,7 @@ use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::ros2_control;
 use crate::launch::slurm::{self, AllocationError};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
+use crate::owner_socket;
 use crate::private_file::write_private;
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
@@ -77,8 +79,8 @@ pub(super) struct LiveRun {
     pub(super) watch: PrimaryWatch,
     /// Process that started the run and waits until it has begun, if any does.
     starter: Option<Starter>,
-    /// True if secondaries are to come that are not started here.
-    awaits_others: bool,
+    /// Changes of its hosts.
+    pub(super) hosts: HostChanges,
 }
 
 /// Reason why the run is not followed any more.
@@ -113,6 +115,9 @@ impl LiveRun {
             spec.security.authorized.clone_from(&keys.authorized);
         }
         spec.network.bind = Some(endpoint);
+        if spec.network.announce_lan {
+            spec.run.name = Some(directory.name().to_owned());
+        }
         let launched = Launched {
             stem: settings.stem.clone(),
             command: command_line(),
@@ -140,7 +145,11 @@ impl LiveRun {
             directory,
             events,
         } = own;
-        let mut plan = launched.plan;
+        let Launched {
+            stem,
+            command,
+            mut plan,
+        } = launched;
         if plan.is_resumed {
             slurm::renew_hosts(&mut plan.spec).map_err(no_job)?;
         }
@@ -164,7 +173,7 @@ impl LiveRun {
             pid: std::process::id(),
             endpoint: endpoint.to_string(),
             world: plan.world_names(),
-            command: launched.command,
+            command: command.clone(),
             started_unix_s: now_unix_s(),
             workers: supervisor.workers(),
             ended: None,
@@ -182,7 +191,15 @@ impl LiveRun {
         beside.extend(ros2_control::of_run(&plan.spec, &record.name));
         let programs = Programs::new(beside, surroundings);
         let watch = watch(&supervisor, &plan.spec.network);
-        let known = RunProgress::new(&launched.stem, plan.secondary_names());
+        let known = RunProgress::new(&stem, plan.secondary_names());
+        let questions = owner_socket::listen(directory.path());
+        let questions = questions.context("cannot make the socket of the run's owner")?;
+        let iterations = plan.spec.run.iterations;
+        let launched = Launched {
+            stem,
+            command,
+            plan,
+        };
         Ok(Self {
             directory,
             record,
@@ -192,11 +209,11 @@ impl LiveRun {
             programs,
             known,
             events,
-            iterations: plan.spec.run.iterations,
+            iterations,
             signals,
             watch,
             starter: None,
-            awaits_others: plan.spec.network.remote_secondaries > 0,
+            hosts: HostChanges::new(launched, worker, questions),
         })
     }
 
@@ -212,7 +229,7 @@ impl LiveRun {
     /// first where it is.
     pub(super) fn set_starter(&mut self, starter: Starter) {
         self.starter = Some(starter);
-        if self.awaits_others {
+        if self.hosts.awaits_others() {
             self.tell_starter(&Word::Begun);
         }
     }
@@ -352,7 +369,7 @@ fn endpoint(spec: &RunSpec, directory: &RunDirectory) -> Result<Endpoints, Faile
     let every_address = EVERY_ADDRESS.parse().map_err(anyhow::Error::new)?;
     let bind = match &spec.network.bind {
         Some(bind) => bind,
-        None if spec.secondaries_of_hosts() > 0 => &every_address,
+        None if spec.secondaries_of_hosts() > 0 || spec.network.announce_lan => &every_address,
         None => return Ok(directory.endpoint().map_err(anyhow::Error::new)?),
     };
     // The secondaries must know the port before the primary has it.
@@ -408,7 +425,7 @@ fn quoted(word: &str) -> String {
 
 /// Signals to this program.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(in super::super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
@@ -421,7 +438,7 @@ impl Signals {
     ///
     /// # Errors
     /// Fails if the system does not allow it.
-    pub(super) fn new(is_ended_by_hang_up: bool) -> Result<Self, Failed> {
+    pub(in super::super) fn new(is_ended_by_hang_up: bool) -> Result<Self, Failed> {
         let listen = |kind| signal(kind).context("cannot listen to signals");
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
@@ -432,7 +449,7 @@ impl Signals {
     }
 
     /// Waits for the next signal that ends the run. May be dropped and called again.
-    pub(super) async fn ends(&mut self) {
+    pub(in super::super) async fn ends(&mut self) {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => return,

@@ -6,7 +6,7 @@ use client::feed::{Feed, LogLine};
 use client::feed::{StartUp, StartedProcess};
 use protocol::primary_to_observers::{Event as RunEvent, Severity};
 use protocol::report::{
-    EventCounts, History, HistorySample, Layout, LevelOutline, LevelReport, ModelOutline,
+    EventCounts, History, HistorySample, HostLoad, Layout, LevelOutline, LevelReport, ModelOutline,
     PeerReport, PeerState, Percentiles, PerformerReport, RefusedCounts, RunState, SecondarySummary,
     Snapshot, Split, Stats, StepHistogram, Summary, TopicReport,
 };
@@ -235,6 +235,12 @@ fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
         blocking: false,
         cpu: 0.12,
         memory_bytes: 24 << 20,
+        host_load: Some(HostLoad {
+            load_average: 1.25,
+            cores: 8,
+            memory_bytes: 16 << 30,
+            available_bytes: 9 << 30,
+        }),
         participant: None,
     }
 }
@@ -276,6 +282,12 @@ pub fn peers() -> Vec<PeerReport> {
             blocking: true,
             cpu: 0.87,
             memory_bytes: 1_300 << 20,
+            host_load: Some(HostLoad {
+                load_average: 5.5,
+                cores: 4,
+                memory_bytes: 8 << 30,
+                available_bytes: 1 << 30,
+            }),
             ..peer("s2", Role::Secondary, "robot-7", 991)
         },
     ]

@@ -55,6 +55,12 @@ pub enum PaletteError {
     /// The list of clients has no place in the view.
     #[error("who is connected is listed by `phalanx ctl clients`")]
     Clients,
+    /// Hosts belong to whoever owns the run.
+    #[error("`phalanx ctl {name}` in a shell of the machine that the run was started on does that")]
+    Hosts {
+        /// The command.
+        name: String,
+    },
     /// Participants are among the peers.
     #[error("programs that take part are among the peers; `phalanx ctl participants` lists them")]
     Participants,
@@ -201,6 +207,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, PaletteError> {
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
         "clients" => Err(PaletteError::Clients),
+        "add-host" | "drain-host" => Err(PaletteError::Hosts { name }),
         "participants" => Err(PaletteError::Participants),
         "" => Err(PaletteError::Empty),
         _ if control::is_verb(&name) => parse_control(&name, rest),

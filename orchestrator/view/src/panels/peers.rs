@@ -127,6 +127,7 @@ const COLUMNS: &[Column<PeerReport>] = &[
     column("memory", (8, 8), 10, Side::Right, |model, peer, _| {
         Cell::new(text::bytes(peer.memory_bytes), Theme::of(model).text())
     }),
+    column("host load", (9, 11), 15, Side::Right, host_load),
 ];
 
 /// Draws the table of peers.
@@ -218,6 +219,20 @@ fn cost(model: &Model, peer: &PeerReport, _: u16) -> Cell {
     }
 }
 
+/// How many processes run or wait for a core on the peer's machine, and how many cores it has.
+fn host_load(model: &Model, peer: &PeerReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    let Some(load) = &peer.host_load else {
+        return Cell::new(dash(), theme.muted());
+    };
+    let style = if load.is_crowded() {
+        theme.warning()
+    } else {
+        theme.text()
+    };
+    Cell::new(format!("{:.1} of {}", load.load_average, load.cores), style)
+}
+
 /// The primary's clock minus the peer's.
 fn clock(model: &Model, peer: &PeerReport, _: u16) -> Cell {
     let offset = peer.clock_offset_us.map_or_else(dash, |offset| {
@@ -289,6 +304,10 @@ impl Row for PeerReport {
         by("answers last", |a, b| a.last_share.total_cmp(&b.last_share)),
         by("cpu", |a, b| a.cpu.total_cmp(&b.cpu)),
         by("memory", |a, b| a.memory_bytes.cmp(&b.memory_bytes)),
+        by("host load", |a, b| {
+            let load = |peer: &Self| peer.host_load.map_or(-1.0, |load| load.load_average);
+            load(a).total_cmp(&load(b))
+        }),
     ];
 
     fn name(&self) -> &str {
@@ -332,6 +351,12 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
     detail.add("processor", format!("{:.0} % of a core", peer.cpu * 100.0));
     let mebibytes = peer.memory_bytes as f64 / f64::from(1 << 20);
     detail.add("memory", format!("{mebibytes:.0} MiB"));
+    if let Some(load) = &peer.host_load {
+        let (average, cores) = (load.load_average, load.cores);
+        detail.add("host load", format!("{average:.2} on {cores} cores"));
+        let [free, all] = [load.available_bytes, load.memory_bytes].map(text::bytes);
+        detail.add("host memory", format!("{free} of {all} free"));
+    }
     detail.add_blank();
     for (name, time_us) in [
         ("physics", peer.physics_us),
@@ -373,6 +398,10 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
     add_list(detail, "last lines", lines.into_iter().map(str::to_owned));
 }
 
+fn or_dash(figure: Option<impl ToString>) -> String {
+    figure.map_or_else(dash, |figure| figure.to_string())
+}
+
 /// The processes.
 fn show_table(peers: &[PeerReport]) -> Table {
     let mut table = Table::new(&[
@@ -395,8 +424,13 @@ fn show_table(peers: &[PeerReport]) -> Table {
         "LAST",
         "CPU",
         "MEMORY MIB",
+        "CLOCK US",
+        "HOST LOAD",
+        "HOST CORES",
+        "HOST FREE MIB",
     ]);
     for peer in peers {
+        let load = peer.host_load.as_ref();
         table.row([
             peer.name.to_string(),
             peer.role.to_string(),
@@ -404,8 +438,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
             peer.pid.to_string(),
             peer.host.clone(),
             format!("{:.0}", peer.heartbeat_age_ms),
-            peer.round_trip_us
-                .map_or_else(|| "-".to_owned(), |us| us.to_string()),
+            or_dash(peer.round_trip_us),
             format!("{:.0}", peer.physics_us),
             format!("{:.0}", peer.wait_us),
             if peer.blocking { "yes" } else { "-" }.to_owned(),
@@ -418,6 +451,10 @@ fn show_table(peers: &[PeerReport]) -> Table {
             format!("{:.2}", peer.last_share),
             format!("{:.2}", peer.cpu),
             (peer.memory_bytes >> 20).to_string(),
+            or_dash(peer.clock_offset_us),
+            or_dash(load.map(|load| format!("{:.2}", load.load_average))),
+            or_dash(load.map(|load| load.cores)),
+            or_dash(load.map(|load| load.available_bytes >> 20)),
         ]);
     }
     table

@@ -285,6 +285,7 @@ fn joining(info: PeerInfo) -> PeerReport {
         blocking: false,
         cpu: 0.0,
         memory_bytes: 0,
+        host_load: None,
         participant: None,
     }
 }

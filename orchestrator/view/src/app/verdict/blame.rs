@@ -52,12 +52,31 @@ fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
         ));
         details.extend(of_level(model, peer));
     }
+    details.extend(machine(model, peer));
     verdict.advice = if peer.network_us > peer.busy_us {
         advice::against_distance(model, peer)
     } else {
         advice::for_holder(model, peer)
     };
     verdict
+}
+
+/// Says which machine a peer is on and how busy that is, in a run on several.
+fn machine(model: &Model, peer: &PeerReport) -> Option<String> {
+    let host = &peer.host;
+    let mut others = model.peers.iter().filter(|other| !other.host.is_empty());
+    others.find(|other| other.host != *host)?;
+    Some(match &peer.host_load {
+        Some(load) if load.is_crowded() => format!(
+            "{host}, which it is on, has {} cores for a load of {:.1}",
+            load.cores, load.load_average
+        ),
+        Some(load) => format!(
+            "it is on {host}, with a load of {:.1} on {} cores",
+            load.load_average, load.cores
+        ),
+        None => format!("it is on {host}"),
+    })
 }
 
 /// Says how many processes are on a peer's machine: time in which one waits for a core is time in

@@ -1,0 +1,389 @@
+//! How runs are found on a local network: by mDNS, service `_phalanx._tcp`.
+//!
+//! A run that is announced tells where its primary is reached, in which partition, and the beginning
+//! of its public key. All of that may be a lie: it finds addresses and trusts nobody. Who connects
+//! is let in by keys, and knows the primary by its key, whatever was announced.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
+
+/// The type of service.
+const SERVICE: &str = "_phalanx._tcp.local.";
+
+/// Names of what is told.
+const PARTITION: &str = "partition";
+const RUN: &str = "run";
+const KEY: &str = "key";
+const VERSION: &str = "version";
+
+/// The longest text that is taken from an announcement \[characters\].
+const TEXT_MAX: usize = 100;
+
+/// The most runs that are listed, and the most addresses of one that are tried.
+const RUNS_MAX: usize = 1000;
+const ADDRESSES_MAX: usize = 16;
+
+/// Time that an address has to take a connection.
+const CONNECT_TIME: Duration = Duration::from_millis(500);
+
+/// Interval at which a secondary looks whether what it found can be reached.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Number of characters of a public key that are told.
+const FINGERPRINT_CHARS: usize = 16;
+
+/// What is told of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// Name of the run.
+    pub run: String,
+    /// Partition: those who look in another do not see it.
+    pub partition: String,
+    /// Address of the primary; `None` is every address of this machine.
+    pub address: Option<IpAddr>,
+    /// Port of the primary.
+    pub port: u16,
+    /// Public key of the primary, if it has one.
+    pub key: Option<String>,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// A run that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LanRun {
+    /// Name of the run.
+    pub run: String,
+    /// Name of its machine.
+    pub host: String,
+    /// Partition.
+    pub partition: String,
+    /// Addresses of its primary, in order.
+    pub addresses: Vec<IpAddr>,
+    /// Port of its primary.
+    pub port: u16,
+    /// Beginning of the public key of its primary; `None` if it has none.
+    pub fingerprint: Option<String>,
+    /// Version of its program.
+    pub version: String,
+}
+
+/// Reason why runs are not announced or found.
+#[derive(Debug, thiserror::Error)]
+pub enum LanError {
+    /// The system does not let this process use mDNS.
+    #[error("cannot use mDNS on this machine")]
+    Mdns(#[from] mdns_sd::Error),
+    /// No run of the partition is announced.
+    #[error(
+        "no run of partition {partition} was found within {} s{others}; --connect names an address",
+        .time.as_secs_f64()
+    )]
+    Nobody {
+        /// The partition.
+        partition: String,
+        /// Time that was looked for.
+        time: Duration,
+        /// Runs that were found and do not fit, in words.
+        others: String,
+    },
+    /// Several runs of the partition are announced.
+    #[error("partition {partition} has several runs: {runs}; --connect names the address of one")]
+    Several {
+        /// The partition.
+        partition: String,
+        /// Their names and addresses.
+        runs: String,
+    },
+}
+
+/// A run that is announced, until this is dropped.
+pub struct Announcer {
+    daemon: ServiceDaemon,
+    name: String,
+}
+
+impl Announcer {
+    /// Begins to announce a run.
+    ///
+    /// # Errors
+    /// Fails if the system does not allow it.
+    pub fn start(what: &Announcement, host: &str) -> Result<Self, LanError> {
+        let daemon = ServiceDaemon::new()?;
+        let mut told = vec![
+            (RUN, what.run.clone()),
+            (PARTITION, what.partition.clone()),
+            (VERSION, what.version.clone()),
+        ];
+        told.extend(what.key.as_deref().map(|key| (KEY, fingerprint(key))));
+        // Runs of one machine differ in their ports.
+        let instance = format!("{} {host} {}", what.run, what.port);
+        let host = format!("{}.local.", label(host));
+        let own: Vec<IpAddr> = what.address.into_iter().collect();
+        let info = ServiceInfo::new(SERVICE, &instance, &host, &own[..], what.port, &told[..])?;
+        let info = if own.is_empty() {
+            info.enable_addr_auto()
+        } else {
+            info
+        };
+        let name = info.get_fullname().to_owned();
+        daemon.register(info)?;
+        Ok(Self { daemon, name })
+    }
+}
+
+impl Drop for Announcer {
+    fn drop(&mut self) {
+        // Who cannot be told that it is gone finds out by itself.
+        if let Ok(gone) = self.daemon.unregister(&self.name) {
+            let _ = gone.recv_timeout(CONNECT_TIME);
+        }
+        let _ = self.daemon.shutdown();
+    }
+}
+
+/// Returns the beginning of a public key, by which people and programs tell primaries apart.
+pub fn fingerprint(key: &str) -> String {
+    key.chars().take(FINGERPRINT_CHARS).collect()
+}
+
+/// Lists the runs that are announced, of all partitions, after listening for so long.
+///
+/// # Errors
+/// Fails if the system does not allow it.
+pub fn list(time: Duration) -> Result<Vec<LanRun>, LanError> {
+    let mut search = Search::start()?;
+    search.listen_until(Instant::now() + time);
+    Ok(search.runs())
+}
+
+/// Finds the address of the only run of a partition that can be reached, with that key if one is
+/// known.
+///
+/// # Errors
+/// Fails if there is none within the time given, or there are several.
+pub fn find(
+    partition: &str,
+    keys: Option<&[String]>,
+    time: Duration,
+) -> Result<SocketAddr, LanError> {
+    let end = Instant::now() + time;
+    let mut search = Search::start()?;
+    loop {
+        let now = Instant::now();
+        search.listen_until(end.min(now + LOOK_INTERVAL));
+        let found = search.runs();
+        let (fitting, others): (Vec<LanRun>, Vec<LanRun>) =
+            found.into_iter().partition(|run| run.fits(partition, keys));
+        let reached: Vec<(LanRun, SocketAddr)> = fitting
+            .into_iter()
+            .filter_map(|run| Some((run.clone(), run.reachable()?)))
+            .collect();
+        match reached.as_slice() {
+            [] if now < end => {}
+            [] => {
+                let others = match others.as_slice() {
+                    [] => String::new(),
+                    others => format!(" (found: {})", names(others)),
+                };
+                let partition = partition.to_owned();
+                return Err(LanError::Nobody {
+                    partition,
+                    time,
+                    others,
+                });
+            }
+            [(_, address)] => return Ok(*address),
+            several => {
+                let runs: Vec<LanRun> = several.iter().map(|(run, _)| run.clone()).collect();
+                return Err(LanError::Several {
+                    partition: partition.to_owned(),
+                    runs: names(&runs),
+                });
+            }
+        }
+    }
+}
+
+fn names(runs: &[LanRun]) -> String {
+    let name = |run: &LanRun| {
+        let LanRun {
+            run,
+            host,
+            partition,
+            port,
+            ..
+        } = run;
+        format!("{run} on {host}, port {port}, in partition {partition}")
+    };
+    runs.iter().map(name).collect::<Vec<_>>().join("; ")
+}
+
+impl LanRun {
+    /// Tells whether it is of a partition, and has one of some keys.
+    fn fits(&self, partition: &str, keys: Option<&[String]>) -> bool {
+        let is_known = |keys: &[String]| {
+            let own = self.fingerprint.as_deref();
+            keys.iter().any(|key| own == Some(&fingerprint(key)))
+        };
+        self.partition == partition && keys.is_none_or(is_known)
+    }
+
+    /// Returns the first of its addresses that takes a connection.
+    fn reachable(&self) -> Option<SocketAddr> {
+        let mut addresses = self
+            .addresses
+            .iter()
+            .map(|ip| SocketAddr::new(*ip, self.port));
+        addresses.find(|address| TcpStream::connect_timeout(address, CONNECT_TIME).is_ok())
+    }
+}
+
+/// Listening to announcements.
+struct Search {
+    daemon: ServiceDaemon,
+    events: mdns_sd::Receiver<ServiceEvent>,
+    found: BTreeMap<String, LanRun>,
+}
+
+impl Search {
+    fn start() -> Result<Self, LanError> {
+        let daemon = ServiceDaemon::new()?;
+        let events = daemon.browse(SERVICE)?;
+        Ok(Self {
+            daemon,
+            events,
+            found: BTreeMap::new(),
+        })
+    }
+
+    fn listen_until(&mut self, end: Instant) {
+        while let Ok(event) = self.events.recv_deadline(end) {
+            match event {
+                ServiceEvent::ServiceResolved(service) => {
+                    if self.found.len() < RUNS_MAX || self.found.contains_key(&service.fullname) {
+                        let run = read(&service);
+                        self.found.insert(service.fullname.clone(), run);
+                    }
+                }
+                ServiceEvent::ServiceRemoved(_, name) => {
+                    self.found.remove(&name);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the runs that are known now, by partition and name.
+    fn runs(&self) -> Vec<LanRun> {
+        let mut runs: Vec<LanRun> = self.found.values().cloned().collect();
+        runs.sort_by(|a, b| {
+            let key = |run: &LanRun| (run.partition.clone(), run.run.clone(), run.port);
+            key(a).cmp(&key(b))
+        });
+        runs
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        // Its thread ends with the process if it does not hear this.
+        let _ = self.daemon.shutdown();
+    }
+}
+
+/// Reads an announcement, of which nothing is trusted.
+fn read(service: &mdns_sd::ResolvedService) -> LanRun {
+    let text = |name: &str| plain(service.get_property_val_str(name).unwrap_or_default());
+    let mut addresses: Vec<IpAddr> = service
+        .get_addresses()
+        .iter()
+        .map(mdns_sd::ScopedIp::to_ip_addr)
+        .filter(|ip| !is_link_local(ip))
+        .collect();
+    // Loopback is last: it is this machine, whoever said it.
+    addresses.sort_by_key(|ip| (ip.is_loopback(), ip.is_ipv6(), *ip));
+    addresses.dedup();
+    addresses.truncate(ADDRESSES_MAX);
+    let host = service.get_hostname().trim_end_matches('.');
+    LanRun {
+        run: text(RUN),
+        host: plain(host.trim_end_matches(".local")),
+        partition: text(PARTITION),
+        addresses,
+        port: service.get_port(),
+        fingerprint: Some(text(KEY)).filter(|key| !key.is_empty()),
+        version: text(VERSION),
+    }
+}
+
+/// Tells whether an address means nothing without the interface that it is of.
+fn is_link_local(ip: &IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(_) => false,
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    }
+}
+
+/// Returns a text of somebody unknown, shortened and without what acts on a terminal.
+fn plain(text: &str) -> String {
+    let shown = text.chars().filter(|c| !c.is_control());
+    shown.take(TEXT_MAX).collect()
+}
+
+/// Returns a name as one label of a host's name has it.
+fn label(name: &str) -> String {
+    let first = name.split('.').next().unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let label: String = first.chars().map(plain).take(63).collect();
+    if label.is_empty() {
+        "phalanx".to_owned()
+    } else {
+        label
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(partition: &str, fingerprint: Option<&str>) -> LanRun {
+        LanRun {
+            run: "r".to_owned(),
+            host: "lab".to_owned(),
+            partition: partition.to_owned(),
+            addresses: Vec::new(),
+            port: 1,
+            fingerprint: fingerprint.map(str::to_owned),
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_fits_by_partition_and_key() {
+        let key = "0123456789abcdefghij".to_owned();
+        let keys = std::slice::from_ref(&key);
+        assert!(run("lab", None).fits("lab", None));
+        assert!(run("lab", Some("0123456789abcdef")).fits("lab", Some(keys)));
+        assert!(!run("lab", Some("0123456789abcdee")).fits("lab", Some(keys)));
+        assert!(!run("lab", None).fits("lab", Some(keys)));
+        assert!(!run("other", Some("0123456789abcdef")).fits("lab", Some(keys)));
+        assert!(!run("", None).fits("lab", None));
+    }
+
+    #[test]
+    fn what_strangers_say_acts_on_no_terminal_and_is_short() {
+        assert_eq!(plain("a\u{1b}[31mb\n"), "a[31mb");
+        assert_eq!(plain(&"x".repeat(1000)).len(), TEXT_MAX);
+    }
+
+    #[test]
+    fn the_name_of_a_machine_is_one_label() {
+        assert_eq!(label("node1.example.org"), "node1");
+        assert_eq!(label("it's"), "it-s");
+        assert_eq!(label(""), "phalanx");
+    }
+}
