@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::processes::wait_for;
+use crate::processes::{send_signal, wait_for};
 
 /// Number of nodes, each with two CPUs.
 const NODES: usize = 4;
@@ -68,16 +68,25 @@ impl SlurmCluster {
         command.env("SLURM_CONF", self.folder.join("slurm.conf"))
     }
 
-    /// Has a node fail, with all that runs on it.
+    /// Has a node fail as one that loses power: its daemon is gone, and so are a task on it and what
+    /// watches that; then Slurm is told.
     ///
     /// # Panics
-    /// Panics if Slurm does not know the node.
-    pub fn fail(&self, node: &str) {
-        let name = format!("NodeName={node}");
+    /// Panics if there is no such node.
+    pub fn fail(&mut self, number: usize, task: u32) {
+        // After the authentication service and the controller.
+        let daemon = &mut self.daemons[1 + number];
+        let _ = daemon.kill();
+        let _ = daemon.wait();
+        let watcher = parent(task).expect("a task has who watches it");
+        for pid in [watcher, task] {
+            send_signal(pid, "KILL");
+        }
+        let name = format!("NodeName=n{number}");
         let mut fail = Command::new("scontrol");
         fail.args(["update", &name, "State=DOWN", "Reason=power"]);
         let status = self.with_settings(&mut fail).status();
-        assert!(status.is_ok_and(|status| status.success()), "{node}");
+        assert!(status.is_ok_and(|status| status.success()), "{name}");
     }
 
     fn start_munge(&mut self) {
@@ -164,6 +173,13 @@ impl Drop for SlurmCluster {
             let _ = daemon.wait();
         }
     }
+}
+
+/// Returns the parent of a process.
+fn parent(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = status.rsplit_once(") ")?;
+    rest.split(' ').nth(1)?.parse().ok()
 }
 
 fn program(name: &str) -> Option<PathBuf> {

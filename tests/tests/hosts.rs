@@ -303,13 +303,21 @@ fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
     command.current_dir(tests::repository::root());
     command.args(["run", "worlds/ramp.sdf", "--headless", "--secondaries=1"]);
     command.args(["--hosts=far:2", "--ssh-command", &ssh]);
-    command.args(["--iterations", ITERATIONS, "--real-time-factor=0"]);
+    let iterations = 400;
+    command.args([
+        "--iterations",
+        &iterations.to_string(),
+        "--real-time-factor=0",
+    ]);
     command.args(["--heartbeat-timeout-ms=5000", "--digests"]);
     command.arg(scratch.path("digests"));
     let mut phalanx = scratch.start("phalanx", &mut command);
     assert_eq!(phalanx.wait(), 0, "{}", phalanx.stderr());
     let digests = std::fs::read_to_string(scratch.path("digests")).expect("the digests");
-    assert!(digests == digests_of_one_process(), "the digests differ");
+    let expected = digests_of_one_process();
+    let expected: Vec<&str> = expected.lines().take(iterations).collect();
+    let found: Vec<&str> = digests.lines().collect();
+    assert!(found == expected, "the digests differ");
     let (taken, lost) = (packets.taken(), packets.lost());
     assert!(lost > 0, "none of {taken} packets was lost");
 }

@@ -28,6 +28,17 @@ fn submit(scratch: &Scratch, cluster: &SlurmCluster, arguments: &[&str]) -> Comm
     command
 }
 
+/// Returns the process id of a secondary of the run `r`.
+fn pid(scratch: &Scratch, name: &str) -> u32 {
+    let (code, out, err) = scratch.phalanx_says(&["show", "r", "peers", "--format", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let peers: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let mut peers = peers.as_array().expect("a list").iter();
+    let peer = peers.find(|peer| peer["name"] == name);
+    let pid = peer.and_then(|peer| peer["pid"].as_u64());
+    u32::try_from(pid.expect("a secondary of that name")).expect("a process id")
+}
+
 fn digests_of_one_process(scratch: &Scratch) -> String {
     let path = scratch.path("expected");
     let mut command = scratch.phalanx();
@@ -66,14 +77,7 @@ fn every_task_of_a_job_is_a_secondary_and_a_lost_one_costs_nothing() {
     };
     wait_for("400 iterations of the job", || lines() >= 400);
     assert!(told().contains("3 secondaries on n1, n2, n3"), "{}", told());
-    let (code, out, err) = scratch.phalanx_says(&["show", "r", "peers", "--format", "json"]);
-    assert_eq!(code, 0, "{err}");
-    let peers: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    let mut peers = peers.as_array().expect("a list").iter();
-    let second = peers
-        .find(|peer| peer["name"] == "s2")
-        .expect("there is s2");
-    tests::processes::send_signal(second["pid"].as_u64().expect("a process id") as u32, "KILL");
+    tests::processes::send_signal(pid(&scratch, "s2"), "KILL");
     wait_for("s2 is started again", || {
         told().contains("started s2 again")
     });
@@ -174,7 +178,7 @@ fn a_job_whose_time_ends_is_resumed_by_another_with_the_same_digests() {
 #[test]
 fn a_node_that_fails_costs_nothing() {
     let scratch = Scratch::new();
-    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+    let Some(mut cluster) = SlurmCluster::make(scratch.folder()) else {
         return;
     };
     let (digests, world) = (scratch.path("digests"), ramp());
@@ -188,9 +192,9 @@ fn a_node_that_fails_costs_nothing() {
     command.arg("--digests").arg(&digests);
     let mut run = scratch.start("run", &mut command);
     wait_for("200 iterations of the job", || lines(&digests) >= 200);
-    cluster.fail("n3");
+    cluster.fail(3, pid(&scratch, "s3"));
     wait_for("its secondary is lost", || {
-        run.stderr().contains("s3 (on n3)")
+        run.stderr().contains("restoring ")
     });
     let (code, _, err) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
     assert_eq!(code, 0, "{err}");
