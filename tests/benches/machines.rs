@@ -2,8 +2,9 @@
 //! with speculation. The machines are network namespaces with a cable that takes 0.2, 1 or 10 ms in
 //! each direction; the primary is on one, two secondaries are on the other.
 //!
-//! Prints one JSON line. It needs root and the program `ip`, and says so where they are missing. Run
-//! it with `cargo bench -p tests --bench machines`, once the programs of that profile are built.
+//! Prints one JSON line. It needs root and the program `ip`, and says so where they are missing.
+//! Run it with `cargo bench -p tests --bench machines`, once the programs of that profile are
+//! built.
 
 use std::io::Write;
 use std::path::PathBuf;

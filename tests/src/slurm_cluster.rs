@@ -68,8 +68,8 @@ impl SlurmCluster {
         command.env("SLURM_CONF", self.folder.join("slurm.conf"))
     }
 
-    /// Has a node fail as one that loses power: its daemon is gone, and so are a task on it and what
-    /// watches that; then Slurm is told.
+    /// Has a node fail as one that loses power: its daemon is gone, and so are a task on it and
+    /// what watches that; then Slurm is told.
     ///
     /// # Panics
     /// Panics if there is no such node.

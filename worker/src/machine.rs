@@ -34,9 +34,9 @@ fn bytes(memory: &str, name: &str) -> Option<u64> {
 fn count(list: &str) -> Option<u32> {
     let mut all: u32 = 0;
     for part in list.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        all = all.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+        let (begin, end) = part.split_once('-').unwrap_or((part, part));
+        let (begin, end): (u32, u32) = (begin.parse().ok()?, end.parse().ok()?);
+        all = all.checked_add(end.checked_sub(begin)?.checked_add(1)?)?;
     }
     Some(all)
 }

@@ -95,14 +95,8 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                let connect = match (connect, partition) {
-                    (Some(connect), _) => connect,
-                    (None, Some(partition)) => {
-                        let keys = security.server_keys()?;
-                        announcement::find(&partition, keys.as_ref(), peer_timeout)?
-                    }
-                    (None, None) => cli::endpoint_by_hand()?,
-                };
+                let place = (connect, partition);
+                let connect = find_primary(place, &security, peer_timeout)?;
                 let options = SocketOptions {
                     insecure,
                     spin,
@@ -120,6 +114,23 @@ fn main() -> ProcessExitCode {
             ExitCode::Configuration.into()
         }
     }
+}
+
+/// Returns where a secondary finds its primary: at an address, in a partition of the local network,
+/// or where processes that are started by hand meet.
+fn find_primary(
+    (connect, partition): (Option<Endpoints>, Option<String>),
+    security: &cli::SecurityFlags,
+    time: Duration,
+) -> anyhow::Result<Endpoints> {
+    if let Some(connect) = connect {
+        return Ok(connect);
+    }
+    let Some(partition) = partition else {
+        return cli::endpoint_by_hand();
+    };
+    let keys = security.server_keys()?;
+    Ok(announcement::find(&partition, keys.as_ref(), time)?)
 }
 
 /// Checks the command line, and says what is wrong with it.

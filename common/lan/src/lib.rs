@@ -1,8 +1,8 @@
 //! How runs are found on a local network: by mDNS, service `_phalanx._tcp`.
 //!
-//! A run that is announced tells where its primary is reached, in which partition, and the beginning
-//! of its public key. All of that may be a lie: it finds addresses and trusts nobody. Who connects
-//! is let in by keys, and knows the primary by its key, whatever was announced.
+//! A run that is announced tells where its primary is reached, in which partition, and the
+//! beginning of its public key. All of that may be a lie: it finds addresses and trusts nobody. Who
+//! connects is let in by keys, and knows the primary by its key, whatever was announced.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -263,17 +263,19 @@ impl Search {
     fn listen_until(&mut self, end: Instant) {
         while let Ok(event) = self.events.recv_deadline(end) {
             match event {
-                ServiceEvent::ServiceResolved(service) => {
-                    if self.found.len() < RUNS_MAX || self.found.contains_key(&service.fullname) {
-                        let run = read(&service);
-                        self.found.insert(service.fullname.clone(), run);
-                    }
-                }
+                ServiceEvent::ServiceResolved(service) => self.note(&service),
                 ServiceEvent::ServiceRemoved(_, name) => {
                     self.found.remove(&name);
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn note(&mut self, service: &mdns_sd::ResolvedService) {
+        let name = &service.fullname;
+        if self.found.len() < RUNS_MAX || self.found.contains_key(name) {
+            self.found.insert(name.clone(), read(service));
         }
     }
 

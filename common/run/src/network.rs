@@ -119,8 +119,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .only(Audience::Launcher),
     Setting::of_run("network", "announce_lan", Kind::Flag)
         .flag("announce-lan", "BOOL",
-            "Tell the local network where the primary is reached, by mDNS: who finds it needs a key \
-             all the same"),
+            "Tell the local network where the primary is reached, by mDNS: who finds it needs a \
+             key all the same"),
     Setting::of_run("network", "partition", Kind::RunName)
         .flag("partition", "NAME",
             "The part of the local network that the run is announced in; a secondary looks there \

@@ -81,14 +81,11 @@ pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult
 fn run_in_job(arguments: &RunArguments, words: &[OsString], options: &str) -> CommandResult {
     let settings = Settings::resolve(arguments)?;
     let mut words = slurm_job::words_of_job("run", words);
-    let name = match settings.config.spec.run.name {
-        Some(name) => name,
-        None => {
-            let name = format!("{}-{}", settings.stem, slurm_job::JOB_NUMBER);
-            words.push_str(&format!(" --name \"{name}\""));
-            name
-        }
-    };
+    let name = settings.config.spec.run.name.unwrap_or_else(|| {
+        let name = format!("{}-{}", settings.stem, slurm_job::JOB_NUMBER);
+        words = format!("{words} --name \"{name}\"");
+        name
+    });
     slurm_job::run(
         &words,
         &name,

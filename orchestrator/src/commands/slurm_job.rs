@@ -1,9 +1,9 @@
 //! `--slurm`: a run in a job of Slurm that is submitted, awaited and watched from here.
 //!
-//! The job does what `phalanx submit` has it do. Without a view, what it prints is repeated here as
-//! it comes. A view runs where the run is, as a step of the job with a terminal, so that nothing but
-//! Slurm need reach the nodes. The exit code is that of the job; `sbatch --wait` brings it where Slurm
-//! has forgotten the job when it is asked.
+//! The job does what `phalanx submit` has it do. Without a view, what it prints is repeated here
+//! as it comes. A view runs where the run is, as a step of the job with a terminal, so that nothing
+//! but Slurm need reach the nodes. The exit code is that of the job; `sbatch --wait` brings it
+//! where Slurm has forgotten the job when it is asked.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -187,7 +187,7 @@ impl Job {
     async fn repeat(&mut self, signals: &mut Signals) -> CommandResult {
         let mut errors: Option<Followed> = None;
         let mut looks = interval(PRINT_INTERVAL);
-        let mut states = interval(STATE_INTERVAL);
+        let mut questions = interval(STATE_INTERVAL);
         let mut is_interrupted = false;
         let mut last = State::default();
         let code = loop {
@@ -199,7 +199,7 @@ impl Job {
                     self.interrupt(is_interrupted).await;
                     is_interrupted = true;
                 }
-                _ = states.tick() => {
+                _ = questions.tick() => {
                     last = self.look(last).await;
                     if let Some(code) = last.exit() {
                         break code;
@@ -319,8 +319,8 @@ impl Job {
         step
     }
 
-    /// Asks how the job is, and says so if that is news; returns what was known before if Slurm does
-    /// not say.
+    /// Asks how the job is, and says so if that is news; returns what was known before if Slurm
+    /// does not say.
     async fn look(&mut self, last: State) -> State {
         let state = State::of(&said("scontrol", &["show", "job", &self.id]).await);
         if state.name().is_empty() {

@@ -1,8 +1,9 @@
 //! [`HostChanges`]: hosts that are added to a run as it goes on, and hosts that are drained.
 //!
-//! Whoever owns the run has the connections to its hosts, and is asked by its socket. A host that is
-//! added is examined in a thread of its own, as those of the start are; its secondaries count once
-//! they take part. A host is drained when all its secondaries have handed their cells over and left.
+//! The owner of the run has the connections to its hosts, and is asked by its socket. A host that
+//! is added is examined in a thread of its own, as those of the start are; its secondaries count
+//! once they take part. A host is drained when all its secondaries have handed their cells over and
+//! left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -313,8 +314,10 @@ impl HostChanges {
             return Err(ChangeError::Unknown { host, there });
         }
         let is_drained = |name: &str| {
-            self.under_way.values().any(|change| {
-                matches!(&change.stage, Stage::Draining { all, .. } if all.iter().any(|one| one == name))
+            let mut stages = self.under_way.values().map(|change| &change.stage);
+            stages.any(|stage| match stage {
+                Stage::Draining { all, .. } => all.iter().any(|one| one == name),
+                Stage::Examining { .. } | Stage::Joining { .. } => false,
             })
         };
         if all.iter().any(|name| is_drained(name)) {

@@ -181,15 +181,7 @@ impl LiveRun {
         directory
             .write_record(&record)
             .map_err(anyhow::Error::new)?;
-        let surroundings = Surroundings {
-            run: record.name.clone(),
-            endpoint: record.endpoint.clone(),
-            logs: directory.logs(),
-            lines: sender,
-        };
-        let mut beside = plan.spec.programs.clone();
-        beside.extend(ros2_control::of_run(&plan.spec, &record.name));
-        let programs = Programs::new(beside, surroundings);
+        let programs = programs(&plan.spec, &record, &directory, sender);
         let watch = watch(&supervisor, &plan.spec.network);
         let known = RunProgress::new(&stem, plan.secondary_names());
         let questions = owner_socket::listen(directory.path());
@@ -328,6 +320,24 @@ impl LiveRun {
             console.warn(&format!("{error:#}"));
         }
     }
+}
+
+/// Returns the programs that run beside a run, which are not started yet.
+fn programs(
+    spec: &RunSpec,
+    record: &RunRecord,
+    directory: &RunDirectory,
+    lines: mpsc::Sender<LogLine>,
+) -> Programs {
+    let surroundings = Surroundings {
+        run: record.name.clone(),
+        endpoint: record.endpoint.clone(),
+        logs: directory.logs(),
+        lines,
+    };
+    let mut beside = spec.programs.clone();
+    beside.extend(ros2_control::of_run(spec, &record.name));
+    Programs::new(beside, surroundings)
 }
 
 /// Begins to watch the first process.
