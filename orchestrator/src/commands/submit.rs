@@ -77,6 +77,8 @@ pub(super) fn text(program: &Path, folder: &Path, words: &str) -> String {
          # A node that fails is a lost secondary, and no reason to end the job.\n\
          #SBATCH --no-kill\n\
          cd {}\n\
+         # What had this submitted must not have the job submit another.\n\
+         unset PHALANX_SLURM PHALANX_RESUME_SLURM\n\
          exec {} {words}\n",
         quoted(folder.as_os_str()),
         quoted(program.as_os_str()),
