@@ -4,6 +4,7 @@ mod config;
 mod control;
 mod environment;
 mod generate;
+mod image;
 mod keys;
 mod logs;
 mod picture;
@@ -29,6 +30,7 @@ pub use environment::{command, parse, variables};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments};
 pub use logs::LogArguments;
+pub use image::ImageArguments;
 pub use picture::PictureArguments;
 pub use replay::{ReplayArguments, ReplayRosArguments};
 pub use resume::ResumeArguments;
@@ -281,6 +283,9 @@ pub struct ShowArguments {
     /// Options of pictures
     #[command(flatten)]
     pub picture: PictureArguments,
+    /// Options of images
+    #[command(flatten)]
+    pub image: ImageArguments,
 }
 
 /// Format of tables.
@@ -304,6 +309,8 @@ pub enum ShownPanel {
     Stats,
     /// The world in three dimensions.
     Picture,
+    /// An image of a sensor.
+    Image,
 }
 
 impl ValueEnum for ShownPanel {
@@ -312,6 +319,7 @@ impl ValueEnum for ShownPanel {
             let mut all: Vec<ShownPanel> = Panel::ALL.map(ShownPanel::Panel).into();
             all.insert(1, ShownPanel::Stats);
             all.push(ShownPanel::Picture);
+            all.push(ShownPanel::Image);
             all
         });
         &ALL
@@ -324,6 +332,10 @@ impl ValueEnum for ShownPanel {
             Self::Picture => (
                 "picture".to_owned(),
                 "The world in three dimensions, as a PNG file on standard output",
+            ),
+            Self::Image => (
+                "image".to_owned(),
+                "The next image of a camera, as a PNG file on standard output",
             ),
         };
         Some(PossibleValue::new(name).help(about))

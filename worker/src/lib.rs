@@ -33,6 +33,7 @@ pub mod run_outputs;
 pub mod run_sink;
 pub mod secondary;
 pub mod seldom;
+mod sensor_library;
 pub mod standalone;
 pub mod startup;
 pub mod states_file;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use lockstep::{Primary, StepReport};
+use lockstep::{Library, Primary, StepReport};
 use protocol::ScheduledCommand;
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
@@ -16,6 +16,7 @@ use sdf::{SearchPaths, World};
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
 use crate::recording_file::{self, ExpectedDigests, RecordedRun};
 use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
+use crate::sensor_library::SensorLibrary;
 
 /// The recording that is written, and the digests that the run must have; mostly neither.
 #[derive(Default)]
@@ -56,20 +57,16 @@ impl Recordings {
         let own = own.transpose()?;
         let beside = run.world_files.iter().filter_map(|file| folder_of(file));
         let files = SearchPaths::from_environment().confined(beside);
-        let expected = match (recorded, &own) {
-            (Some(recorded), _) => {
-                primary.set_library(Box::new(recorded.library));
-                Some(recorded.expected)
-            }
-            (None, Some(own)) => {
-                primary.set_library(Box::new(RecordingLibrary::new(files, own.feed())));
-                None
-            }
-            (None, None) => {
-                primary.set_library(Box::new(files));
-                None
-            }
+        let (library, expected): (Box<dyn Library>, _) = match (recorded, &own) {
+            (Some(recorded), _) => (Box::new(recorded.library), Some(recorded.expected)),
+            (None, Some(own)) => (Box::new(RecordingLibrary::new(files, own.feed())), None),
+            (None, None) => (Box::new(files), None),
         };
+        primary.set_library(if run.worlds.iter().any(World::draws) {
+            Box::new(SensorLibrary::new(library))
+        } else {
+            library
+        });
         Ok(Self {
             recorder: own,
             expected,

@@ -36,7 +36,7 @@ const LONG_WAIT: Duration = Duration::from_millis(100);
 pub struct Reporter {
     worlds: Vec<World>,
     /// Numbers of models, meshes and height grids of each world at the start.
-    at_start: Vec<[usize; 3]>,
+    at_start: Vec<[usize; 4]>,
     /// Models of the start that were removed.
     gone: BTreeSet<ModelId>,
     own: PeerInfo,
@@ -109,10 +109,12 @@ impl Reporter {
 
     /// Begins anew with the models of the start.
     pub fn reset(&mut self) {
-        for (world, [models, meshes, grids]) in self.worlds.iter_mut().zip(&self.at_start) {
+        let counts = &self.at_start;
+        for (world, [models, meshes, grids, files]) in self.worlds.iter_mut().zip(counts) {
             world.models.truncate(*models);
             world.meshes.truncate(*meshes);
             world.height_grids.truncate(*grids);
+            world.visual_files.truncate(*files);
         }
         self.gone.clear();
     }
@@ -373,12 +375,13 @@ impl Reporter {
     }
 }
 
-/// Returns how many models, meshes and height grids a world has.
-fn counts(world: &World) -> [usize; 3] {
+/// Returns how many models, meshes, height grids and files of visuals a world has.
+fn counts(world: &World) -> [usize; 4] {
     [
         world.models.len(),
         world.meshes.len(),
         world.height_grids.len(),
+        world.visual_files.len(),
     ]
 }
 

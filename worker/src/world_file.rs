@@ -120,6 +120,12 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
     let mut read = read;
     for world in &mut read.worlds {
         find_from_anywhere(world);
+        if world.draws() {
+            let found = world.keep_visual_files(&sdf::SearchPaths::from_environment());
+            for problem in found.problems {
+                tracing::warn!("world {}: {problem}", world.name);
+            }
+        }
     }
     for world in &read.worlds {
         for limitation in physics::unsupported(world) {

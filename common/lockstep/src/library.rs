@@ -15,6 +15,12 @@ pub trait Library: Resolver + Send + Sync {
     fn keep(&self, files: &BTreeSet<UsedFile>) {
         let _ = files;
     }
+
+    /// Tells whether sensors may see whatever is spawned, so that the files of its visuals are
+    /// read. Those of what sees visuals itself are read in any case.
+    fn is_for_sensors(&self) -> bool {
+        false
+    }
 }
 
 impl Library for NoFiles {

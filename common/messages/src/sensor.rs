@@ -1,7 +1,7 @@
 //! Measurements of sensors.
 
 use crate::basic::Header;
-use crate::geometry::{Pose, Quaternion, Vector3d};
+use crate::geometry::{Pose, Quaternion, Vector2d, Vector3d};
 use crate::message::messages;
 use crate::motion::{FloatV, Wrench};
 
@@ -97,6 +97,13 @@ messages! {
         /// 3 x 4 by rows.
         p: Vec<f64>,
     }
+    /// Distortion of a camera.
+    CameraDistortion {
+        /// `PLUMB_BOB`, `RATIONAL_POLYNOMIAL`, `EQUIDISTANT`.
+        model: String,
+        /// Coefficients, for the first k1, k2, p1, p2, k3.
+        k: Vec<f64>,
+    }
     /// A camera.
     CameraInfo("gz.msgs.CameraInfo") {
         /// Time when it was made, and its frame.
@@ -105,6 +112,8 @@ messages! {
         width: u32,
         /// Rows.
         height: u32,
+        /// How its images differ from the projection.
+        distortion: CameraDistortion,
         /// Focal lengths and centre.
         intrinsics: CameraIntrinsics,
         /// Projection.
@@ -238,6 +247,58 @@ messages! {
         aspect_ratio: f64,
         /// The models.
         model: Vec<LogicalCameraModel>,
+    }
+    /// A box along the edges of an image.
+    AxisAligned2DBox("gz.msgs.AxisAligned2DBox") {
+        /// Time when it was made, and its frame.
+        header: Header,
+        /// Least column and row \[pixels\].
+        min_corner: Vector2d,
+        /// Greatest column and row \[pixels\].
+        max_corner: Vector2d,
+    }
+    /// A box in an image with the label of what is in it.
+    AnnotatedAxisAligned2DBox("gz.msgs.AnnotatedAxisAligned2DBox") {
+        /// Time when it was made, and its frame.
+        header: Header,
+        /// The box.
+        r#box: AxisAligned2DBox,
+        /// The label.
+        label: u32,
+    }
+    /// Boxes in an image.
+    AnnotatedAxisAligned2DBoxV("gz.msgs.AnnotatedAxisAligned2DBox_V") {
+        /// Time when they were made, and their frame.
+        header: Header,
+        /// The boxes.
+        annotated_box: Vec<AnnotatedAxisAligned2DBox>,
+    }
+    /// A box in space.
+    Oriented3DBox("gz.msgs.Oriented3DBox") {
+        /// Time when it was made, and its frame.
+        header: Header,
+        /// Its middle \[m\].
+        center: Vector3d,
+        /// Turn of its edges.
+        orientation: Quaternion,
+        /// Lengths of its edges \[m\].
+        boxsize: Vector3d,
+    }
+    /// A box in space with the label of what is in it.
+    AnnotatedOriented3DBox("gz.msgs.AnnotatedOriented3DBox") {
+        /// Time when it was made, and its frame.
+        header: Header,
+        /// The box.
+        r#box: Oriented3DBox,
+        /// The label.
+        label: u32,
+    }
+    /// Boxes in space.
+    AnnotatedOriented3DBoxV("gz.msgs.AnnotatedOriented3DBox_V") {
+        /// Time when they were made, and their frame.
+        header: Header,
+        /// The boxes.
+        annotated_box: Vec<AnnotatedOriented3DBox>,
     }
     /// Single-precision numbers in sensors' variances.
     Variances {

@@ -7,6 +7,7 @@
 mod camera;
 mod light;
 mod lit;
+mod painter;
 mod pixels;
 mod raster;
 mod shadow;
@@ -14,6 +15,9 @@ mod shape;
 mod stage;
 mod texture;
 mod vector;
+mod view;
 
-pub use camera::Camera;
+pub use camera::{Camera, Intrinsics};
+pub use painter::{NO_VISUAL, Painter, Seen};
 pub use stage::{Pose, Poses, Stage};
+pub use view::{PlaceLink, View};

@@ -11,6 +11,8 @@ use crate::vector::{Vector, add, place, rotate, scale, then};
 pub(crate) struct Lamp {
     pub(crate) color: [f32; 3],
     pub(crate) reach: Reach,
+    /// Unit vector along it, world frame.
+    pub(crate) along: Vector,
     pub(crate) casts_shadows: bool,
 }
 
@@ -36,7 +38,8 @@ impl Lamp {
     /// Brings a light into the frame of a camera; `link` is the pose of the link that has it.
     pub(crate) fn new(light: &Light, link: Option<scene::Pose>, camera: &Camera) -> Self {
         let pose = link.map_or(light.pose, |link| then(&link, &light.pose));
-        let along = turned(camera, rotate(&pose, light.direction));
+        let in_world = rotate(&pose, light.direction);
+        let along = turned(camera, in_world);
         let color = light
             .diffuse
             .map(|part| linear(part as f32) * light.intensity as f32);
@@ -58,6 +61,7 @@ impl Lamp {
         Self {
             color,
             reach,
+            along: in_world,
             casts_shadows: light.cast_shadows,
         }
     }
@@ -67,6 +71,7 @@ impl Lamp {
         Self {
             color: [0.7; 3],
             reach: Reach::Far([0.2, 0.3, 0.932_737_9]),
+            along: [0.0, 0.0, -1.0],
             casts_shadows: false,
         }
     }
@@ -136,6 +141,7 @@ mod tests {
                 },
                 cone,
             },
+            along: [0.0, 0.0, 1.0],
             casts_shadows: false,
         };
         let all_round = lamp(None);

@@ -2,7 +2,7 @@
 
 use crate::light::{Lamp, Reach};
 use crate::raster::Sample;
-use crate::shadow::ShadowMap;
+use crate::shadow::{Placing, Shadows};
 use crate::texture::Texture;
 
 /// Part of the light that comes straight back from what is no metal.
@@ -29,15 +29,17 @@ pub(crate) struct Look {
     pub(crate) blends: bool,
     /// False if lights do not matter.
     pub(crate) is_lit: bool,
+    /// True if it is seen from behind, too, by whoever does not see all backs.
+    pub(crate) has_back: bool,
 }
 
 /// The lights of a picture.
-pub(crate) struct Lighting {
+pub(crate) struct Lighting<'a> {
     /// Light from everywhere.
     pub(crate) ambient: [f32; 3],
     pub(crate) lamps: Vec<Lamp>,
-    /// The number of the lamp that casts shadows, with its map.
-    pub(crate) shadow: Option<(usize, ShadowMap)>,
+    /// The number of the lamp that casts shadows, with its maps and how places come onto them.
+    pub(crate) shadow: Option<(usize, &'a Shadows, Placing)>,
     /// The direction that is up, frame of the camera.
     pub(crate) up: [f32; 3],
 }
@@ -49,7 +51,7 @@ impl Look {
         sample: &Sample,
         footprint: impl Fn() -> [f32; 2],
         textures: &[Texture],
-        lighting: &Lighting,
+        lighting: &Lighting<'_>,
     ) -> [f32; 4] {
         let of = |number: Option<usize>| {
             number.map(|number| textures[number].sample(sample.texcoord, footprint()))
@@ -76,7 +78,7 @@ impl Look {
     }
 
     /// Returns the light that comes back from a sample.
-    fn light(&self, sample: &Sample, albedo: [f32; 3], lighting: &Lighting) -> [f32; 3] {
+    fn light(&self, sample: &Sample, albedo: [f32; 3], lighting: &Lighting<'_>) -> [f32; 3] {
         let view = unit(sample.at.map(|x| -x));
         let mut normal = unit(sample.normal);
         // What is seen from behind is lit from behind.
@@ -95,13 +97,17 @@ impl Look {
             if amount <= 0.0 || facing <= 0.0 {
                 continue;
             }
-            if let Some((shaded, map)) = &lighting.shadow
+            if let Some((shaded, maps, placing)) = &lighting.shadow
                 && *shaded == number
             {
-                amount *= map.light(sample.at.map(f64::from), normal.map(f64::from));
+                let (at, normal) = (sample.at.map(f64::from), normal.map(f64::from));
+                amount *= maps.light(placing, at, normal);
+                if amount <= 0.0 {
+                    continue;
+                }
             }
             let half = unit(std::array::from_fn(|i| towards[i] + view[i]));
-            let highlight = libm::powf(dot(normal, half).max(0.0), exponent);
+            let highlight = power(dot(normal, half), exponent);
             let highlight = highlight * (exponent + 8.0) / 25.0;
             for i in 0..3 {
                 let mirror = REFLECTANCE + (albedo[i] - REFLECTANCE) * self.metalness;
@@ -113,15 +119,43 @@ impl Look {
     }
 }
 
-impl Lighting {
-    /// Returns the lamp whose shadows are drawn, with the direction of its light.
+impl Lighting<'_> {
+    /// Returns the lamp whose shadows are drawn, with the direction of its light,
+    /// world frame.
     pub(crate) fn sun(lamps: &[Lamp]) -> Option<(usize, [f64; 3])> {
         let mut numbered = lamps.iter().enumerate();
         numbered.find_map(|(number, lamp)| match lamp.reach {
-            Reach::Far(along) if lamp.casts_shadows => Some((number, along)),
+            Reach::Far(_) if lamp.casts_shadows => Some((number, lamp.along)),
             Reach::Far(_) | Reach::Near { .. } => None,
         })
     }
+}
+
+/// Returns a power of a number between 0 and 1 within a thousandth, the same on any machine: a
+/// highlight needs no more, and each sample has one for each lamp.
+fn power(base: f32, exponent: f32) -> f32 {
+    if base <= 0.0 {
+        return 0.0;
+    }
+    // The base is 2^whole times a number from 1 to 2, whose logarithm is an odd series.
+    let bits = base.to_bits();
+    let whole = (bits >> 23) as i32 - 127;
+    let rest = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
+    let part = (rest - 1.0) / (rest + 1.0);
+    let square = part * part;
+    let terms = [1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0];
+    let series = terms.iter().fold(1.0 / 11.0, |sum, term| sum * square + term);
+    let logarithm = whole as f32 + std::f32::consts::LOG2_E * 2.0 * part * series;
+    let wanted = (logarithm * exponent).min(0.0);
+    if wanted < -30.0 {
+        return 0.0;
+    }
+    let floor = wanted.floor();
+    let along = (wanted - floor) * std::f32::consts::LN_2;
+    let factors = [1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+    let start = 1.0 / 120.0;
+    let grown = factors.iter().fold(start, |sum, factor| sum * along + factor);
+    grown * f32::from_bits(((floor as i32 + 127) as u32) << 23)
 }
 
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
@@ -134,5 +168,23 @@ fn unit(a: [f32; 3]) -> [f32; 3] {
         a.map(|x| x / length)
     } else {
         a
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_is_right_within_a_thousandth() {
+        for exponent in [1.0_f32, 2.9, 40.0, 1000.0] {
+            for step in 0..=1000_u16 {
+                let base = f32::from(step) / 1000.0;
+                let expect = base.powf(exponent);
+                let found = power(base, exponent);
+                assert!((found - expect).abs() < 1e-3, "{base}^{exponent}: {found}");
+            }
+        }
+        assert_eq!(power(-1.0, 2.0), 0.0);
     }
 }

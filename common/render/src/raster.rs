@@ -1,6 +1,6 @@
 //! Triangles on a grid of samples: clipping, coverage, and which triangle is nearest.
 
-use crate::camera::{Camera, NEAR};
+use crate::camera::Camera;
 use crate::vector::Vector;
 
 /// No triangle.
@@ -19,7 +19,7 @@ pub(crate) struct Corner {
 pub(crate) struct Triangle {
     pub(crate) corners: [Corner; 3],
     /// Places of the corners on the grid.
-    screen: [[f64; 2]; 3],
+    screen: [Vector2; 3],
     /// One over the depths of the corners \[1/m\].
     inverse: [f64; 3],
     /// The thing that it is of.
@@ -34,83 +34,93 @@ pub(crate) struct Sample {
 }
 
 /// A grid of samples: for each the nearest triangle and one over its depth.
+#[derive(Default)]
 pub(crate) struct Grid {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
+    pub(crate) size: [usize; 2],
     pub(crate) nearest: Vec<u32>,
     pub(crate) inverse: Vec<f32>,
 }
 
 impl Grid {
-    pub(crate) fn new(width: usize, height: usize) -> Self {
-        Self {
-            width,
-            height,
-            nearest: vec![NONE; width * height],
-            inverse: vec![0.0; width * height],
-        }
+    /// Clears it; what is farther than so many metres is not seen.
+    pub(crate) fn begin(&mut self, size: [usize; 2], far: f64) {
+        let count = size[0] * size[1];
+        self.size = size;
+        self.nearest.clear();
+        self.nearest.resize(count, NONE);
+        self.inverse.clear();
+        self.inverse.resize(count, (1.0 / far) as f32);
     }
 
     /// Draws a triangle where it is nearer than all before.
     pub(crate) fn draw(&mut self, number: u32, triangle: &Triangle) {
-        let (width, inverse) = (self.width, triangle.inverse);
-        cover(
-            &triangle.screen,
-            [self.width, self.height],
-            |x, y, shares| {
-                let depth = weighed(shares, inverse) as f32;
-                let place = y * width + x;
-                if depth > self.inverse[place] {
-                    self.inverse[place] = depth;
-                    self.nearest[place] = number;
+        let width = self.size[0];
+        let depths = Slope::of(&triangle.screen, triangle.inverse);
+        spans(&triangle.screen, self.size, |y, first, end| {
+            let row = y * width;
+            let known = self.inverse[row + first..row + end].iter_mut();
+            let nearest = self.nearest[row + first..row + end].iter_mut();
+            let base = depths.at(first as f64 + 0.5, y as f64 + 0.5);
+            for (step, (known, nearest)) in known.zip(nearest).enumerate() {
+                let depth = depths.bounded(base + step as f64 * depths.across) as f32;
+                if depth > *known {
+                    *known = depth;
+                    *nearest = number;
                 }
-            },
-        );
+            }
+        });
     }
 }
 
 impl Triangle {
-    /// Puts a triangle on a grid, as one or two where the camera cuts it.
+    /// Puts a triangle on a grid, as one or two where the camera cuts it; one that is seen from
+    /// behind is left out if that is asked for.
     pub(crate) fn on_grid(
         corners: [Corner; 3],
         item: u32,
         camera: &Camera,
-        [width, height]: [usize; 2],
+        size: [usize; 2],
+        fronts_only: bool,
         triangles: &mut Vec<Self>,
     ) {
-        let near = NEAR as f32;
+        let near = camera.clip()[0] as f32;
         if corners.iter().all(|corner| corner.at[2] < near) {
             return;
         }
-        let length = camera.length(width);
-        let center = [width as f64 / 2.0, height as f64 / 2.0];
-        let mut clipped = Vec::with_capacity(4);
+        if fronts_only && is_seen_from_behind(&corners) {
+            return;
+        }
+        let lens = camera.lens(size);
+        let mut clipped = [Corner::default(); 4];
+        let mut count = 0;
         for (i, here) in corners.iter().enumerate() {
             let next = &corners[(i + 1) % 3];
             if here.at[2] >= near {
-                clipped.push(*here);
+                clipped[count] = *here;
+                count += 1;
             }
             if (here.at[2] >= near) != (next.at[2] >= near) {
                 let part = (near - here.at[2]) / (next.at[2] - here.at[2]);
-                clipped.push(here.towards(next, part, near));
+                clipped[count] = here.towards(next, part, near);
+                count += 1;
             }
         }
-        let screen = |corner: &Corner| {
+        let places = clipped.map(|corner| {
             let [right, down, along] = corner.at.map(f64::from);
             [
-                center[0] + length * right / along,
-                center[1] + length * down / along,
+                lens.center[0] + lens.focal[0] * right / along,
+                lens.center[1] + lens.focal[1] * down / along,
             ]
-        };
-        let places: Vec<[f64; 2]> = clipped.iter().map(screen).collect();
-        for i in 1..clipped.len().saturating_sub(1) {
+        });
+        for i in 1..count.saturating_sub(1) {
             let numbers = [0, i, i + 1];
             let screen = numbers.map(|number| places[number]);
-            let misses = |axis: usize, most: f64| {
+            let misses = |axis: usize| {
+                let most = size[axis] as f64;
                 screen.iter().all(|place| place[axis] < 0.0)
                     || screen.iter().all(|place| place[axis] > most)
             };
-            if misses(0, width as f64) || misses(1, height as f64) {
+            if misses(0) || misses(1) {
                 continue;
             }
             triangles.push(Self {
@@ -124,8 +134,13 @@ impl Triangle {
 
     /// Draws it on a grid of its own sort: calls for each sample, with one over its depth.
     pub(crate) fn samples(&self, size: [usize; 2], mut visit: impl FnMut(usize, usize, f32)) {
-        cover(&self.screen, size, |x, y, shares| {
-            visit(x, y, weighed(shares, self.inverse) as f32);
+        let depths = Slope::of(&self.screen, self.inverse);
+        spans(&self.screen, size, |y, first, end| {
+            let base = depths.at(first as f64 + 0.5, y as f64 + 0.5);
+            for x in first..end {
+                let step = (x - first) as f64;
+                visit(x, y, depths.bounded(base + step * depths.across) as f32);
+            }
         });
     }
 
@@ -148,8 +163,8 @@ impl Triangle {
         sample
     }
 
-    /// Returns how much of the texture a sample covers along u and v.
-    pub(crate) fn footprint(&self, x: f64, y: f64) -> [f32; 2] {
+    /// Returns how much of the texture a square of so many samples covers along u and v.
+    pub(crate) fn footprint(&self, x: f64, y: f64, edge: f64) -> [f32; 2] {
         let texcoord = |x: f64, y: f64| {
             let shares = self.shares(x, y);
             let sum = |axis: usize| {
@@ -160,24 +175,33 @@ impl Triangle {
             };
             [sum(0), sum(1)]
         };
-        let [here, right, below] = [texcoord(x, y), texcoord(x + 1.0, y), texcoord(x, y + 1.0)];
+        let here = texcoord(x, y);
+        let (right, below) = (texcoord(x + edge, y), texcoord(x, y + edge));
         std::array::from_fn(|i| (right[i] - here[i]).abs().max((below[i] - here[i]).abs()))
     }
 
     /// Returns the shares of the corners in what is seen at a place of the grid.
     fn shares(&self, x: f64, y: f64) -> [f32; 3] {
         let [first, second, third] = self.screen;
-        let area = edge(first, second, third);
         let here = [x, y];
-        let flat = [
-            edge(second, third, here),
-            edge(third, first, here),
-            edge(first, second, here),
+        let weighted = [
+            edge(second, third, here) * self.inverse[0],
+            edge(third, first, here) * self.inverse[1],
+            edge(first, second, here) * self.inverse[2],
         ];
-        let weighted: [f64; 3] = std::array::from_fn(|i| flat[i] / area * self.inverse[i]);
-        let sum: f64 = weighted.iter().sum();
-        weighted.map(|share| (share / sum) as f32)
+        let whole = 1.0 / (weighted[0] + weighted[1] + weighted[2]);
+        weighted.map(|share| (share * whole) as f32)
     }
+}
+
+/// Tells whether a camera at the origin sees the back of a triangle, whose corners run to the left
+/// as seen from its front.
+fn is_seen_from_behind(corners: &[Corner; 3]) -> bool {
+    let [first, second, third] = corners.each_ref().map(|corner| corner.at.map(f64::from));
+    let side = |to: Vector| crate::vector::subtract(to, first);
+    // The frame of the camera is right-handed, with its view along the third axis.
+    let normal = crate::vector::cross(side(second), side(third));
+    crate::vector::dot(normal, first) >= 0.0
 }
 
 impl Corner {
@@ -197,30 +221,82 @@ impl Corner {
     }
 }
 
-fn weighed(shares: [f64; 3], values: [f64; 3]) -> f64 {
-    shares[0] * values[0] + shares[1] * values[1] + shares[2] * values[2]
+/// A value that grows evenly over the grid, as it is on a triangle.
+struct Slope {
+    origin: Vector2,
+    /// At the origin.
+    value: f64,
+    /// Growth per sample, across and down.
+    across: f64,
+    down: f64,
+    /// Least and greatest value of the corners: no rounding goes beyond.
+    bounds: [f64; 2],
+}
+
+impl Slope {
+    fn of(screen: &[Vector2; 3], values: [f64; 3]) -> Self {
+        let [a, b, c] = *screen;
+        let area = edge(a, b, c);
+        let (first, second) = (values[1] - values[0], values[2] - values[0]);
+        Self {
+            origin: a,
+            value: values[0],
+            across: (first * (c[1] - a[1]) - second * (b[1] - a[1])) / area,
+            down: (second * (b[0] - a[0]) - first * (c[0] - a[0])) / area,
+            bounds: [
+                values.into_iter().fold(f64::INFINITY, f64::min),
+                values.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            ],
+        }
+    }
+
+    /// Returns the value at a place of the grid.
+    fn at(&self, x: f64, y: f64) -> f64 {
+        let [right, down] = [x - self.origin[0], y - self.origin[1]];
+        self.value + self.across * right + self.down * down
+    }
+
+    fn bounded(&self, value: f64) -> f64 {
+        value.max(self.bounds[0]).min(self.bounds[1])
+    }
 }
 
 /// Returns twice the area of a triangle; its sign says which way it runs.
-fn edge(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
+fn edge(a: Vector2, b: Vector2, c: Vector2) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Visits the samples whose middles a triangle covers, with the shares of its corners. A sample on
-/// an edge that two triangles share is of one of them.
+/// Visits the samples whose middles a triangle covers, with a value that its corners have.
 pub(crate) fn cover(
-    screen: &[[f64; 2]; 3],
+    screen: &[Vector2; 3],
+    values: [f64; 3],
+    size: [usize; 2],
+    mut visit: impl FnMut(usize, usize, f64),
+) {
+    let slope = Slope::of(screen, values);
+    spans(screen, size, |y, first, end| {
+        let base = slope.at(first as f64 + 0.5, y as f64 + 0.5);
+        for x in first..end {
+            let step = (x - first) as f64;
+            visit(x, y, slope.bounded(base + step * slope.across));
+        }
+    });
+}
+
+/// Visits the samples whose middles a triangle covers, row by row: the row, its first sample and
+/// the one after its last. A sample on an edge that two triangles share is of one of them.
+fn spans(
+    screen: &[Vector2; 3],
     [width, height]: [usize; 2],
-    mut visit: impl FnMut(usize, usize, [f64; 3]),
+    mut visit: impl FnMut(usize, usize, usize),
 ) {
     let [a, mut b, mut c] = *screen;
-    let mut area = edge(a, b, c);
+    let area = edge(a, b, c);
     if area == 0.0 || !area.is_finite() {
         return;
     }
-    let is_turned = area < 0.0;
-    if is_turned {
-        (b, c, area) = (c, b, -area);
+    if area < 0.0 {
+        (b, c) = (c, b);
     }
     let range = |axis: usize, count: usize| {
         let values = [a[axis], b[axis], c[axis]];
@@ -230,25 +306,44 @@ pub(crate) fn cover(
         let end = ((most - 0.5).floor() + 1.0).clamp(0.0, count as f64) as usize;
         first..end
     };
-    let owns_edge = |from: Vector2, to: Vector2| {
+    let edges = [[b, c], [c, a], [a, b]];
+    let owned = edges.map(|[from, to]| {
         let (right, down) = (to[0] - from[0], to[1] - from[1]);
         down > 0.0 || (down == 0.0 && right < 0.0)
-    };
-    let owned = [owns_edge(b, c), owns_edge(c, a), owns_edge(a, b)];
+    });
+    let columns = range(0, width);
     for y in range(1, height) {
-        for x in range(0, width) {
-            let here = [x as f64 + 0.5, y as f64 + 0.5];
-            let parts = [edge(b, c, here), edge(c, a, here), edge(a, b, here)];
-            let is_in = |i: usize| parts[i] > 0.0 || (parts[i] == 0.0 && owned[i]);
-            if is_in(0) && is_in(1) && is_in(2) {
-                let [first, second, third] = parts.map(|part| part / area);
-                let shares = if is_turned {
-                    [first, third, second]
-                } else {
-                    [first, second, third]
-                };
-                visit(x, y, shares);
+        let down = y as f64 + 0.5;
+        let is_in = |x: usize| {
+            let here = [x as f64 + 0.5, down];
+            edges.iter().zip(owned).all(|([from, to], owned)| {
+                let part = edge(*from, *to, here);
+                part > 0.0 || (part == 0.0 && owned)
+            })
+        };
+        // What an edge lets in is a half of the row; the ends are searched for, from a sample
+        // farther out than rounding could have moved them.
+        let (mut first, mut end) = (columns.start, columns.end);
+        for [from, to] in edges {
+            let rise = to[1] - from[1];
+            if rise == 0.0 {
+                continue;
             }
+            let place = from[0] + (to[0] - from[0]) * ((down - from[1]) / rise) - 0.5;
+            if rise > 0.0 {
+                end = end.min((place.ceil() + 2.0).clamp(0.0, width as f64) as usize);
+            } else {
+                first = first.max((place.floor() - 1.0).clamp(0.0, width as f64) as usize);
+            }
+        }
+        while first < end && !is_in(first) {
+            first += 1;
+        }
+        while first < end && !is_in(end - 1) {
+            end -= 1;
+        }
+        if first < end {
+            visit(y, first, end);
         }
     }
 }
@@ -275,9 +370,9 @@ mod tests {
                 if i % 2 == 0 {
                     triangle.swap(0, 1);
                 }
-                cover(&triangle, [8, 8], |x, y, shares| {
+                cover(&triangle, [1.0; 3], [8, 8], |x, y, value| {
                     counts[8 * y + x] += 1;
-                    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                    assert_eq!(value, 1.0);
                 });
             }
             let expect =
@@ -297,7 +392,8 @@ mod tests {
         };
         let count = |corners: [[f32; 3]; 3]| {
             let mut triangles = Vec::new();
-            Triangle::on_grid(corners.map(corner), 0, &camera, [100, 100], &mut triangles);
+            let corners = corners.map(corner);
+            Triangle::on_grid(corners, 0, &camera, [100, 100], false, &mut triangles);
             triangles.len()
         };
         assert_eq!(
@@ -333,12 +429,53 @@ mod tests {
             corner([0.3, 0.0, 3.0], 1.0),
             corner([0.0, 0.5, 2.0], 0.0),
         ];
-        Triangle::on_grid(corners, 0, &camera, [100, 100], &mut triangles);
+        Triangle::on_grid(corners, 0, &camera, [100, 100], false, &mut triangles);
         let sample = triangles[0].sample(50.0, 50.0);
         assert!(
             (sample.texcoord[0] - 0.25).abs() < 1e-6,
             "{:?}",
             sample.texcoord
         );
+    }
+
+    #[test]
+    fn spans_are_all_samples_that_are_within_all_edges() {
+        // Numbers without a pattern.
+        let mut state = 7_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as f64 / f64::from(1_u32 << 31) * 30.0 - 5.0
+        };
+        for _ in 0..300 {
+            let screen = [[next(), next()], [next(), next()], [next(), next()]];
+            let mut counts = [0; 400];
+            cover(&screen, [0.0, 1.0, 2.0], [20, 20], |x, y, _| counts[20 * y + x] += 1);
+            let area = edge(screen[0], screen[1], screen[2]);
+            for (place, count) in counts.iter().enumerate() {
+                let here = [(place % 20) as f64 + 0.5, (place / 20) as f64 + 0.5];
+                let is_in = (0..3).all(|i| {
+                    edge(screen[i], screen[(i + 1) % 3], here) * area.signum() > 0.0
+                });
+                assert_eq!(*count == 1, is_in, "{screen:?} at {here:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_back_of_a_triangle_is_left_out_on_request() {
+        let camera = Camera::looking([0.0; 3], [1.0, 0.0, 0.0], 1.0);
+        let corner = |at: [f32; 3]| Corner {
+            at,
+            ..Corner::default()
+        };
+        // To the left around its front: right, then up, which is against down.
+        let front = [[0.0, 0.0, 1.0], [0.1, 0.0, 1.0], [0.0, -0.1, 1.0]];
+        let back = [front[0], front[2], front[1]];
+        for (corners, count) in [(front, 1), (back, 0)] {
+            let mut triangles = Vec::new();
+            let corners = corners.map(corner);
+            Triangle::on_grid(corners, 0, &camera, [100, 100], true, &mut triangles);
+            assert_eq!(triangles.len(), count);
+        }
     }
 }

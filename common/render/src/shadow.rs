@@ -1,89 +1,187 @@
-//! [`ShadowMap`]: how far a light from far away reaches.
+//! [`Shadows`]: how far a light from far away reaches, as maps of depths along it.
+//!
+//! What never moves has a map of its own, which is kept as long as it shows the same place: of a
+//! scene in which little moves, most of the work is done once.
 
 use crate::raster::cover;
-use crate::vector::{Vector, cross, dot, unit_or};
+use crate::vector::{Vector, add, cross, dot, scale, subtract, unit_or};
 
-/// Samples along an edge of the map.
+/// Samples along an edge of a map.
 const SIZE: usize = 2048;
 
-/// A map of depths along the light, frame of the camera.
-pub(crate) struct ShadowMap {
-    axes: [Vector; 2],
-    direction: Vector,
+/// Steps of the radii of maps, as a factor, and the least radius \[m\].
+const RADIUS_STEP: f64 = 1.25;
+const RADIUS_MIN: f64 = 0.5;
+
+/// Places of a map along an edge of its ball, between which its centre does not move.
+const CENTER_STEPS: f64 = 8.0;
+
+/// Place and direction of maps, world frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Region {
+    /// Unit vector along the light.
+    pub(crate) direction: Vector,
     center: Vector,
     /// Samples per metre.
     density: f64,
-    /// For each sample the least depth \[m\].
-    depths: Vec<f32>,
 }
 
-impl ShadowMap {
-    /// Makes an empty map of a ball; `direction` is along the light.
-    pub(crate) fn new(direction: Vector, center: Vector, radius: f64) -> Self {
-        let helper = if direction[0].abs() < 0.7 {
+impl Region {
+    /// Returns the region around a ball \[m\], which is the same for balls that are nearly so.
+    pub(crate) fn around(direction: Vector, center: Vector, radius: f64) -> Self {
+        let mut whole = RADIUS_MIN;
+        while whole < radius && whole.is_finite() {
+            whole *= RADIUS_STEP;
+        }
+        let step = whole / CENTER_STEPS;
+        let center = center.map(|part| (part / step).round() * step);
+        // Half a step along each axis.
+        let reach = whole + step * 0.87;
+        Self {
+            direction,
+            center,
+            density: SIZE as f64 / (2.0 * reach),
+        }
+    }
+
+    /// Returns the unit vectors of the map's edges.
+    fn axes(&self) -> [Vector; 2] {
+        let helper = if self.direction[0].abs() < 0.7 {
             [1.0, 0.0, 0.0]
         } else {
             [0.0, 1.0, 0.0]
         };
-        let first = unit_or(cross(direction, helper), [0.0, 1.0, 0.0]);
-        Self {
-            axes: [first, cross(direction, first)],
-            direction,
-            center,
-            density: SIZE as f64 / (2.0 * radius.max(1e-3)),
-            depths: vec![f32::INFINITY; SIZE * SIZE],
+        let first = unit_or(cross(self.direction, helper), [0.0, 1.0, 0.0]);
+        [first, cross(self.direction, first)]
+    }
+
+    /// Returns how places of a frame are placed on the map; the frame has its origin there, and
+    /// `turned` turns its directions into the world.
+    pub(crate) fn placing(&self, origin: Vector, turned: impl Fn(Vector) -> Vector) -> Placing {
+        let [first, second] = self.axes();
+        let rows = [
+            scale(first, self.density),
+            scale(second, self.density),
+            self.direction,
+        ];
+        let units = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(turned);
+        let offset = subtract(origin, self.center);
+        let middle = SIZE as f64 / 2.0;
+        let zero = [middle, middle, 0.0];
+        Placing {
+            rows: rows.map(|row| units.map(|unit| dot(row, unit))),
+            origin: std::array::from_fn(|i| dot(rows[i], offset) + zero[i]),
+            texel: 1.0 / self.density,
         }
     }
+}
 
+/// Rule by which places of some frame are placed on a map.
+#[derive(Clone, Copy)]
+pub(crate) struct Placing {
+    rows: [Vector; 3],
+    origin: Vector,
+    /// Size of a sample \[m\].
+    texel: f64,
+}
+
+impl Placing {
     /// Returns a place on the map, and its depth.
-    fn place(&self, at: Vector) -> ([f64; 2], f64) {
-        let offset = [
-            at[0] - self.center[0],
-            at[1] - self.center[1],
-            at[2] - self.center[2],
-        ];
-        let along = self
-            .axes
-            .map(|axis| dot(axis, offset) * self.density + SIZE as f64 / 2.0);
-        (along, dot(self.direction, offset))
+    fn place(&self, at: Vector) -> Vector {
+        add(self.rows.map(|row| dot(row, at)), self.origin)
+    }
+}
+
+/// A map of the least depths along a light.
+struct Map {
+    depths: Vec<f32>,
+    /// The rows in which there is something.
+    used: [usize; 2],
+}
+
+impl Default for Map {
+    fn default() -> Self {
+        Self {
+            depths: vec![f32::INFINITY; SIZE * SIZE],
+            used: [SIZE, 0],
+        }
+    }
+}
+
+impl Map {
+    fn clear(&mut self) {
+        let [first, end] = self.used;
+        if first < end {
+            self.depths[first * SIZE..end * SIZE].fill(f32::INFINITY);
+        }
+        self.used = [SIZE, 0];
     }
 
-    /// Adds a triangle that casts shadows.
-    pub(crate) fn draw(&mut self, corners: [Vector; 3]) {
-        let placed = corners.map(|corner| self.place(corner));
-        let screen = placed.map(|(place, _)| place);
-        let depth = placed.map(|(_, depth)| depth);
-        let depths = &mut self.depths;
-        cover(&screen, [SIZE, SIZE], |x, y, shares| {
-            let own = (0..3).map(|i| shares[i] * depth[i]).sum::<f64>() as f32;
+    /// Adds a triangle that casts shadows, by where its corners are placed.
+    fn draw(&mut self, placed: [Vector; 3]) {
+        let screen = placed.map(|[x, y, _]| [x, y]);
+        let (depths, used) = (&mut self.depths, &mut self.used);
+        cover(&screen, placed.map(|place| place[2]), [SIZE; 2], |x, y, depth| {
             let known = &mut depths[y * SIZE + x];
-            *known = known.min(own);
+            *known = known.min(depth as f32);
+            *used = [used[0].min(y), used[1].max(y + 1)];
         });
     }
+}
 
-    /// Returns the part of the light that reaches a place on a surface with this normal; all of it
-    /// beyond the map.
-    pub(crate) fn light(&self, at: Vector, normal: Vector) -> f32 {
-        let texel = 1.0 / self.density;
+/// Maps of what casts shadows.
+#[derive(Default)]
+pub(crate) struct Shadows {
+    /// What the maps show, once there are any.
+    region: Option<Region>,
+    fixed: Map,
+    moving: Map,
+}
+
+impl Shadows {
+    /// Begins with a region: what moves is forgotten, what does not only if the region is another.
+    /// Tells whether that is to be drawn.
+    pub(crate) fn begin(&mut self, region: Region) -> bool {
+        self.moving.clear();
+        let is_new = self.region.replace(region) != Some(region);
+        if is_new {
+            self.fixed.clear();
+        }
+        is_new
+    }
+
+    /// Adds a triangle that casts shadows, by its corners in the frame of a placing.
+    pub(crate) fn draw(&mut self, is_fixed: bool, placing: &Placing, corners: [Vector; 3]) {
+        let placed = corners.map(|corner| placing.place(corner));
+        if is_fixed {
+            self.fixed.draw(placed);
+        } else {
+            self.moving.draw(placed);
+        }
+    }
+
+    /// Returns the part of the light that reaches a place on a surface with this normal, both in
+    /// the frame of the placing; all of it beyond the maps.
+    pub(crate) fn light(&self, placing: &Placing, at: Vector, normal: Vector) -> f32 {
         // A surface that the light grazes would shade itself between two samples.
-        let lifted = std::array::from_fn(|i| at[i] + 1.5 * texel * normal[i]);
-        let ([x, y], depth) = self.place(lifted);
-        let limit = (depth - 0.5 * texel) as f32;
-        let (mut lit, mut count) = (0, 0);
-        for down in [-1.0, 0.0, 1.0] {
-            for right in [-1.0, 0.0, 1.0] {
-                let (x, y) = (x + right, y + down);
-                count += 1;
-                let size = SIZE as f64;
-                if !(0.0..size).contains(&x) || !(0.0..size).contains(&y) {
-                    lit += 1;
-                    continue;
-                }
-                let known = self.depths[y as usize * SIZE + x as usize];
-                lit += i32::from(known >= limit);
+        let lifted = add(at, scale(normal, 1.5 * placing.texel));
+        let [x, y, depth] = placing.place(lifted);
+        let limit = (depth - 0.5 * placing.texel) as f32;
+        let edge = (SIZE - 1) as f64;
+        if !(1.0..edge).contains(&x) || !(1.0..edge).contains(&y) {
+            return 1.0;
+        }
+        let corner = (y as usize - 1) * SIZE + x as usize - 1;
+        let mut lit = 0_u8;
+        for row in 0..3 {
+            let first = corner + row * SIZE;
+            let fixed = &self.fixed.depths[first..first + 3];
+            let moving = &self.moving.depths[first..first + 3];
+            for (fixed, moving) in fixed.iter().zip(moving) {
+                lit += u8::from(*fixed >= limit && *moving >= limit);
             }
         }
-        lit as f32 / count as f32
+        f32::from(lit) / 9.0
     }
 }
 
@@ -91,16 +189,33 @@ impl ShadowMap {
 mod tests {
     use super::*;
 
+    const DOWN: Vector = [0.0, 0.0, -1.0];
+
     #[test]
     fn only_what_is_behind_a_triangle_is_shaded() {
-        let down = [0.0, 0.0, -1.0];
-        let mut map = ShadowMap::new(down, [0.0; 3], 4.0);
-        map.draw([[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [0.0, 1.0, 1.0]]);
-        let up = [0.0, 0.0, 1.0];
-        assert_eq!(map.light([0.0, 0.0, 0.0], up), 0.0);
-        assert_eq!(map.light([0.0, 0.0, 2.0], up), 1.0, "above it");
-        assert_eq!(map.light([0.0, 0.0, 1.0], up), 1.0, "on it");
-        assert_eq!(map.light([3.0, 0.0, 0.0], up), 1.0, "beside it");
-        assert_eq!(map.light([9.0, 0.0, 0.0], up), 1.0, "beyond the map");
+        let region = Region::around(DOWN, [0.0; 3], 4.0);
+        let placing = region.placing([0.0; 3], |unit| unit);
+        let mut maps = Shadows::default();
+        assert!(maps.begin(region));
+        let triangle = [[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [0.0, 1.0, 1.0]];
+        maps.draw(true, &placing, triangle);
+        let light = |maps: &Shadows, at: Vector| maps.light(&placing, at, [0.0, 0.0, 1.0]);
+        assert_eq!(light(&maps, [0.0, 0.0, 0.0]), 0.0);
+        assert_eq!(light(&maps, [0.0, 0.0, 2.0]), 1.0, "above it");
+        assert_eq!(light(&maps, [0.0, 0.0, 1.0]), 1.0, "on it");
+        assert_eq!(light(&maps, [3.0, 0.0, 0.0]), 1.0, "beside it");
+        assert_eq!(light(&maps, [9.0, 0.0, 0.0]), 1.0, "beyond the map");
+        maps.draw(false, &placing, triangle.map(|at| add(at, [3.0, 0.0, 0.0])));
+        assert_eq!(light(&maps, [3.0, 0.0, 0.0]), 0.0);
+        assert!(!maps.begin(region), "what stands is kept");
+        assert_eq!(light(&maps, [3.0, 0.0, 0.0]), 1.0, "what moves is not");
+        assert_eq!(light(&maps, [0.0, 0.0, 0.0]), 0.0);
+    }
+
+    #[test]
+    fn regions_change_only_now_and_then() {
+        let at = |x: f64, radius: f64| Region::around(DOWN, [x, 0.0, 0.0], radius);
+        assert_eq!(at(0.0, 4.0), at(0.1, 4.1));
+        assert_ne!(at(0.0, 4.0), at(1.0, 4.0));
     }
 }

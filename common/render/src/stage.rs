@@ -11,20 +11,13 @@ use scene::{FogKind, World};
 pub use scene::Pose;
 
 use crate::camera::Camera;
-use crate::light::{Lamp, turned};
-use crate::lit::{Lighting, Look};
-use crate::pixels;
-use crate::raster::{Corner, Grid, NONE, Triangle, single};
-use crate::shadow::ShadowMap;
+use crate::light::Lamp;
+use crate::lit::Look;
+use crate::painter::Painter;
 use crate::shape::Surface;
 use crate::texture::Texture;
 use crate::vector::{Vector, add, dot, length, place, rotate, scale, subtract, then, unit_or};
-
-/// Samples along each edge of a pixel.
-const SAMPLES: usize = 2;
-
-/// Part of a surface's light that a transparent one must hide to be drawn.
-const ALPHA_MIN: f32 = 1.0 / 255.0;
+use crate::view::{PlaceLink, View};
 
 /// Colours of the sky, as screens show them: at the horizon, and overhead.
 const HORIZON: [f32; 3] = [0.80, 0.87, 0.93];
@@ -35,30 +28,43 @@ pub type Poses = BTreeMap<u32, Pose>;
 
 /// Drawn content of a world.
 pub struct Stage {
-    world: World,
-    items: Vec<Item>,
-    surfaces: Vec<Surface>,
-    looks: Vec<Look>,
-    textures: Vec<Texture>,
+    pub(crate) world: World,
+    pub(crate) items: Vec<Item>,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) looks: Vec<Look>,
+    pub(crate) textures: Vec<Texture>,
     /// Content that could not be drawn, for people.
     problems: Vec<String>,
 }
 
 /// A surface that is attached to a link.
-struct Item {
-    link: u32,
+pub(crate) struct Item {
+    pub(crate) link: u32,
     /// The model of the link, as an index into those of the world.
-    model: usize,
+    pub(crate) model: usize,
+    /// The visual that it is of, counted over all links of all models.
+    pub(crate) visual: u32,
+    /// Pose of the link at the start, world frame.
+    pub(crate) start: Pose,
     /// Pose in the frame of the link.
-    pose: Pose,
-    scale: [f64; 3],
-    surface: usize,
-    look: usize,
-    casts_shadows: bool,
-    /// True if it is part of the ground: of no account for what a picture of everything shows.
-    is_ground: bool,
+    pub(crate) pose: Pose,
+    pub(crate) scale: [f64; 3],
+    pub(crate) surface: usize,
+    pub(crate) look: usize,
+    pub(crate) traits: Traits,
     /// Centre and radius of a ball around it, frame of the shape, before it is scaled \[m\].
-    ball: (Vector, f64),
+    pub(crate) ball: (Vector, f64),
+}
+
+/// Properties of an item besides its place and look.
+pub(crate) struct Traits {
+    pub(crate) casts_shadows: bool,
+    /// True if it is part of the ground: of no account for what a picture of everything shows.
+    pub(crate) is_ground: bool,
+    /// True if it never moves.
+    pub(crate) is_fixed: bool,
+    /// Bits of the cameras that see it.
+    pub(crate) visibility_flags: u32,
 }
 
 impl Stage {
@@ -76,7 +82,7 @@ impl Stage {
     /// Returns a camera that sees the whole world.
     pub fn view_of_all(&self, poses: &Poses, angle: f64, size: [usize; 2]) -> Camera {
         let items = || self.items.iter();
-        let ball = self.ball_around(items().filter(|item| !item.is_ground), poses);
+        let ball = self.ball_around(items().filter(|item| !item.traits.is_ground), poses);
         let ball = ball.or_else(|| self.ball_around(items(), poses));
         let (center, radius) = ball.unwrap_or(([0.0; 3], 5.0));
         Camera::around(center, radius.max(0.1), [-1.0, -1.2, 0.8], angle, size)
@@ -114,101 +120,49 @@ impl Stage {
     /// Draws the world as a camera sees it, in so many pixels; links that have no pose among
     /// `poses` are where they were at the start.
     pub fn picture(&self, poses: &Poses, camera: &Camera, size: [usize; 2]) -> Image {
-        let grid_size = size.map(|edge| edge * SAMPLES);
-        let lighting = self.lighting(poses, camera);
-        let mut grid = Grid::new(grid_size[0], grid_size[1]);
-        let (mut solid, mut clear) = (Vec::new(), Vec::new());
-        for (number, item) in self.items.iter().enumerate() {
-            let look = &self.looks[item.look];
-            let triangles = if look.blends { &mut clear } else { &mut solid };
-            let pose = self.pose_of(item, poses);
-            self.put(item, number as u32, &pose, camera, grid_size, triangles);
-        }
-        for (number, triangle) in solid.iter().enumerate() {
-            let look = &self.looks[self.items[triangle.item as usize].look];
-            if look.texture.is_some() && look.cutoff > 0.0 {
-                self.draw_cut_out(number as u32, triangle, look, &mut grid);
-            } else {
-                grid.draw(number as u32, triangle);
-            }
-        }
-        let mut samples = Vec::with_capacity(grid_size[0] * grid_size[1]);
-        for y in 0..grid_size[1] {
-            for x in 0..grid_size[0] {
-                let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
-                let number = grid.nearest[samples.len()];
-                samples.push(match solid.get(number as usize) {
-                    Some(triangle) if number != NONE => {
-                        let [red, green, blue, _] = self.shade(triangle, x, y, &lighting);
-                        [red, green, blue]
-                    }
-                    _ => self.behind(camera.ray(x, y, grid_size)),
-                });
-            }
-        }
-        self.blend(clear, &grid, &lighting, &mut samples);
-        pixels::image(&samples, size, SAMPLES)
-    }
-
-    /// Draws the samples of a triangle where its texture is not invisible.
-    fn draw_cut_out(&self, number: u32, triangle: &Triangle, look: &Look, grid: &mut Grid) {
-        let size = [grid.width, grid.height];
-        let texture = look.texture.map(|texture| &self.textures[texture]);
-        triangle.samples(size, |x, y, inverse| {
-            let place = y * size[0] + x;
-            if inverse <= grid.inverse[place] {
-                return;
-            }
-            let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
-            let texcoord = triangle.sample(x, y).texcoord;
-            let texel = texture.map(|own| own.sample(texcoord, triangle.footprint(x, y)));
-            if texel.is_none_or(|texel| texel[3] * look.color[3] >= look.cutoff) {
-                grid.inverse[place] = inverse;
-                grid.nearest[place] = number;
-            }
-        });
-    }
-
-    /// Draws what is transparent over what is there, from the farthest to the nearest.
-    fn blend(
-        &self,
-        mut clear: Vec<Triangle>,
-        grid: &Grid,
-        lighting: &Lighting,
-        samples: &mut [[f32; 3]],
-    ) {
-        let depth = |triangle: &Triangle| -> f32 {
-            triangle.corners.iter().map(|corner| corner.at[2]).sum()
+        let view = View {
+            stage: self,
+            place: &|_, link, start| Some(pose_of(poses, link, start)),
+            camera,
+            size,
+            samples: 2,
+            visibility_mask: u32::MAX,
+            sees_backs: true,
+            has_headlight: true,
         };
-        // Sorting keeps the order of those that are equally far away.
-        clear.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
-        for triangle in &clear {
-            triangle.samples([grid.width, grid.height], |x, y, inverse| {
-                let place = y * grid.width + x;
-                if inverse <= grid.inverse[place] {
-                    return;
-                }
-                let own = self.shade(triangle, x as f64 + 0.5, y as f64 + 0.5, lighting);
-                if own[3] >= ALPHA_MIN {
-                    for (sample, part) in samples[place].iter_mut().zip(own) {
-                        *sample += (part - *sample) * own[3];
-                    }
-                }
-            });
+        Painter::default().paint(&view)
+    }
+
+    /// Visits the corners of all triangles of the wanted visuals that are there, world frame \[m\].
+    pub fn visit_vertices(
+        &self,
+        place: &PlaceLink<'_>,
+        is_wanted: impl Fn(u32) -> bool,
+        mut visit: impl FnMut(u32, [f64; 3]),
+    ) {
+        for item in self.items.iter().filter(|item| is_wanted(item.visual)) {
+            let Some(pose) = item.pose_in(place) else {
+                continue;
+            };
+            let surface = &self.surfaces[item.surface];
+            for index in 0..surface.positions.len() {
+                visit(item.visual, item.place(&pose, surface, index as u32));
+            }
         }
     }
 
-    fn shade(&self, triangle: &Triangle, x: f64, y: f64, lighting: &Lighting) -> [f32; 4] {
-        let look = &self.looks[self.items[triangle.item as usize].look];
-        let sample = triangle.sample(x, y);
-        let footprint = || triangle.footprint(x, y);
-        let own = look.shade(&sample, footprint, &self.textures, lighting);
-        let fogged = self.in_fog([own[0], own[1], own[2]], sample.at);
-        [fogged[0], fogged[1], fogged[2], own[3]]
+    /// Returns the colour behind everything, along a ray.
+    pub(crate) fn behind(&self, ray: Vector) -> [f32; 3] {
+        if self.world.sky.is_none() {
+            return self.world.background.map(|part| linear(part as f32));
+        }
+        let height = ray[2].clamp(0.0, 1.0) as f32;
+        let part = height.sqrt();
+        std::array::from_fn(|i| linear(HORIZON[i] + (ZENITH[i] - HORIZON[i]) * part))
     }
 
     /// Returns a colour as it is seen through the fog from so far away.
-    fn in_fog(&self, color: [f32; 3], at: [f32; 3]) -> [f32; 3] {
+    pub(crate) fn in_fog(&self, color: [f32; 3], at: [f32; 3]) -> [f32; 3] {
         let Some(fog) = &self.world.fog else {
             return color;
         };
@@ -229,96 +183,30 @@ impl Stage {
         std::array::from_fn(|i| color[i] + (other[i] - color[i]) * part)
     }
 
-    /// Returns the colour behind everything, along a ray.
-    fn behind(&self, ray: Vector) -> [f32; 3] {
-        if self.world.sky.is_none() {
-            return self.world.background.map(|part| linear(part as f32));
-        }
-        let height = ray[2].clamp(0.0, 1.0) as f32;
-        let part = height.sqrt();
-        std::array::from_fn(|i| linear(HORIZON[i] + (ZENITH[i] - HORIZON[i]) * part))
-    }
-
-    fn lighting(&self, poses: &Poses, camera: &Camera) -> Lighting {
-        let of_link = |id: u32| {
-            let links = self.world.models.iter().flat_map(|model| &model.links);
-            let link = links.into_iter().find(|link| link.id == id);
-            poses.get(&id).copied().or(link.map(|link| link.pose))
+    /// Returns the lights of a view, and whether shadows are drawn at all.
+    pub(crate) fn lamps(&self, view: &View<'_>) -> Vec<Lamp> {
+        let pose_of_link = |id: u32| {
+            let models = self.world.models.iter().enumerate();
+            let mut links = models.flat_map(|(model, own)| {
+                let links = own.links.iter();
+                links.map(move |link| (model, link))
+            });
+            let (model, link) = links.find(|(_, link)| link.id == id)?;
+            (view.place)(model, id, &link.pose)
         };
         let lights = self.world.lights.iter();
         let mut lamps: Vec<Lamp> = lights
-            .map(|light| Lamp::new(light, light.link.and_then(of_link), camera))
-            .collect();
-        if lamps.is_empty() {
-            lamps.push(Lamp::at_camera());
-        }
-        let sun = Lighting::sun(&lamps).filter(|_| self.world.shadows);
-        Lighting {
-            ambient: self.world.ambient.map(|part| linear(part as f32)),
-            shadow: sun.map(|(number, along)| (number, self.shadows(along, poses, camera))),
-            lamps,
-            up: single(turned(camera, [0.0, 0.0, 1.0])),
-        }
-    }
-
-    /// Makes the map of shadows around what the camera looks at.
-    fn shadows(&self, along: Vector, poses: &Poses, camera: &Camera) -> ShadowMap {
-        let casters = || self.items.iter().filter(|item| item.casts_shadows);
-        let whole = self.ball_around(casters().filter(|item| !item.is_ground), poses);
-        let (mut center, mut radius) = whole.unwrap_or((camera.target(), 1.0));
-        if radius > 2.0 * camera.focus() {
-            (center, radius) = (camera.target(), 2.0 * camera.focus());
-        }
-        let mut map = ShadowMap::new(along, camera.seen(center), radius * 1.05);
-        for item in casters().filter(|item| !self.looks[item.look].blends) {
-            let pose = self.pose_of(item, poses);
-            let surface = &self.surfaces[item.surface];
-            let corner = |index: u32| camera.seen(item.place(&pose, surface, index));
-            for triangle in &surface.triangles {
-                map.draw(triangle.map(corner));
-            }
-        }
-        map
-    }
-
-    /// Puts the triangles of an item on the grid.
-    fn put(
-        &self,
-        item: &Item,
-        number: u32,
-        pose: &Pose,
-        camera: &Camera,
-        size: [usize; 2],
-        triangles: &mut Vec<Triangle>,
-    ) {
-        let surface = &self.surfaces[item.surface];
-        // A mirror image keeps its outside outside, and normals of what is stretched stay upright.
-        let inverse = item
-            .scale
-            .map(|factor| if factor == 0.0 { 0.0 } else { 1.0 / factor });
-        let corners: Vec<Corner> = (0..surface.positions.len())
-            .map(|index| {
-                let normal = surface.normals[index].map(f64::from);
-                let normal = std::array::from_fn(|i| normal[i] * inverse[i]);
-                let normal = unit_or(rotate(pose, normal), [0.0, 0.0, 1.0]);
-                Corner {
-                    at: single(camera.seen(item.place(pose, surface, index as u32))),
-                    normal: single(turned(camera, normal)),
-                    texcoord: surface.texcoords[index],
+            .filter_map(|light| match light.link {
+                None => Some(Lamp::new(light, None, view.camera)),
+                Some(link) => {
+                    pose_of_link(link).map(|pose| Lamp::new(light, Some(pose), view.camera))
                 }
             })
             .collect();
-        for triangle in &surface.triangles {
-            let own = triangle.map(|index| corners[index as usize]);
-            Triangle::on_grid(own, number, camera, size, triangles);
+        if lamps.is_empty() && view.has_headlight {
+            lamps.push(Lamp::at_camera());
         }
-    }
-
-    fn pose_of(&self, item: &Item, poses: &Poses) -> Pose {
-        let links = &self.world.models[item.model].links;
-        let start = links.iter().find(|link| link.id == item.link);
-        let start = start.map_or([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], |link| link.pose);
-        then(&pose_of(poses, item.link, &start), &item.pose)
+        lamps
     }
 
     /// Returns a ball around items, if there are any.
@@ -328,40 +216,53 @@ impl Stage {
         poses: &Poses,
     ) -> Option<(Vector, f64)> {
         let balls = items.map(|item| {
-            let (center, radius) = item.ball;
-            let scaled = std::array::from_fn(|i| center[i] * item.scale[i]);
-            let stretch = item
-                .scale
-                .iter()
-                .fold(0.0, |most: f64, own| most.max(own.abs()));
-            (place(&self.pose_of(item, poses), scaled), radius * stretch)
+            let link = pose_of(poses, item.link, &item.start);
+            item.ball_at(&then(&link, &item.pose))
         });
-        let balls: Vec<(Vector, f64)> = balls.collect();
-        let end = |axis: usize, sign: f64| {
-            let ends = balls
-                .iter()
-                .map(|(center, radius)| center[axis] + sign * radius);
-            ends.fold(f64::NAN, |far, own| {
-                if sign < 0.0 {
-                    far.min(own)
-                } else {
-                    far.max(own)
-                }
-            })
-        };
-        let low: Vector = std::array::from_fn(|axis| end(axis, -1.0));
-        let high: Vector = std::array::from_fn(|axis| end(axis, 1.0));
-        let center = scale(add(low, high), 0.5);
-        let reach = |(other, radius): &(Vector, f64)| length(subtract(*other, center)) + radius;
-        let radius = balls.iter().map(reach).fold(f64::NAN, f64::max);
-        let is_somewhere = radius.is_finite() && dot(center, center).is_finite();
-        is_somewhere.then_some((center, radius))
+        around_all(&balls.collect::<Vec<_>>())
     }
 }
 
+/// Returns a ball around balls, if there are any that are somewhere.
+pub(crate) fn around_all(balls: &[(Vector, f64)]) -> Option<(Vector, f64)> {
+    let end = |axis: usize, sign: f64| {
+        let ends = balls
+            .iter()
+            .map(|(center, radius)| center[axis] + sign * radius);
+        ends.fold(f64::NAN, |far, own| {
+            if sign < 0.0 {
+                far.min(own)
+            } else {
+                far.max(own)
+            }
+        })
+    };
+    let low: Vector = std::array::from_fn(|axis| end(axis, -1.0));
+    let high: Vector = std::array::from_fn(|axis| end(axis, 1.0));
+    let center = scale(add(low, high), 0.5);
+    let reach = |(other, radius): &(Vector, f64)| length(subtract(*other, center)) + radius;
+    let radius = balls.iter().map(reach).fold(f64::NAN, f64::max);
+    let is_somewhere = radius.is_finite() && dot(center, center).is_finite();
+    is_somewhere.then_some((center, radius))
+}
+
 impl Item {
+    /// Returns its pose in the world, if it is there.
+    pub(crate) fn pose_in(&self, place: &PlaceLink<'_>) -> Option<Pose> {
+        let link = place(self.model, self.link, &self.start)?;
+        Some(then(&link, &self.pose))
+    }
+
+    /// Returns a ball around it, by its pose in the world.
+    pub(crate) fn ball_at(&self, pose: &Pose) -> (Vector, f64) {
+        let (center, radius) = self.ball;
+        let scaled = std::array::from_fn(|i| center[i] * self.scale[i]);
+        let stretch = self.scale.iter().map(|own| own.abs()).fold(0.0, f64::max);
+        (place(pose, scaled), radius * stretch)
+    }
+
     /// Returns where a vertex of its surface is in the world.
-    fn place(&self, pose: &Pose, surface: &Surface, index: u32) -> Vector {
+    pub(crate) fn place(&self, pose: &Pose, surface: &Surface, index: u32) -> Vector {
         let position = surface.positions[index as usize].map(f64::from);
         place(pose, std::array::from_fn(|i| position[i] * self.scale[i]))
     }

@@ -25,6 +25,7 @@ mod search_paths;
 pub mod tree;
 mod urdf;
 mod value;
+mod visual_files;
 mod vocabulary;
 pub mod world;
 
@@ -42,6 +43,7 @@ pub use runnable::{
 };
 pub use search_paths::{ConfinedPaths, FoundModel, SearchPaths, models_in, read_bounded};
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
+pub use visual_files::{KeptFiles, VisualFile, VisualFiles};
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Color, Content, ContentNode,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
+use crate::visual_files::{VisualFile, is_named};
 use crate::world::{Geometry, Joint, Model, World};
 
 /// A model with the meshes and height grids of its collisions, which count from 0.
@@ -16,6 +17,9 @@ pub struct ModelParcel {
     pub meshes: Vec<mesh::TriangleMesh>,
     /// The height grids that its collisions refer to.
     pub height_grids: Vec<mesh::HeightGrid>,
+    /// The meshes and images that its visuals name, where a sensor draws them.
+    #[serde(default)]
+    pub visual_files: Vec<VisualFile>,
 }
 
 impl ModelParcel {
@@ -157,6 +161,7 @@ impl World {
             mut model,
             meshes,
             height_grids,
+            visual_files,
         } = parcel;
         let [used_meshes, used_grids] = data_of(&self.models);
         let is_free = |index: usize, mesh: &mesh::TriangleMesh| {
@@ -175,6 +180,12 @@ impl World {
                 _ => {}
             }
         }
+        for file in visual_files {
+            let is_it = |known: &VisualFile| known.uri == file.uri && known.file == file.file;
+            if !self.visual_files.iter().any(is_it) {
+                self.visual_files.push(file);
+            }
+        }
         while self.models.len() <= index {
             self.models.push(Model::vacant());
         }
@@ -186,8 +197,8 @@ impl World {
     }
 
     /// Takes a model out that came after the start, with its data; its place is vacant. Of models,
-    /// meshes and height grids, the first `at_start` stay as they are.
-    pub fn vacate(&mut self, index: usize, at_start: [usize; 3]) {
+    /// meshes, height grids and files of visuals, the first `at_start` stay as they are.
+    pub fn vacate(&mut self, index: usize, at_start: [usize; 4]) {
         let [meshes, grids] = data_of(&self.models[index..=index]);
         self.models[index] = Model::vacant();
         for mesh in meshes.into_iter().filter(|mesh| *mesh >= at_start[1]) {
@@ -203,6 +214,10 @@ impl World {
         };
         self.meshes.truncate(end(&used_meshes, at_start[1]));
         self.height_grids.truncate(end(&used_grids, at_start[2]));
+        let came = self.visual_files.drain(at_start[3].min(self.visual_files.len())..);
+        let models = &self.models;
+        let needed: Vec<VisualFile> = came.filter(|file| is_named(file, models)).collect();
+        self.visual_files.extend(needed);
         let is_there = |model: &Model| !model.is_vacant();
         let end = self.models.iter().rposition(is_there);
         self.models
@@ -288,6 +303,7 @@ mod tests {
             model: Model::new(name, vec![link], Vec::new()),
             meshes: (0..meshes).map(mesh).collect(),
             height_grids: Vec::new(),
+            visual_files: Vec::new(),
         }
     }
 
@@ -295,7 +311,7 @@ mod tests {
     fn a_removed_model_leaves_its_numbers_and_meshes_to_the_next() {
         let mut world = World::default();
         world.append(parcel("of the file", 1));
-        let at_start = [world.models.len(), world.meshes.len(), 0];
+        let at_start = [world.models.len(), world.meshes.len(), 0, 0];
         let start = world.clone();
         for turn in 0..100 {
             world.place(1, parcel("one", 2));

@@ -6,6 +6,7 @@ use crate::parcel::{ModelParcel, StartJointError};
 use crate::problem::{Problem, ReadWorldError, SourceSpan};
 use crate::read::{BEYOND_LIMITS, ReadWorlds, beyond_limits, read_worlds, starts_at};
 use crate::resolve::{Resolver, UsedFile};
+use crate::visual_files::VisualFiles;
 
 /// The most tags of a text: a robot of a thousand links has a tenth of them.
 const TAGS_MAX: usize = 500_000;
@@ -24,6 +25,23 @@ pub struct ReadModel {
 }
 
 impl ReadModel {
+    /// Reads the meshes and images that its visuals name, for sensors that draw, and keeps them in
+    /// its parcel; what is not found or not read is told among the warnings.
+    pub fn keep_visual_files(&mut self, resolver: &dyn Resolver) {
+        let found = VisualFiles::read(std::slice::from_ref(&self.parcel.model), resolver);
+        self.parcel.visual_files = found.files;
+        self.files.extend(found.used);
+        self.warnings.extend(found.problems.into_iter().map(|message| Problem {
+            code: "VISUAL_FILE",
+            message,
+            place: SourceSpan {
+                file: self.file.clone(),
+                line: 1,
+                column: 1,
+            },
+        }));
+    }
+
     /// Has a joint start elsewhere, as [`ModelParcel::start_joint`] does, and warns of its start
     /// there instead of in the file.
     ///
@@ -97,6 +115,7 @@ pub fn read_model(
             model,
             meshes: world.meshes,
             height_grids: world.height_grids,
+            visual_files: Vec::new(),
         },
         warnings,
         files,

@@ -48,6 +48,7 @@ pub const SYSTEMS: &[&str] = &[
     "JointStatePublisher",
     "JointTrajectoryController",
     "KineticEnergyMonitor",
+    "Label",
     "LiftDrag",
     "LinearBatteryPlugin",
     "LogicalCamera",
@@ -62,6 +63,8 @@ pub const SYSTEMS: &[&str] = &[
     "PosePublisher",
     "SceneBroadcaster",
     "Sensors",
+    "Thermal",
+    "ThermalSensor",
     "Thruster",
     "TouchPlugin",
     "TrackController",
@@ -79,12 +82,16 @@ pub struct SensorKind {
     pub name: &'static str,
     /// True if it sees other models, also those that other cells own.
     pub sees_others: bool,
+    /// True if it sees visuals, with the files that these name, and not collisions.
+    pub draws: bool,
 }
 
 /// The kinds of sensors that measure, in order.
 pub const SENSORS: &[SensorKind] = &[
     blind("air_pressure"),
     blind("altimeter"),
+    drawing("boundingbox_camera"),
+    drawing("camera"),
     blind("contact"),
     seeing("depth_camera"),
     blind("force_torque"),
@@ -94,7 +101,10 @@ pub const SENSORS: &[SensorKind] = &[
     seeing("logical_camera"),
     blind("magnetometer"),
     blind("navsat"),
-    seeing("rgbd_camera"),
+    drawing("rgbd_camera"),
+    drawing("segmentation_camera"),
+    drawing("thermal_camera"),
+    drawing("wide_angle_camera"),
 ];
 
 /// Makes a kind that measures its own model alone.
@@ -102,14 +112,25 @@ const fn blind(name: &'static str) -> SensorKind {
     SensorKind {
         name,
         sees_others: false,
+        draws: false,
     }
 }
 
-/// Makes a kind that sees other models.
+/// Makes a kind that sees the collisions of other models.
 const fn seeing(name: &'static str) -> SensorKind {
     SensorKind {
         name,
         sees_others: true,
+        draws: false,
+    }
+}
+
+/// Makes a kind that sees the visuals of other models.
+const fn drawing(name: &'static str) -> SensorKind {
+    SensorKind {
+        name,
+        sees_others: true,
+        draws: true,
     }
 }
 
@@ -181,13 +202,7 @@ fn sensor(element: &Element, report: &mut Report) {
     }
     let name = format!("sensor/{kind}");
     report.warn_once("UNSUPPORTED_ELEMENT", &name, element, || {
-        let is_camera = kind.contains("camera");
-        let reason = if is_camera {
-            "it needs rendered pictures, and nothing is rendered"
-        } else {
-            "it is not known"
-        };
-        format!("sensors ({written}) measure nothing: {reason}")
+        format!("sensors ({written}) measure nothing: the type is not known")
     });
 }
 
@@ -211,7 +226,7 @@ mod tests {
         let plugin = |name: &str| format!("<plugin name='{name}' filename='f'/>");
         check(
             &plugin("gz::sim::systems::ModelPhotoShoot"),
-            Some("nothing is rendered"),
+            Some("by <sensor>s alone"),
         );
         check(&plugin("my::Own"), Some("not known"));
         for (name, file) in [
@@ -238,7 +253,8 @@ mod tests {
                 "<model name='n'><link name='l'><sensor name='s' type='{kind}'/></link></model>"
             )
         };
-        check(&sensor("camera"), Some("nothing is rendered"));
+        check(&sensor("sonar"), Some("not known"));
+        check(&sensor("thermal"), None);
         check(&sensor("ray"), None);
     }
 }

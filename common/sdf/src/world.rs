@@ -16,6 +16,8 @@ mod surface;
 
 use serde::{Deserialize, Serialize};
 
+use crate::visual_files::VisualFile;
+
 pub use actor::{Actor, Animation, Script, Skin, Trajectory, Waypoint};
 pub use appearance::{Color, Fog, GroundTexture, Light, Material, Pbr, Sky, Surroundings, Visual};
 pub use content::{Content, ContentNode, Plugin, Sensor};
@@ -67,6 +69,9 @@ pub struct World {
     pub performers: Vec<Performer>,
     /// Light and colours around everything.
     pub surroundings: Surroundings,
+    /// The meshes and images that visuals name, where a sensor draws them.
+    #[serde(default)]
+    pub visual_files: Vec<VisualFile>,
 }
 
 /// A region of a world; its box is axis-aligned.

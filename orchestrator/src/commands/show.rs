@@ -1,6 +1,7 @@
 //! `phalanx show`: one panel as text, CSV or JSON, without a terminal.
 
 mod events;
+mod image;
 mod logs;
 mod picture;
 mod stats;
@@ -28,7 +29,7 @@ const ROWS_MAX: u16 = 300;
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     let panel = match arguments.panel {
         ShownPanel::Panel(panel) => Some(panel),
-        ShownPanel::Stats | ShownPanel::Picture => None,
+        ShownPanel::Stats | ShownPanel::Picture | ShownPanel::Image => None,
     };
     let is_picture = arguments.panel == ShownPanel::Picture;
     if panel.is_some_and(|panel| matches!(panel.row().show.source, Source::LogFiles)) {
@@ -48,6 +49,10 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
                        --output are for `phalanx show picture`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
+    if arguments.image.is_given() && arguments.panel != ShownPanel::Image {
+        let message = "--topic is for `phalanx show image`";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
     if let Some(file) = arguments
         .run
         .as_deref()
@@ -63,6 +68,9 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     if is_picture {
         return picture::show(&target, arguments);
+    }
+    if arguments.panel == ShownPanel::Image {
+        return image::show(&target, arguments);
     }
     let ask = Ask {
         target: &target,

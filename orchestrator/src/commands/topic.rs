@@ -156,7 +156,7 @@ fn info(addressed: &Addressed<'_>, keys: &KeyArguments) -> CommandResult {
 }
 
 /// Returns what is said next; `None` when the run has ended.
-async fn next_message(
+pub(super) async fn next_message(
     connection: &mut Connection,
     target: &Target,
 ) -> Result<Option<Box<TopicMessage>>, Failed> {
@@ -204,7 +204,8 @@ async fn echo(
     Ok(ExitCode::Success)
 }
 
-fn listen(target: &Target, topic: &str) -> Result<Connection, Failed> {
+/// Listens to a topic.
+pub(super) fn listen(target: &Target, topic: &str) -> Result<Connection, Failed> {
     if !protocol::topic::is_message_name(topic) {
         let message = format!("no topic can be named {topic:?}");
         return Err(Failed::message(ExitCode::Usage, message));

@@ -258,6 +258,7 @@ impl HostedCell {
             time: scene.time_of(step),
             cell: &mut self.physics,
             audience: scene.listeners.audience(),
+            stage: &scene.stages[self.world],
             outbox: said,
         };
         let begin = Instant::now();
@@ -285,6 +286,7 @@ impl HostedCell {
             time,
             cell: &mut self.physics,
             audience: scene.listeners.audience(),
+            stage: &scene.stages[self.world],
             outbox: said,
         };
         self.crew.deliver(&step.messages, &mut shift);

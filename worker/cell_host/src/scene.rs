@@ -10,7 +10,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::{CellId, LevelId, ModelId, PerformerId};
 use sdf::{ModelParcel, World};
 use systems::registry::{Member, members_of_model};
-use systems::{GoneModel, Outbox, StepTime};
+use systems::{GoneModel, Outbox, SharedStage, StepTime};
 
 use super::HostSettings;
 use super::exports::{ExportRule, RobotDescription};
@@ -31,6 +31,8 @@ pub(super) struct Scene {
     pub(super) seed: u64,
     pub(super) listeners: Listeners,
     pub(super) world_crews: Vec<WorldSystems>,
+    /// The worlds as sensors draw them.
+    pub(super) stages: Vec<SharedStage>,
     /// Differences from the start.
     changes: Changes,
     /// The performers that models are.
@@ -46,8 +48,8 @@ pub(super) struct Scene {
 struct Changes {
     /// The plan of the start, once there is another one.
     plan: Option<Box<Topology>>,
-    /// For each world, how many models, meshes and height grids it had.
-    counts: Vec<[usize; 3]>,
+    /// For each world, how many models, meshes, height grids and files of visuals it had.
+    counts: Vec<[usize; 4]>,
     /// The links of models that never move whose collisions are switched off.
     untouchable: BTreeMap<ModelId, BTreeSet<u32>>,
     /// Models of the start that are gone.
@@ -68,6 +70,7 @@ impl Scene {
                 world.models.len(),
                 world.meshes.len(),
                 world.height_grids.len(),
+                world.visual_files.len(),
             ]
         };
         let mut scene = Self {
@@ -83,6 +86,7 @@ impl Scene {
             seed: settings.seed,
             listeners: Listeners::new(settings.publish_all),
             world_crews: Vec::new(),
+            stages: Vec::new(),
             performers: BTreeMap::new(),
             numbers: Vec::new(),
             leaving: Vec::new(),
@@ -98,6 +102,8 @@ impl Scene {
         self.world_crews = numbered
             .map(|(index, world)| WorldSystems::new(index, world, has_siblings))
             .collect();
+        self.stages.clear();
+        self.stages.resize_with(self.worlds.len(), SharedStage::default);
         let performers = self.plan.performers.iter().zip(0..);
         self.performers = performers
             .map(|(performer, number)| {
@@ -139,12 +145,14 @@ impl Scene {
     /// Goes back to the start: what was spawned is gone, and what was removed is back. Seed and
     /// step size stay as they were set. No cell may hold on to a world.
     pub(super) fn begin_anew(&mut self) {
-        for (world, [models, meshes, grids]) in self.worlds.iter_mut().zip(&self.changes.counts) {
+        let counts = &self.changes.counts;
+        for (world, [models, meshes, grids, files]) in self.worlds.iter_mut().zip(counts) {
             if world.models.len() > *models {
                 let world = Arc::make_mut(world);
                 world.models.truncate(*models);
                 world.meshes.truncate(*meshes);
                 world.height_grids.truncate(*grids);
+                world.visual_files.truncate(*files);
             }
         }
         if let Some(plan) = self.changes.plan.take() {
@@ -165,6 +173,7 @@ impl Scene {
                     self.numbers[world as usize].occupy(model);
                     let (world, model) = (world as usize, model as usize);
                     Arc::make_mut(&mut self.worlds[world]).place(model, parcel);
+                    self.stages[world].renew();
                     if let Some(performer) = spawn.performer {
                         self.performers.insert(spawn.model, performer);
                     }
@@ -227,6 +236,7 @@ impl Scene {
         self.changes.untouchable.remove(&id);
         if self.changes.came.remove(&id).is_none() {
             self.changes.gone.insert(id);
+            self.stages[world].remove(model);
         } else {
             self.numbers[world].give_up(id.model);
             self.leaving.push(id);
@@ -245,6 +255,7 @@ impl Scene {
             let world = id.world as usize;
             let at_start = self.changes.counts[world];
             Arc::make_mut(&mut self.worlds[world]).vacate(id.model as usize, at_start);
+            self.stages[world].renew();
         }
         for numbers in &mut self.numbers {
             numbers.give_back();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use physics::{Cell, ModelRef};
 use protocol::{ModelId, Publisher, TopicMessage};
 use systems::registry::{Member, members_of_model};
-use systems::{Audience, Context, GoneModel, Outbox, StepTime};
+use systems::{Audience, Context, GoneModel, Outbox, SharedStage, StepTime};
 
 use super::scene::Scene;
 
@@ -42,6 +42,7 @@ pub(super) struct StepContext<'a> {
     pub(super) time: StepTime,
     pub(super) cell: &'a mut Cell,
     pub(super) audience: &'a Audience,
+    pub(super) stage: &'a SharedStage,
     pub(super) outbox: &'a mut Outbox,
 }
 
@@ -195,6 +196,7 @@ impl ModelSystems {
                 part: part as u32,
             },
             audience: shift.audience,
+            stage: shift.stage,
             outbox: shift.outbox,
         };
         act(&mut self.members[part], &mut context);

@@ -53,6 +53,23 @@ impl Cell {
         movers
     }
 
+    /// Returns where the links are of each performer that the cell owns, or has a ghost of: the
+    /// index of its model among the world's models, and the poses of its links, world frame.
+    pub fn links_of_movers(&self) -> Vec<(usize, Vec<Pose>)> {
+        let bodies = &self.physics.bodies;
+        let owned = self.contents.performers.values().map(|performer| {
+            let links = performer.links.iter();
+            let poses = links.map(|link| pose::from_rapier(bodies[*link].position()));
+            (performer.model, poses.collect())
+        });
+        let ghosts = self.contents.ghosts.values().map(|ghost| {
+            let poses = ghost.poses.iter();
+            let poses = poses.map(|link| pose::from_rapier(&ghost::unpacked(link)));
+            (ghost.model, poses.collect())
+        });
+        owned.chain(ghosts).collect()
+    }
+
     /// Returns the pose of the origin of a model within a model, world frame; of the whole model
     /// for an empty scope, or for one that it does not have. The scope is that of
     /// the configuration of a system: `nested::`.

@@ -9,6 +9,8 @@ use sdf::{Model, World};
 
 use physics::{Cell, ModelRef};
 
+use crate::drawn_world::SharedStage;
+
 /// Time of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTime {
@@ -83,6 +85,8 @@ pub struct Context<'a> {
     pub publisher: Publisher,
     /// Topics that have listeners.
     pub audience: &'a Audience,
+    /// The world as it is drawn.
+    pub stage: &'a SharedStage,
     /// Messages and requests of the step so far.
     pub outbox: &'a mut Outbox,
 }

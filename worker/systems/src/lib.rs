@@ -18,6 +18,7 @@ pub mod configuration;
 pub mod context;
 mod detachable_joint;
 mod diff_drive;
+mod drawn_world;
 mod drive_base;
 mod drive_to_pose_controller;
 mod hydrodynamics;
@@ -57,6 +58,7 @@ use protocol::TopicMessage;
 
 pub use configuration::{Configuration, ConfigureError};
 pub use context::{Audience, Context, GoneModel, Outbox, StepTime, WorldContext};
+pub use drawn_world::SharedStage;
 pub use registry::{Configured, Survey, TopicSpec, survey};
 
 use physics::Cell;
@@ -103,6 +105,7 @@ const SYSTEMS: &[(&str, Make)] = &[
         "KineticEnergyMonitor",
         Make::Model(kinetic_energy_monitor::configure),
     ),
+    ("Label", Make::BuiltIn),
     ("LiftDrag", Make::Model(lift_drag::configure)),
     (
         "LinearBatteryPlugin",
@@ -132,6 +135,8 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("PosePublisher", Make::Model(pose_publisher::configure)),
     ("SceneBroadcaster", Make::BuiltIn),
     ("Sensors", Make::BuiltIn),
+    ("Thermal", Make::BuiltIn),
+    ("ThermalSensor", Make::BuiltIn),
     ("Thruster", Make::Model(thruster::configure)),
     ("TouchPlugin", Make::Model(touch_plugin::configure)),
     ("TrackController", Make::Model(track_controller::configure)),

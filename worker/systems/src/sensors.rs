@@ -7,11 +7,15 @@
 
 mod air_pressure;
 mod altimeter;
+mod boundingbox_camera;
+mod camera;
 mod contact;
 mod depth_camera;
 mod earth;
+mod eye;
 mod force_torque;
 mod imu;
+mod lens;
 mod lidar;
 mod logical_camera;
 mod magnetometer;
@@ -19,12 +23,16 @@ mod mount;
 mod navsat;
 mod noise;
 mod parameters;
+mod pixel_format;
 mod point_cloud;
 mod schedule;
+mod segmentation_camera;
 mod sensor_system;
 #[cfg(test)]
 mod tests;
+mod thermal_camera;
 mod vector;
+mod wide_angle_camera;
 
 use sdf::{Model, Sensor, World};
 
@@ -49,6 +57,8 @@ type Make = fn(&SensorPlan<'_>) -> Result<Made, ConfigureError>;
 const KINDS: &[(&str, Make)] = &[
     ("air_pressure", air_pressure::make),
     ("altimeter", altimeter::make),
+    ("boundingbox_camera", boundingbox_camera::make),
+    ("camera", camera::make),
     ("contact", contact::make),
     ("depth_camera", depth_camera::make_depth_camera),
     ("force_torque", force_torque::make),
@@ -59,6 +69,9 @@ const KINDS: &[(&str, Make)] = &[
     ("magnetometer", magnetometer::make),
     ("navsat", navsat::make),
     ("rgbd_camera", depth_camera::make_rgbd_camera),
+    ("segmentation_camera", segmentation_camera::make),
+    ("thermal_camera", thermal_camera::make),
+    ("wide_angle_camera", wide_angle_camera::make),
 ];
 
 /// Adds the sensors of a model to its systems, in the order of links, then of joints.
@@ -78,7 +91,7 @@ pub(crate) fn add_members(
             sensor,
             mount: &mount,
         };
-        let Some(build) = make_of(&sensor.kind, problems) else {
+        let Some(build) = make_of(&sensor.kind) else {
             return;
         };
         match build(&plan) {
@@ -107,17 +120,14 @@ pub(crate) fn add_members(
 
 fn assemble(made: Made, sensor: &Sensor, mount: Mount) -> Configured<dyn crate::System> {
     Configured {
-        subscriptions: Vec::new(),
+        subscriptions: made.gauge.subscriptions(),
         publications: made.publications.clone(),
         system: Box::new(SensorSystem::new(made, sensor.update_rate, mount)),
     }
 }
 
-/// Finds how a kind is made; says what of it, or all of it, cannot be.
-fn make_of(kind: &str, problems: &mut Vec<String>) -> Option<Make> {
-    if kind == "rgbd_camera" {
-        problems.push("sensors of the kind rgbd_camera give no images in colour".to_owned());
-    }
+/// Finds how a kind is made.
+fn make_of(kind: &str) -> Option<Make> {
     // The reader of the world has told of those that are not here.
     let found = KINDS.iter().find(|(known, _)| *known == kind);
     found.map(|(_, make)| *make)

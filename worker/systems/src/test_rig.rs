@@ -15,8 +15,8 @@ use sdf::{LinkReference, Pose, World};
 
 use super::registry::{Configured, Member, members_of_model, members_of_world};
 use super::{
-    Audience, Configuration, ConfigureError, Context, GoneModel, Outbox, StepTime, System,
-    TopicSpec, WorldContext, WorldSystem,
+    Audience, Configuration, ConfigureError, Context, GoneModel, Outbox, SharedStage, StepTime,
+    System, TopicSpec, WorldContext, WorldSystem,
 };
 
 /// The step size \[ns\].
@@ -45,6 +45,7 @@ pub(crate) struct SystemTestRig {
     /// Messages that arrive in the next step.
     incoming: Vec<TopicMessage>,
     is_paused: bool,
+    stage: SharedStage,
 }
 
 impl SystemTestRig {
@@ -86,6 +87,7 @@ impl SystemTestRig {
             models,
             incoming: Vec::new(),
             is_paused: false,
+            stage: SharedStage::default(),
         }
     }
 
@@ -269,9 +271,10 @@ impl SystemTestRig {
         let text = format!("<sdf version='1.11'>{by}</sdf>");
         let read = sdf::read_model(&text, "by.sdf", &sdf::NoFiles).expect("the text is valid");
         let mut world = self.cell.world().clone();
-        world.vacate(index, [0; 3]);
+        world.vacate(index, [0; 4]);
         world.place(index, read.parcel);
         self.cell.give_world(Arc::new(world));
+        self.stage.renew();
         self.cell.forget_meshes();
         self.cell.insert_performer(performer, index);
         let members = members_of_model(self.cell.world(), false, index, &mut Vec::new());
@@ -429,6 +432,7 @@ impl SystemTestRig {
                         part: part as u32,
                     },
                     audience: &self.audience,
+                    stage: &self.stage,
                     outbox,
                 };
                 act(member, &mut context);

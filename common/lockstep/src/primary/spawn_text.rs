@@ -101,6 +101,9 @@ fn read(request: &SpawnRequest, library: &dyn Library) -> Result<ReadModel, Read
     for JointPosition { joint, position } in &request.joints {
         read.start_joint(joint, *position)?;
     }
+    if library.is_for_sensors() || read.parcel.model.draws() {
+        read.keep_visual_files(library);
+    }
     Ok(read)
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use mesh::color::linear;
 use mesh::{Alpha, ImageFile, VisualMaterial};
-use scene::{AssetId, Assets, Geometry, Material, Visual, World};
+use scene::{AssetId, Assets, Geometry, Link, Material, Visual, World};
 
-use super::{Item, Stage};
+use super::{Item, Stage, Traits};
 use crate::lit::Look;
 use crate::shape::Surface;
 use crate::texture::Texture;
@@ -23,6 +23,17 @@ const CUTOFF: f32 = 0.5;
 
 /// A surface and the look that it has by itself.
 type Part = (usize, Option<usize>);
+
+/// Owner of a visual.
+struct Place<'a> {
+    /// The model, as an index into those of the world.
+    model: usize,
+    /// True if the model never moves.
+    is_fixed: bool,
+    link: &'a Link,
+    /// Number of the visual, counted over all links of all models.
+    visual: u32,
+}
 
 /// A stage that is being made.
 struct Builder<'a> {
@@ -50,11 +61,19 @@ impl Stage {
             shapes: BTreeMap::new(),
             textures: BTreeMap::new(),
         };
+        let mut visual_number = 0;
         for (number, model) in world.models.iter().enumerate() {
             for link in &model.links {
                 for visual in &link.visuals {
                     let name = format!("{}::{}::{}", model.name, link.name, visual.name);
-                    builder.add(number, link.id, visual, &name);
+                    let place = Place {
+                        model: number,
+                        is_fixed: model.is_static && !model.performer,
+                        link,
+                        visual: visual_number,
+                    };
+                    builder.add(&place, visual, &name);
+                    visual_number += 1;
                 }
             }
         }
@@ -63,7 +82,7 @@ impl Stage {
 }
 
 impl Builder<'_> {
-    fn add(&mut self, model: usize, link: u32, visual: &Visual, name: &str) {
+    fn add(&mut self, at: &Place<'_>, visual: &Visual, name: &str) {
         if visual.transparency >= 1.0 {
             return;
         }
@@ -83,14 +102,20 @@ impl Builder<'_> {
                 Geometry::Plane { .. } | Geometry::Heightmap { .. }
             );
             self.stage.items.push(Item {
-                link,
-                model,
+                link: at.link.id,
+                model: at.model,
+                visual: at.visual,
+                start: at.link.pose,
                 pose: visual.pose,
                 scale,
                 surface,
                 look,
-                casts_shadows: visual.cast_shadows,
-                is_ground: is_flat && 2.0 * ball.1 > GROUND_SIZE,
+                traits: Traits {
+                    casts_shadows: visual.cast_shadows,
+                    is_ground: is_flat && 2.0 * ball.1 > GROUND_SIZE,
+                    is_fixed: at.is_fixed,
+                    visibility_flags: visual.visibility_flags,
+                },
                 ball,
             });
         }
@@ -214,6 +239,7 @@ impl Builder<'_> {
             cutoff: if texture.is_some() { CUTOFF } else { 0.0 },
             blends: alpha < 1.0,
             is_lit: material.lighting,
+            has_back: material.double_sided,
         }
     }
 
@@ -242,6 +268,7 @@ fn of_mesh(material: &VisualMaterial, images: &[Option<usize>]) -> Look {
         },
         blends: material.alpha == Alpha::Blend,
         is_lit: true,
+        has_back: material.is_double_sided,
     }
 }
 
@@ -258,6 +285,7 @@ fn plain() -> Look {
         cutoff: 0.0,
         blends: false,
         is_lit: true,
+        has_back: false,
     }
 }
 

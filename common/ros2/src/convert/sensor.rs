@@ -1,7 +1,7 @@
 //! Measurements of sensors and batteries.
 
 use messages::sensor::{
-    CameraInfo, CameraIntrinsics, CameraProjection, FluidPressure, Image, Imu, LaserScan,
+    CameraDistortion, CameraInfo, CameraIntrinsics, CameraProjection, FluidPressure, Image, Imu, LaserScan,
     Magnetometer, NavSat, PointCloudField, PointCloudPacked,
 };
 use messages::state::BatteryState;
@@ -260,14 +260,28 @@ fn gazebo_points(from: ros::PointCloud2) -> PointCloudPacked {
     }
 }
 
-/// Returns a camera without distortion; a matrix of another size is all zeros.
+/// Names of models of distortion in Gazebo and in ROS.
+const DISTORTIONS: [(&str, &str); 3] = [
+    ("PLUMB_BOB", "plumb_bob"),
+    ("RATIONAL_POLYNOMIAL", "rational_polynomial"),
+    ("EQUIDISTANT", "equidistant"),
+];
+
+/// Returns a camera; one that says nothing of distortion has none, and a matrix of another size is
+/// all zeros.
 fn camera(from: &CameraInfo) -> ros::CameraInfo {
+    let mut models = DISTORTIONS.iter();
+    let model = models.find(|(name, _)| *name == from.distortion.model);
     ros::CameraInfo {
         header: header(&from.header),
         height: from.height,
         width: from.width,
-        distortion_model: "plumb_bob".to_owned(),
-        d: vec![0.0; 5],
+        distortion_model: model.map_or("plumb_bob", |(_, name)| name).to_owned(),
+        d: if from.distortion.k.is_empty() {
+            vec![0.0; 5]
+        } else {
+            from.distortion.k.clone()
+        },
         k: matrix(&from.intrinsics.k),
         r: matrix(&from.rectification_matrix),
         p: matrix(&from.projection.p),
@@ -276,7 +290,13 @@ fn camera(from: &CameraInfo) -> ros::CameraInfo {
 }
 
 fn gazebo_camera(from: ros::CameraInfo) -> CameraInfo {
+    let mut models = DISTORTIONS.iter();
+    let model = models.find(|(_, name)| *name == from.distortion_model);
     CameraInfo {
+        distortion: CameraDistortion {
+            model: model.map_or("PLUMB_BOB", |(name, _)| name).to_owned(),
+            k: from.d,
+        },
         header: gazebo_header(from.header),
         width: from.width,
         height: from.height,

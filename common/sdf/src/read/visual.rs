@@ -1,6 +1,6 @@
 //! `<visual>`: shape and look for viewers; no file that it names is opened.
 
-use super::{look, material, part, shape};
+use super::{look, material, part, plugin, shape};
 use crate::frames::{Frame, Scope};
 use crate::report::Report;
 use crate::tree::Element;
@@ -28,6 +28,7 @@ pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report
             cast_shadows: look::truth(element, "cast_shadows", true),
             visibility_flags: visibility_flags(element),
             file: String::new(),
+            plugins: plugin::read_all(element),
         };
         if names_files(&visual) {
             visual.file = element.file.to_string();

@@ -22,7 +22,6 @@ const REASONS: &[(&str, &str)] = &[
         "FreeSpaceExplorer",
         "where to explore is decided by the programs that drive robots",
     ),
-    ("Label", PICTURES),
     ("LedPlugin", LOOKS),
     ("LensFlare", LOOKS),
     (
@@ -42,8 +41,6 @@ const REASONS: &[(&str, &str)] = &[
     ("PythonSystemLoader", "systems in Python are not loaded"),
     ("RFComms", COMMS),
     ("ShaderParam", LOOKS),
-    ("Thermal", PICTURES),
-    ("ThermalSensor", PICTURES),
     (
         "TrackedVehicle",
         "tracks are driven one by one, by TrackController",
@@ -54,8 +51,8 @@ const REASONS: &[(&str, &str)] = &[
 
 const COMMS: &str = "radio and acoustic communication is not modelled";
 const ENVIRONMENT: &str = "data of the environment are not loaded";
-const LOOKS: &str = "it changes only how things look, and nothing is drawn";
-const PICTURES: &str = "it needs rendered pictures, and nothing is rendered";
+const LOOKS: &str = "it changes only how things look, and they look as the file says";
+const PICTURES: &str = "pictures are made by <sensor>s alone, for whoever listens";
 const RECORDS: &str =
     "runs are recorded and repeated by --record-commands, --states and --messages";
 const SLIP: &str = "wheels slip as the friction of their surfaces says";
@@ -94,7 +91,7 @@ const REASONS_OF_ROS: &[(&str, &str)] = &[
         "gazebo_ros_p3d",
         "use gz::sim::systems::OdometryPublisher instead",
     ),
-    ("gazebo_ros_camera", PICTURES),
+    ("gazebo_ros_camera", SENSORS),
     ("gazebo_ros_imu", SENSORS),
     ("gazebo_ros_ray", SENSORS),
     ("gazebo_ros_laser", SENSORS),
@@ -130,7 +127,7 @@ mod tests {
     #[test]
     fn names_are_in_order_and_once() {
         assert!(REASONS.is_sorted_by(|one, next| one.0 < next.0));
-        assert_eq!(reason("Label"), Some(PICTURES));
+        assert_eq!(reason("ModelPhotoShoot"), Some(PICTURES));
         assert_eq!(reason("DiffDrive"), None);
     }
 }

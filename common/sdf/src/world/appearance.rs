@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, Geometry};
+use super::{Content, Geometry, Plugin};
 use crate::pose::Pose;
 
 /// Red, green, blue, alpha, 0 to 1.
@@ -31,6 +31,9 @@ pub struct Visual {
     /// The file that it stands in, beside which the files that it names are looked for; empty
     /// where it names none.
     pub file: String,
+    /// Plugins that say what it is, such as its label.
+    #[serde(default)]
+    pub plugins: Vec<Plugin>,
 }
 
 impl Visual {

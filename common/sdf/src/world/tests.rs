@@ -57,6 +57,7 @@ fn check(what: &str, breaks: impl Fn(&mut World)) {
             model: world.models.remove(0),
             meshes: world.meshes,
             height_grids: world.height_grids,
+            visual_files: Vec::new(),
         };
         assert!(
             crate::ModelParcel::decode(&parcel.encode()).is_err(),

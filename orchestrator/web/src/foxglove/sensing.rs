@@ -147,6 +147,10 @@ fn raw_image(message: &Value) -> Option<Value> {
         "RGBA_INT8" => ("rgba8", 4),
         "BGRA_INT8" => ("bgra8", 4),
         "R_FLOAT32" => ("32FC1", 4),
+        "BAYER_RGGB8" => ("bayer_rggb8", 1),
+        "BAYER_BGGR8" => ("bayer_bggr8", 1),
+        "BAYER_GBRG8" => ("bayer_gbrg8", 1),
+        "BAYER_GRBG8" => ("bayer_grbg8", 1),
         _ => return None,
     };
     let step = message["step"].as_u64().filter(|step| *step > 0);

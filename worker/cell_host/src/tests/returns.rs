@@ -165,6 +165,7 @@ fn plate(number: u32, z: f64) -> Spawn {
             triangles: vec![[0, 1, 2], [0, 2, 3]],
         }],
         height_grids: Vec::new(),
+        visual_files: Vec::new(),
     };
     Spawn {
         model: model(number),

@@ -1,176 +1,83 @@
-//! `depth_camera`, and of `rgbd_camera` what needs no colours: distances along the optical axis of
-//! a pinhole camera that looks along x, with y to the left and z up.
+//! `depth_camera`, and `rgbd_camera`, which has colours too: distances along the optical axis of a
+//! pinhole camera that looks along x, with y to the left and z up.
 //!
 //! Points nearer than the near plane read minus infinity, points beyond the far plane plus
-//! infinity, as in Gazebo. Source: SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`.
+//! infinity, as in Gazebo. Distances are those of collisions, colours those of visuals. Source:
+//! SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`, `RgbdCameraSensor.cc`.
 
 use messages::Header;
-use messages::sensor::{CameraInfo, CameraIntrinsics, CameraProjection, Image, PointCloudPacked};
+use messages::sensor::{Image, PointCloudPacked};
 use physics::{Echo, Scan};
-use sdf::{Content, Pose};
+use sdf::Pose;
 
-use super::lidar::RAYS_MAX;
+use super::SensorPlan;
+use super::camera::{ImageTopics, find_camera};
+use super::eye::Eye;
+use super::lens::{Lens, read_clip};
 use super::mount::Mount;
 use super::noise::{Noise, NoiseBank};
+use super::pixel_format::PixelFormat;
 use super::point_cloud::Cloud;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::scale;
-use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
-/// The angle across that SDFormat has by default \[rad\].
-const FIELD_OF_VIEW: f64 = 1.047;
-
 struct DepthCamera {
-    image_topic: String,
-    info_topic: String,
+    topics: ImageTopics,
     points_topic: String,
-    /// The frame of images, where it is not that of points.
-    optical_frame: Option<String>,
     lens: Lens,
     /// Near and far plane \[m\].
     clip: [f64; 2],
     noise: NoiseBank,
-}
-
-/// Intrinsics of a pinhole camera.
-#[derive(Clone, Copy)]
-struct Lens {
-    /// Columns and rows \[pixels\].
-    size: [u32; 2],
-    /// Focal lengths across and down \[pixels\].
-    focal: [f64; 2],
-    /// Principal point \[pixels\].
-    center: [f64; 2],
+    /// What sees the colours, and the topic of their images.
+    colors: Option<(Eye, String)>,
 }
 
 /// Makes the gauge of a depth camera.
 pub(super) fn make_depth_camera(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let image = plan.topic("/depth_image");
-    let info = match image.rsplit_once('/') {
-        Some((outer, _)) => format!("{outer}/camera_info"),
-        None => "camera_info".to_owned(),
-    };
-    make(plan, [image.clone(), info, format!("{image}/points")])
+    make(plan, [&image, &format!("{image}/points")], None)
 }
 
-/// Makes the gauge of a camera with colours and depth, for the latter.
+/// Makes the gauge of a camera with colours and depth.
 pub(super) fn make_rgbd_camera(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let outer = plan.topic("");
-    let parts = ["depth_image", "camera_info", "points"];
-    make(plan, parts.map(|part| format!("{outer}/{part}")))
+    let [image, points, colors] =
+        ["depth_image", "points", "image"].map(|part| format!("{outer}/{part}"));
+    make(plan, [&image, &points], Some(&colors))
 }
 
-fn make(plan: &SensorPlan<'_>, [image, info, points]: [String; 3]) -> Result<Made, ConfigureError> {
-    let camera = plan.sensor.content.child("camera");
-    let camera = camera.ok_or_else(|| ConfigureError("it has no <camera>".to_owned()))?;
-    let written = parameters::text(camera, "camera_info_topic").unwrap_or_default();
-    let info_topic = if written.is_empty() {
-        plan.full(&info)
-    } else {
-        plan.full(&written)
-    };
-    let (image_topic, points_topic) = (plan.full(&image), plan.full(&points));
+fn make(
+    plan: &SensorPlan<'_>,
+    [image, points]: [&str; 2],
+    colors: Option<&str>,
+) -> Result<Made, ConfigureError> {
+    let camera = find_camera(plan)?;
+    let topics = ImageTopics::beside(plan, camera, image, image);
+    let points_topic = plan.full(points);
     let lens = Lens::read(camera)?;
-    let clip = clip(camera)?;
+    let mut publications = topics.specs();
+    publications.push(TopicSpec::of::<PointCloudPacked>(&points_topic));
+    let colors = match colors {
+        Some(topic) => {
+            let topic = plan.full(topic);
+            publications.push(TopicSpec::of::<Image>(&topic));
+            Some((Eye::read(camera, lens, read_clip(camera, &["clip"])?)?, topic))
+        }
+        None => None,
+    };
     Ok(Made {
-        publications: vec![
-            TopicSpec::of::<Image>(&image_topic),
-            TopicSpec::of::<CameraInfo>(&info_topic),
-            TopicSpec::of::<PointCloudPacked>(&points_topic),
-        ],
+        publications,
         gauge: Box::new(DepthCamera {
-            image_topic,
-            info_topic,
+            topics,
             points_topic,
-            optical_frame: parameters::text(camera, "optical_frame_id"),
             lens,
-            clip,
+            clip: read_clip(camera, &["clip", "depth_camera/clip"])?,
             noise: NoiseBank::new(vec![Noise::read(camera, "")?]),
+            colors,
         }),
     })
-}
-
-/// Reads near and far plane; those of the depth have precedence.
-fn clip(camera: &Content) -> Result<[f64; 2], ConfigureError> {
-    let near = parameters::positive(camera, "clip/near", 0.1)?;
-    let far = parameters::positive(camera, "clip/far", 100.0)?;
-    let near = parameters::positive(camera, "depth_camera/clip/near", near)?;
-    let far = parameters::positive(camera, "depth_camera/clip/far", far)?;
-    if near < far && near.is_finite() {
-        return Ok([near, far]);
-    }
-    Err(ConfigureError(format!(
-        "<clip> goes from {near} m to {far} m"
-    )))
-}
-
-impl Lens {
-    fn read(camera: &Content) -> Result<Self, ConfigureError> {
-        let size = [
-            parameters::count(camera, "image/width", 320)?,
-            parameters::count(camera, "image/height", 240)?,
-        ];
-        let pixels = u64::from(size[0]) * u64::from(size[1]);
-        if pixels == 0 || pixels > RAYS_MAX {
-            return Err(ConfigureError(format!(
-                "it has {} x {} pixels; there must be 1 to {RAYS_MAX}",
-                size[0], size[1]
-            )));
-        }
-        let angle = parameters::positive(camera, "horizontal_fov", FIELD_OF_VIEW)?;
-        if angle <= 0.0 || angle >= std::f64::consts::PI {
-            return Err(ConfigureError(format!(
-                "<horizontal_fov> is not between 0 and half a turn: {angle} rad"
-            )));
-        }
-        let focal = f64::from(size[0]) / (2.0 * libm::tan(angle / 2.0));
-        let given = |name: &str, default: f64| {
-            parameters::finite(camera, &format!("lens/intrinsics/{name}"), default)
-        };
-        let lens = Self {
-            size,
-            focal: [given("fx", focal)?, given("fy", focal)?],
-            center: [
-                given("cx", f64::from(size[0]) / 2.0)?,
-                given("cy", f64::from(size[1]) / 2.0)?,
-            ],
-        };
-        if lens.focal.iter().all(|focal| *focal > 0.0) {
-            return Ok(lens);
-        }
-        let reason = "<fx> and <fy> of <intrinsics> must be more than 0";
-        Err(ConfigureError(reason.to_owned()))
-    }
-
-    /// Returns where each pixel looks at a distance of 1 m, by rows, in the frame of the camera.
-    fn pixels(self) -> impl Iterator<Item = [f64; 3]> {
-        let [width, height] = self.size;
-        (0..height).flat_map(move |row| {
-            let down = (f64::from(row) + 0.5 - self.center[1]) / self.focal[1];
-            (0..width).map(move |column| {
-                let right = (f64::from(column) + 0.5 - self.center[0]) / self.focal[0];
-                [1.0, -right, -down]
-            })
-        })
-    }
-
-    fn info(&self, header: Header) -> CameraInfo {
-        let ([fx, fy], [cx, cy]) = (self.focal, self.center);
-        CameraInfo {
-            header,
-            width: self.size[0],
-            height: self.size[1],
-            intrinsics: CameraIntrinsics {
-                k: vec![fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0],
-            },
-            projection: CameraProjection {
-                p: vec![fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0],
-            },
-            rectification_matrix: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
-        }
-    }
 }
 
 impl DepthCamera {
@@ -221,11 +128,24 @@ impl DepthCamera {
         }
     }
 
-    fn points(&self, header: Header, depths: &[f64]) -> PointCloudPacked {
+    /// Returns the points, each with its colour where that is seen.
+    fn points(
+        &self,
+        header: Header,
+        depths: &[f64],
+        colors: Option<&[[u8; 4]]>,
+    ) -> PointCloudPacked {
         let [width, height] = self.lens.size;
-        let mut cloud = Cloud::of_places(header, width, height);
-        for (looks, depth) in self.lens.pixels().zip(depths) {
-            cloud.push(scale(looks, *depth));
+        let places = self.lens.pixels().zip(depths);
+        let places = places.map(|(looks, depth)| scale(looks, *depth));
+        let Some(colors) = colors else {
+            let mut cloud = Cloud::of_places(header, width, height);
+            places.for_each(|place| cloud.push(place));
+            return cloud.finish();
+        };
+        let mut cloud = Cloud::of_colors(header, width, height);
+        for (place, color) in places.zip(colors) {
+            cloud.push_color(place, *color);
         }
         cloud.finish()
     }
@@ -233,28 +153,35 @@ impl DepthCamera {
 
 impl SensorModel for DepthCamera {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
-        let optical = match &self.optical_frame {
-            Some(frame) => {
-                let mut header = header.clone();
-                header.data.retain(|data| data.key != "frame_id");
-                header.with("frame_id", frame)
-            }
-            None => header.clone(),
-        };
-        if context.is_wanted(&self.info_topic) {
-            context.publish(&self.info_topic, &self.lens.info(optical.clone()));
-        }
-        let is_seen = context.is_wanted(&self.image_topic);
-        if !is_seen && !context.is_wanted(&self.points_topic) {
-            return self.noise.skip(context);
+        let optical = self.topics.header(&header);
+        if context.is_wanted(&self.topics.info) {
+            context.publish(&self.topics.info, &self.lens.info(optical.clone()));
         }
         let frame = mount.pose(context);
+        let are_points_wanted = context.is_wanted(&self.points_topic);
+        let mut pixels = None;
+        if let Some((eye, topic)) = &mut self.colors {
+            let is_wanted = context.is_wanted(topic);
+            if is_wanted || are_points_wanted {
+                let seen = eye.colors(&frame, context);
+                if is_wanted {
+                    let image = PixelFormat::Rgb8.image(optical.clone(), self.lens.size, &seen);
+                    context.publish(topic, &image);
+                }
+                pixels = Some(seen);
+            }
+        }
+        let is_seen = context.is_wanted(&self.topics.image);
+        if !is_seen && !are_points_wanted {
+            return self.noise.skip(context);
+        }
         let depths = self.depths(mount, &frame, context);
         if is_seen {
-            context.publish(&self.image_topic, &self.image(optical, &depths));
+            context.publish(&self.topics.image, &self.image(optical, &depths));
         }
-        if context.is_wanted(&self.points_topic) {
-            context.publish(&self.points_topic, &self.points(header, &depths));
+        if are_points_wanted {
+            let points = self.points(header, &depths, pixels.as_deref());
+            context.publish(&self.points_topic, &points);
         }
     }
 

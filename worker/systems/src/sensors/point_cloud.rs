@@ -28,6 +28,13 @@ impl Cloud {
         Self::new(header, place_fields(), 16, [width, height])
     }
 
+    /// Begins a cloud of places with colours.
+    pub(super) fn of_colors(header: Header, width: u32, height: u32) -> Self {
+        let mut fields = place_fields();
+        fields.push(field("rgb", 16, FLOAT32));
+        Self::new(header, fields, 24, [width, height])
+    }
+
     fn new(
         header: Header,
         field: Vec<PointCloudField>,
@@ -55,6 +62,13 @@ impl Cloud {
         self.message.is_dense &= place.iter().all(|part| part.is_finite());
         self.write_place(place);
         self.message.data.extend_from_slice(&[0; 4]);
+    }
+
+    /// Adds a place \[m\] with its colour: blue, green and red from the least byte up.
+    pub(super) fn push_color(&mut self, place: [f64; 3], [red, green, blue, _]: [u8; 4]) {
+        self.push(place);
+        let color = [blue, green, red, 0, 0, 0, 0, 0];
+        self.message.data.extend_from_slice(&color);
     }
 
     /// Adds a place \[m\] that a lidar found.

@@ -2,6 +2,7 @@
 //! they do so only while someone listens.
 
 use messages::Header;
+use protocol::TopicMessage;
 use serde::{Deserialize, Serialize};
 
 use super::mount::Mount;
@@ -11,6 +12,14 @@ use crate::{Context, System, load, save};
 
 /// A kind of measurement.
 pub(super) trait SensorModel: Send + Sync {
+    /// Returns the topics that it listens to.
+    fn subscriptions(&self) -> Vec<TopicSpec> {
+        Vec::new()
+    }
+
+    /// Takes note that there was a message on one of them.
+    fn on_message(&mut self) {}
+
     /// Looks at every step that advances time, also while nobody listens, before physics.
     fn before_step(&mut self, mount: &Mount, context: &Context<'_>) {
         let _ = (mount, context);
@@ -85,6 +94,10 @@ impl SensorSystem {
 }
 
 impl System for SensorSystem {
+    fn on_message(&mut self, _input: usize, _message: &TopicMessage, _context: &mut Context<'_>) {
+        self.gauge.on_message();
+    }
+
     fn before_step(&mut self, context: &mut Context<'_>) {
         self.gauge.before_step(&self.mount, context);
     }

@@ -3,5 +3,6 @@
 mod bodies;
 mod memory;
 mod noises;
+mod pictures;
 mod rays;
 mod rig;

@@ -14,6 +14,10 @@ pub(super) fn scale(a: [f64; 3], factor: f64) -> [f64; 3] {
     a.map(|part| part * factor)
 }
 
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
 pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [
         a[1] * b[2] - a[2] * b[1],

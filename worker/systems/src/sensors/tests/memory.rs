@@ -22,11 +22,14 @@ fn content() -> String {
     let lidar = "<lidar><scan><horizontal><samples>50</samples><min_angle>-3</min_angle>
         <max_angle>3</max_angle></horizontal></scan><range><min>0.1</min><max>50</max></range>
         <noise><type>gaussian</type><stddev>0.01</stddev></noise></lidar>";
+    let camera = "<camera><image><width>16</width><height>12</height></image>
+        <noise><type>gaussian</type><stddev>0.1</stddev></noise></camera>";
     let sensors = [
         sensor("imu", &imu),
         sensor("altimeter", &altimeter).replace("\"s\"", "\"a\""),
         sensor("contact", contact).replace("\"s\"", "\"c\""),
         sensor("lidar", lidar).replace("\"s\"", "\"l\""),
+        sensor("camera", camera).replace("\"s\"", "\"e\""),
     ];
     let robot = model(
         "robot",

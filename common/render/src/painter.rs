@@ -1,0 +1,393 @@
+//! [`Painter`]: draws views, with the memory of what it drew before.
+
+use mesh::Image;
+use mesh::color::linear;
+
+use crate::lit::{Lighting, Look};
+use crate::pixels::Shown;
+use crate::raster::{Corner, Grid, NONE, Triangle, single};
+use crate::shadow::{Placing, Region, Shadows};
+use crate::stage::{Item, Pose, Stage, around_all};
+use crate::vector::{Vector, rotate, unit_or};
+use crate::view::View;
+
+/// Part of a surface's light that a transparent one must hide to be drawn.
+const ALPHA_MIN: f32 = 1.0 / 255.0;
+
+/// The visual of a pixel that shows none.
+pub const NO_VISUAL: u32 = u32::MAX;
+
+/// Visuals of a view, by pixels from the top left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// The visual that is nearest, counted over all links of all models, or [`NO_VISUAL`].
+    pub visuals: Vec<u32>,
+    /// Its depth along the view \[m\]; infinite where there is none.
+    pub depths: Vec<f32>,
+}
+
+/// A painter of one stage. What it drew before changes no bit of what it draws, only how fast.
+#[derive(Default)]
+pub struct Painter {
+    grid: Grid,
+    corners: Vec<Corner>,
+    solid: Vec<Triangle>,
+    clear: Vec<Triangle>,
+    samples: Vec<[f32; 3]>,
+    /// Poses of items, world frame; of those that are not there, none.
+    poses: Vec<Option<Pose>>,
+    shadows: Option<Box<Shadows>>,
+    shown: Shown,
+}
+
+impl Painter {
+    /// Draws a view in colours.
+    pub fn paint(&mut self, view: &View<'_>) -> Image {
+        self.find_poses(view);
+        let sun = self.draw_shadows(view);
+        self.draw(view, true);
+        let placed = sun.zip(self.shadows.as_deref());
+        let canvas = Canvas {
+            view,
+            lighting: Lighting {
+                ambient: view.stage.world.ambient.map(|part| linear(part as f32)),
+                shadow: placed.map(|((number, placing), maps)| (number, maps, placing)),
+                lamps: view.stage.lamps(view),
+                up: single(crate::light::turned(view.camera, [0.0, 0.0, 1.0])),
+            },
+            size: self.grid.size,
+        };
+        let pixels = if self.clear.is_empty() {
+            canvas.pixels(&self.grid, &self.solid, &self.shown)
+        } else {
+            canvas.samples(&self.grid, &self.solid, &mut self.samples);
+            canvas.blend(&mut self.clear, &self.grid, &mut self.samples);
+            canvas.mean(&self.samples, &self.shown)
+        };
+        let [width, height] = view.size;
+        Image {
+            width,
+            height,
+            pixels,
+        }
+    }
+
+    /// Finds which visual each pixel shows at its middle, whatever its look.
+    pub fn look(&mut self, view: &View<'_>) -> Seen {
+        let view = View {
+            samples: 1,
+            ..*view
+        };
+        self.find_poses(&view);
+        self.draw(&view, false);
+        let visual = |number: &u32| match self.solid.get(*number as usize) {
+            Some(triangle) if *number != NONE => view.stage.items[triangle.item as usize].visual,
+            _ => NO_VISUAL,
+        };
+        let visuals: Vec<u32> = self.grid.nearest.iter().map(visual).collect();
+        let depths = self.grid.inverse.iter().zip(&visuals);
+        let depths = depths.map(|(inverse, visual)| match *visual {
+            NO_VISUAL => f32::INFINITY,
+            _ => 1.0 / inverse,
+        });
+        Seen {
+            depths: depths.collect(),
+            visuals,
+        }
+    }
+
+    /// Notes where all items are.
+    fn find_poses(&mut self, view: &View<'_>) {
+        let items = view.stage.items.iter();
+        self.poses.clear();
+        self.poses.extend(items.map(|item| item.pose_in(view.place)));
+    }
+
+    /// Puts all that a camera may see on the grid; what is transparent is kept apart on request.
+    fn draw(&mut self, view: &View<'_>, keeps_clear: bool) {
+        let (stage, camera) = (view.stage, view.camera);
+        let size = view.size.map(|edge| edge * view.samples);
+        self.grid.begin(size, camera.clip()[1]);
+        self.solid.clear();
+        self.clear.clear();
+        for (number, (item, pose)) in stage.items.iter().zip(&self.poses).enumerate() {
+            let is_seen = item.traits.visibility_flags & view.visibility_mask != 0;
+            let Some(pose) = pose.as_ref().filter(|_| is_seen) else {
+                continue;
+            };
+            let (center, radius) = item.ball_at(pose);
+            if !camera.may_see(camera.seen(center), radius, size) {
+                continue;
+            }
+            let look = &stage.looks[item.look];
+            let triangles = if look.blends && keeps_clear {
+                &mut self.clear
+            } else {
+                &mut self.solid
+            };
+            let shape = Shape {
+                stage,
+                item,
+                pose,
+                number: number as u32,
+                fronts_only: !view.sees_backs && !look.has_back,
+            };
+            shape.put(view, size, &mut self.corners, triangles);
+        }
+        for (number, triangle) in self.solid.iter().enumerate() {
+            let look = &stage.looks[stage.items[triangle.item as usize].look];
+            if look.texture.is_some() && look.cutoff > 0.0 {
+                draw_cut_out(number as u32, triangle, look, stage, &mut self.grid);
+            } else {
+                self.grid.draw(number as u32, triangle);
+            }
+        }
+    }
+
+    /// Draws the shadows of the first light that is far away, around what the camera looks at;
+    /// returns that light's number, with how places that the camera sees come onto the maps.
+    fn draw_shadows(&mut self, view: &View<'_>) -> Option<(usize, Placing)> {
+        let (stage, camera) = (view.stage, view.camera);
+        if !stage.world.shadows {
+            return None;
+        }
+        let lamps = stage.lamps(view);
+        let (number, along) = Lighting::sun(&lamps)?;
+        let placed = || stage.items.iter().zip(&self.poses);
+        let casters = || placed().filter(|(item, _)| item.traits.casts_shadows);
+        let upright = casters().filter(|(item, _)| !item.traits.is_ground);
+        let balls: Vec<(Vector, f64)> = upright
+            .filter_map(|(item, pose)| Some(item.ball_at(pose.as_ref()?)))
+            .collect();
+        let reach = 2.0 * camera.focus();
+        let whole = around_all(&balls).filter(|(_, radius)| *radius <= reach);
+        let (center, radius) = whole.unwrap_or((camera.target(), reach));
+        let region = Region::around(along, center, radius);
+        let shadows = self.shadows.get_or_insert_default();
+        let is_new = shadows.begin(region);
+        let in_world = region.placing([0.0; 3], |unit| unit);
+        for (item, pose) in stage.items.iter().zip(&self.poses) {
+            let is_fixed = item.traits.is_fixed;
+            let blends = stage.looks[item.look].blends;
+            let Some(pose) = pose else { continue };
+            if !item.traits.casts_shadows || blends || (is_fixed && !is_new) {
+                continue;
+            }
+            let surface = &stage.surfaces[item.surface];
+            for triangle in &surface.triangles {
+                let corners = triangle.map(|index| item.place(pose, surface, index));
+                shadows.draw(is_fixed, &in_world, corners);
+            }
+        }
+        let turned = |unit| camera.turned_out(unit);
+        Some((number, region.placing(camera.position(), turned)))
+    }
+}
+
+/// An item whose triangles are put on a grid.
+struct Shape<'a> {
+    stage: &'a Stage,
+    item: &'a Item,
+    /// World frame.
+    pose: &'a Pose,
+    number: u32,
+    /// True if it is not seen from behind.
+    fronts_only: bool,
+}
+
+impl Shape<'_> {
+    fn put(
+        &self,
+        view: &View<'_>,
+        size: [usize; 2],
+        corners: &mut Vec<Corner>,
+        triangles: &mut Vec<Triangle>,
+    ) {
+        let (item, camera) = (self.item, view.camera);
+        let surface = &self.stage.surfaces[item.surface];
+        // A mirror image keeps its outside outside, and normals of what is stretched stay upright.
+        let inverse = item
+            .scale
+            .map(|factor| if factor == 0.0 { 0.0 } else { 1.0 / factor });
+        let is_mirrored = item.scale.iter().product::<f64>() < 0.0;
+        corners.clear();
+        corners.extend((0..surface.positions.len()).map(|index| {
+            let normal = surface.normals[index].map(f64::from);
+            let normal = std::array::from_fn(|i| normal[i] * inverse[i]);
+            let normal = unit_or(rotate(self.pose, normal), [0.0, 0.0, 1.0]);
+            Corner {
+                at: single(camera.seen(item.place(self.pose, surface, index as u32))),
+                normal: single(crate::light::turned(camera, normal)),
+                texcoord: surface.texcoords[index],
+            }
+        }));
+        for triangle in &surface.triangles {
+            let mut own = triangle.map(|index| corners[index as usize]);
+            if is_mirrored {
+                own.swap(1, 2);
+            }
+            let backs = self.fronts_only;
+            Triangle::on_grid(own, self.number, camera, size, backs, triangles);
+        }
+    }
+}
+
+/// Draws the samples of a triangle where its texture is not invisible.
+fn draw_cut_out(number: u32, triangle: &Triangle, look: &Look, stage: &Stage, grid: &mut Grid) {
+    let width = grid.size[0];
+    let texture = look.texture.map(|texture| &stage.textures[texture]);
+    triangle.samples(grid.size, |x, y, inverse| {
+        let place = y * width + x;
+        if inverse <= grid.inverse[place] {
+            return;
+        }
+        let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
+        let texcoord = triangle.sample(x, y).texcoord;
+        let texel = texture.map(|own| own.sample(texcoord, triangle.footprint(x, y, 1.0)));
+        if texel.is_none_or(|texel| texel[3] * look.color[3] >= look.cutoff) {
+            grid.inverse[place] = inverse;
+            grid.nearest[place] = number;
+        }
+    });
+}
+
+/// A view that is being coloured.
+struct Canvas<'a> {
+    view: &'a View<'a>,
+    lighting: Lighting<'a>,
+    /// Columns and rows of the grid of samples.
+    size: [usize; 2],
+}
+
+impl Canvas<'_> {
+    /// Returns the pixels of what is solid. A triangle is lit once in each pixel that it is in.
+    fn pixels(&self, grid: &Grid, solid: &[Triangle], shown: &Shown) -> Vec<[u8; 4]> {
+        let [width, height] = self.view.size;
+        let edge = self.view.samples;
+        let mut pixels = Vec::with_capacity(width * height);
+        for y in 0..height {
+            for x in 0..width {
+                let corner = (y * edge * self.size[0]) + x * edge;
+                let at = [(x * edge) as f64, (y * edge) as f64];
+                let numbers = [0, 1, self.size[0], self.size[0] + 1]
+                    .map(|offset| if edge == 1 { corner } else { corner + offset })
+                    .map(|place| grid.nearest[place]);
+                pixels.push(shown.pixel(self.pixel(numbers, at, solid)));
+            }
+        }
+        pixels
+    }
+
+    /// Returns the light of a pixel by the triangles of its samples.
+    fn pixel(&self, numbers: [u32; 4], at: [f64; 2], solid: &[Triangle]) -> [f32; 3] {
+        let edge = self.view.samples as f64;
+        if numbers.iter().all(|number| *number == numbers[0]) {
+            let middle = [at[0] + edge / 2.0, at[1] + edge / 2.0];
+            return self.color(numbers[0], middle, edge, solid);
+        }
+        let mut sum = [0.0; 3];
+        for (i, number) in numbers.iter().enumerate() {
+            if numbers[..i].contains(number) {
+                continue;
+            }
+            // The middle of those samples that are of it, so that it is not lit beside itself.
+            let own = (0..4).filter(|sample| numbers[*sample] == *number);
+            let (mut place, mut count) = ([0.0; 2], 0.0);
+            for sample in own {
+                place[0] += (sample % 2) as f64 + 0.5;
+                place[1] += (sample / 2) as f64 + 0.5;
+                count += 1.0;
+            }
+            let place = [at[0] + place[0] / count, at[1] + place[1] / count];
+            let color = self.color(*number, place, edge, solid);
+            for (sum, part) in sum.iter_mut().zip(color) {
+                *sum += part.clamp(0.0, 1.0) * (count / 4.0) as f32;
+            }
+        }
+        sum
+    }
+
+    /// Returns the light of a place of the grid, by its triangle.
+    fn color(&self, number: u32, [x, y]: [f64; 2], edge: f64, solid: &[Triangle]) -> [f32; 3] {
+        match solid.get(number as usize) {
+            Some(triangle) if number != NONE => {
+                let [red, green, blue, _] = self.shade(triangle, x, y, edge);
+                [red, green, blue]
+            }
+            _ => {
+                let ray = self.view.camera.ray(x, y, self.size);
+                self.view.stage.behind(ray)
+            }
+        }
+    }
+
+    /// Lights all samples of what is solid.
+    fn samples(&self, grid: &Grid, solid: &[Triangle], samples: &mut Vec<[f32; 3]>) {
+        samples.clear();
+        for y in 0..self.size[1] {
+            for x in 0..self.size[0] {
+                let number = grid.nearest[samples.len()];
+                let place = [x as f64 + 0.5, y as f64 + 0.5];
+                samples.push(self.color(number, place, 1.0, solid));
+            }
+        }
+    }
+
+    /// Draws what is transparent over what is there, from the farthest to the nearest.
+    fn blend(&self, clear: &mut [Triangle], grid: &Grid, samples: &mut [[f32; 3]]) {
+        let depth = |triangle: &Triangle| -> f32 {
+            triangle.corners.iter().map(|corner| corner.at[2]).sum()
+        };
+        // Sorting keeps the order of those that are equally far away.
+        clear.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
+        for triangle in clear {
+            triangle.samples(grid.size, |x, y, inverse| {
+                let place = y * grid.size[0] + x;
+                if inverse <= grid.inverse[place] {
+                    return;
+                }
+                let own = self.shade(triangle, x as f64 + 0.5, y as f64 + 0.5, 1.0);
+                if own[3] >= ALPHA_MIN {
+                    for (sample, part) in samples[place].iter_mut().zip(own) {
+                        *sample += (part - *sample) * own[3];
+                    }
+                }
+            });
+        }
+    }
+
+    /// Returns the pixels as means of their samples.
+    fn mean(&self, samples: &[[f32; 3]], shown: &Shown) -> Vec<[u8; 4]> {
+        let [width, height] = self.view.size;
+        let edge = self.view.samples;
+        let count = (edge * edge) as f32;
+        let mut pixels = Vec::with_capacity(width * height);
+        for y in 0..height {
+            for x in 0..width {
+                let mut sum = [0.0_f32; 3];
+                for row in 0..edge {
+                    let first = (y * edge + row) * self.size[0] + x * edge;
+                    for sample in &samples[first..first + edge] {
+                        for (sum, part) in sum.iter_mut().zip(sample) {
+                            *sum += part.clamp(0.0, 1.0);
+                        }
+                    }
+                }
+                pixels.push(shown.pixel(sum.map(|sum| sum / count)));
+            }
+        }
+        pixels
+    }
+
+    /// Returns the light of a triangle at a place of the grid, for a square of so many samples, and
+    /// its alpha.
+    fn shade(&self, triangle: &Triangle, x: f64, y: f64, edge: f64) -> [f32; 4] {
+        let stage = self.view.stage;
+        let look = &stage.looks[stage.items[triangle.item as usize].look];
+        let sample = triangle.sample(x, y);
+        let footprint = || triangle.footprint(x, y, edge);
+        let own = look.shade(&sample, footprint, &stage.textures, &self.lighting);
+        let fogged = stage.in_fog([own[0], own[1], own[2]], sample.at);
+        [fogged[0], fogged[1], fogged[2], own[3]]
+    }
+}

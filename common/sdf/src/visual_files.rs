@@ -1,0 +1,242 @@
+//! [`VisualFile`]: meshes and images that visuals name, kept with a world for its sensors that draw.
+//!
+//! A mesh is kept as GLB with its materials and textures, whatever format its file has: who has a
+//! world needs no other file to draw it. What is not found or not read is left out, with a reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mesh::ImageFile;
+use serde::{Deserialize, Serialize};
+
+use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
+use crate::vocabulary::find_sensor;
+use crate::world::{Geometry, Model, Visual, World};
+
+/// The most bytes that all files of a world, or of a model that comes, have together.
+const BYTES_MAX: usize = 96 << 20;
+
+/// A mesh or image that a visual names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VisualFile {
+    /// Its name in the visual.
+    pub uri: String,
+    /// The file that the visual stands in.
+    pub file: String,
+    /// Its content: GLB of a mesh, PNG or JPEG of an image.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// Meshes and images that visuals name, as they were found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VisualFiles {
+    /// Each file once, in the order of visuals.
+    pub files: Vec<VisualFile>,
+    /// The files that they were read from.
+    pub used: BTreeSet<UsedFile>,
+    /// Files that are of no use, and why, for people.
+    pub problems: Vec<String>,
+}
+
+/// Kind of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Mesh,
+    Image,
+}
+
+impl Model {
+    /// Tells whether a sensor of it draws what it sees.
+    pub fn draws(&self) -> bool {
+        let of_links = self.links.iter().flat_map(|link| &link.sensors);
+        let of_joints = self.joints.iter().flat_map(|joint| &joint.sensors);
+        let mut kinds = of_links.chain(of_joints).map(|sensor| &sensor.kind);
+        kinds.any(|kind| find_sensor(kind).is_some_and(|kind| kind.draws))
+    }
+}
+
+impl World {
+    /// Tells whether a sensor of it draws what it sees.
+    pub fn draws(&self) -> bool {
+        self.models.iter().any(Model::draws)
+    }
+
+    /// Reads the meshes and images that its visuals name, and keeps them; returns what became of
+    /// each.
+    pub fn keep_visual_files(&mut self, resolver: &dyn Resolver) -> VisualFiles {
+        let mut found = VisualFiles::read(&self.models, resolver);
+        self.visual_files = std::mem::take(&mut found.files);
+        found
+    }
+}
+
+impl VisualFiles {
+    /// Reads the meshes and images that the visuals of models name.
+    pub fn read(models: &[Model], resolver: &dyn Resolver) -> Self {
+        let mut own = Self::default();
+        let mut known = BTreeMap::new();
+        let mut left = BYTES_MAX;
+        for (uri, visual, kind) in models.iter().flat_map(named_files) {
+            let key = (uri.to_owned(), visual.file.clone());
+            if known.insert(key, ()).is_some() {
+                continue;
+            }
+            match read(uri, &visual.file, kind, resolver) {
+                Ok(bytes) if bytes.len() > left => own.problems.push(format!(
+                    "{uri:?} is not drawn by sensors, since all files that visuals name would \
+                     take more than {} MiB",
+                    BYTES_MAX >> 20
+                )),
+                Ok(bytes) => {
+                    left -= bytes.len();
+                    own.used.insert(UsedFile {
+                        uri: uri.to_owned(),
+                        from_file: visual.file.clone(),
+                        is_data: true,
+                    });
+                    own.files.push(VisualFile {
+                        uri: uri.to_owned(),
+                        file: visual.file.clone(),
+                        bytes,
+                    });
+                }
+                Err(problem) => own
+                    .problems
+                    .push(format!("{uri:?} is not drawn by sensors: {problem}")),
+            }
+        }
+        own
+    }
+}
+
+/// Returns the files that the visuals of a model name.
+fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind)> {
+    let visuals = model.links.iter().flat_map(|link| &link.visuals);
+    visuals.flat_map(|visual| {
+        let shape = match &visual.geometry {
+            Geometry::Mesh(mesh) => Some((mesh.uri.as_str(), Kind::Mesh)),
+            Geometry::Heightmap(map) => Some((map.uri.as_str(), Kind::Image)),
+            _ => None,
+        };
+        let pbr = visual.material.iter().flat_map(|material| &material.pbr);
+        let maps = pbr.flat_map(|pbr| [pbr.albedo_map.as_str(), pbr.emissive_map.as_str()]);
+        let ground = visual.ground.iter().map(|ground| ground.diffuse.as_str());
+        let images = maps.chain(ground).map(|uri| (uri, Kind::Image));
+        let named = shape.into_iter().chain(images);
+        let named = named.filter(|(uri, _)| !uri.is_empty());
+        named.map(move |(uri, kind)| (uri, visual, kind))
+    })
+}
+
+/// Tells whether a visual of a model names a file.
+pub(crate) fn is_named(file: &VisualFile, models: &[Model]) -> bool {
+    let mut named = models.iter().flat_map(named_files);
+    named.any(|(uri, visual, _)| uri == file.uri && visual.file == file.file)
+}
+
+fn read(uri: &str, file: &str, kind: Kind, resolver: &dyn Resolver) -> Result<Vec<u8>, String> {
+    let data = resolver.read_data(uri, file);
+    let data = data.map_err(|error| format!("it is not found: {error}"))?;
+    if kind == Kind::Image {
+        // Images of heights have formats that textures do not.
+        return Ok(ImageFile::new(data.bytes.clone()).map_or(data.bytes, |image| image.bytes));
+    }
+    let side_file = |name: &str| {
+        let found = resolver.read_side(name, &data.file).ok()?;
+        Some(found.bytes)
+    };
+    let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file);
+    mesh.map(|mesh| mesh.to_glb())
+        .map_err(|error| error.to_string())
+}
+
+/// The files of a world's visuals, by the names that these have for them.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptFiles<'a>(pub &'a [VisualFile]);
+
+impl Resolver for KeptFiles<'_> {
+    fn read(&self, _uri: &str, _from_file: &str) -> Result<ResolvedFile, ResolveError> {
+        let reason = "a world that is read includes nothing";
+        Err(ResolveError::NotFound(reason.to_owned()))
+    }
+
+    fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
+        let mut files = self.0.iter();
+        let found = files.find(|file| file.uri == uri && file.file == from_file);
+        let found = found.ok_or_else(|| {
+            ResolveError::NotFound("it did not come with the world".to_owned())
+        })?;
+        let is_mesh = found.bytes.starts_with(b"glTF");
+        Ok(ResolvedData {
+            bytes: found.bytes.clone(),
+            // The format is that of the content, whatever the name says.
+            file: if is_mesh {
+                format!("{uri}.glb")
+            } else {
+                uri.to_owned()
+            },
+            identity: format!("{from_file} {uri}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OBJ: &str = "o lid\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+
+    struct OneFile;
+
+    impl Resolver for OneFile {
+        fn read(&self, uri: &str, _from_file: &str) -> Result<ResolvedFile, ResolveError> {
+            Err(ResolveError::NotFound(uri.to_owned()))
+        }
+
+        fn read_data(&self, uri: &str, _from_file: &str) -> Result<ResolvedData, ResolveError> {
+            match uri {
+                "lid.obj" => Ok(ResolvedData {
+                    bytes: OBJ.as_bytes().to_vec(),
+                    file: uri.to_owned(),
+                    identity: uri.to_owned(),
+                }),
+                _ => Err(ResolveError::NotFound("nowhere".to_owned())),
+            }
+        }
+    }
+
+    fn world(sensor: &str) -> World {
+        let visual = |name: &str, uri: &str| {
+            format!(
+                "<visual name='{name}'><geometry><mesh><uri>{uri}</uri></mesh></geometry></visual>"
+            )
+        };
+        let visuals = visual("a", "lid.obj") + &visual("b", "lid.obj") + &visual("c", "no.obj");
+        let text = format!(
+            "<sdf version='1.11'><world name='w'><model name='m'><link name='l'>{visuals}\
+             <sensor name='s' type='{sensor}'/></link></model></world></sdf>"
+        );
+        let read = crate::read_worlds(&text, "w.sdf", &crate::NoFiles).unwrap();
+        read.worlds.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn a_world_keeps_each_file_of_its_visuals_once_as_a_mesh_that_stands_alone() {
+        let mut world = world("camera");
+        let found = world.keep_visual_files(&OneFile);
+        assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
+        assert!(found.problems[0].contains("no.obj"), "{:?}", found.problems);
+        assert_eq!((world.visual_files.len(), found.used.len()), (1, 1));
+        let kept = KeptFiles(&world.visual_files);
+        let data = kept.read_data("lid.obj", "w.sdf").unwrap();
+        let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &|_| None).unwrap();
+        assert_eq!((mesh.triangle_count(), mesh.names()), (1, vec!["lid"]));
+        assert!(kept.read_data("lid.obj", "elsewhere.sdf").is_err());
+    }
+
+    #[test]
+    fn only_cameras_draw() {
+        assert!(world("camera").draws());
+        assert!(!world("imu").draws());
+    }
+}

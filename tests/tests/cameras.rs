@@ -1,0 +1,179 @@
+//! Shows that cameras see the same, bit for bit, wherever their robots are hosted and on however
+//! many threads: a robot with cameras drives past coloured things from one level to another. Real
+//! processes; the file of messages, with a digest of each image, is equal for 0 to 3 secondaries.
+
+use std::fs;
+use std::path::Path;
+
+use mesh::{Image, ImageFile};
+use serde_json::Value;
+use tests::processes::{Process, Scratch, wait_for};
+
+/// A green square of 2 m by 2 m in the y-z plane, seen from both sides.
+const OBJ: &str = "mtllib square.mtl\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nv 0 -1 1\nusemtl green\n\
+                   f 1 2 3 4\nf 4 3 2 1\n";
+const MTL: &str = "newmtl green\nKd 0 1 0\nKe 0 1 0\n";
+
+const CAMERA: &str = "<camera><horizontal_fov>1.2</horizontal_fov>\
+    <image><width>80</width><height>60</height></image><clip><near>0.1</near><far>90</far></clip>";
+
+/// A robot that drives along +x through two levels, among things of both and of a third one that
+/// stays inactive, with balls that fall beside it.
+fn world() -> String {
+    let sensor = |name: &str, kind: &str, content: &str| {
+        format!(
+            "<sensor name='{name}' type='{kind}'><topic>{name}</topic>\
+             <update_rate>20</update_rate>{CAMERA}{content}</camera></sensor>"
+        )
+    };
+    let noise = "<noise><type>gaussian</type><stddev>0.02</stddev></noise>";
+    let sensors = sensor("eye", "camera", noise)
+        + &sensor("labels", "segmentation_camera", "")
+        + &sensor("both", "rgbd_camera", "");
+    let inertia = "<inertial><mass>1</mass></inertial>";
+    let cube = "<geometry><box><size>0.5 0.5 0.5</size></box></geometry>";
+    let performers = ["rover", "ball_west", "ball_east"].map(|name| {
+        format!(
+            "<performer name='{name}'><ref>{name}</ref><geometry><box><size>0.5 0.5 0.5</size>\
+             </box></geometry></performer>"
+        )
+    });
+    let ball = |name: &str, x: f64| {
+        format!(
+            "<model name='{name}'><pose>{x} 1 6 0 0 0</pose><link name='l'>{inertia}\
+             <collision name='c'>{cube}</collision><visual name='v'>{cube}<material>\
+             <diffuse>0.1 0.2 0.9</diffuse></material></visual></link></model>"
+        )
+    };
+    let level = |name: &str, x: f64, model: &str| {
+        format!(
+            "<level name='{name}'><pose>{x} 0 0 0 0 0</pose><geometry><box><size>10 20 20</size>\
+             </box></geometry><buffer>1</buffer><ref>{model}</ref></level>"
+        )
+    };
+    let wall = |name: &str, x: f64, geometry: &str| {
+        format!(
+            "<model name='{name}'><static>true</static><pose>{x} 0 1 0 0 0</pose><link name='l'>\
+             <visual name='v'><geometry>{geometry}</geometry></visual></link>\
+             <plugin filename='gz-sim-label-system' name='gz::sim::systems::Label'>\
+             <label>9</label></plugin></model>"
+        )
+    };
+    let pillar = "<cylinder><radius>0.2</radius><length>2</length></cylinder>";
+    let square = "<mesh><uri>square.obj</uri></mesh>";
+    format!(
+        "<sdf version='1.10'><world name='seen'>
+        <scene><background>0 0 0</background><ambient>0.4 0.4 0.4</ambient></scene>
+        <light name='sun' type='directional'><direction>0.2 0.3 -1</direction>
+        <cast_shadows>true</cast_shadows></light>
+        <model name='ground'><static>true</static><link name='l'><collision name='c'><geometry>
+        <plane/></geometry></collision><visual name='v'><geometry><plane><size>100 100</size>
+        </plane></geometry></visual></link></model>
+        <model name='rover'><pose>-2 0 0.5 0 0 0</pose><link name='body'><gravity>false</gravity>
+        {inertia}<collision name='c'>{cube}</collision>{sensors}</link>
+        <plugin filename='f' name='gz::sim::systems::VelocityControl'>
+        <initial_linear>2 0 0</initial_linear></plugin></model>{}{}{}{}{}
+        <plugin name='gz::sim' filename='dummy'>{}{}{}{}</plugin></world></sdf>",
+        ball("ball_west", -1.0),
+        ball("ball_east", 4.0),
+        wall("pillar_west", -6.0, pillar),
+        wall("pillar_east", 3.0, pillar).replace("3 0 1", "3 -1 1"),
+        wall("far", 25.0, square),
+        performers.concat(),
+        level("west", -5.0, "pillar_west"),
+        level("east", 5.0, "pillar_east"),
+        level("beyond", 30.0, "far"),
+    )
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).expect("it can be written");
+}
+
+/// Writes the world with its files, and returns a run of it.
+fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
+    write(&scratch.path("square.obj"), OBJ);
+    write(&scratch.path("square.mtl"), MTL);
+    write(&scratch.path("w.sdf"), &world());
+    let mut command = scratch.phalanx();
+    command.args(["run", "--name", "r", "--headless"]);
+    command.args(arguments).arg(scratch.path("w.sdf"));
+    scratch.start("run", &mut command)
+}
+
+/// Runs the world and returns its file of messages and how many hand-offs there were.
+fn messages(arguments: &[&str]) -> (String, u64) {
+    let scratch = Scratch::new();
+    let (messages, summary) = (scratch.path("messages"), scratch.path("summary"));
+    let files = ["--messages", &*messages.to_string_lossy()].map(str::to_owned);
+    let summary_file = summary.to_string_lossy().into_owned();
+    let mut all = vec!["--iterations", "2000", "--real-time-factor", "0"];
+    all.extend([files[0].as_str(), &files[1], "--summary", &summary_file]);
+    all.extend(arguments);
+    let mut run = started(&scratch, &all);
+    assert_eq!(run.wait(), 0, "{}", run.stderr());
+    let read = |path: &Path| fs::read_to_string(path).expect("the run has written it");
+    let summary: Value = serde_json::from_str(&read(&summary)).expect("it is JSON");
+    let hand_offs = summary["events"]["hand_offs"].as_u64().unwrap_or_default();
+    (read(&messages), hand_offs)
+}
+
+#[test]
+fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_offs() {
+    let (expected, _) = messages(&["--secondaries", "0"]);
+    for topic in ["/eye", "/labels/labels_map", "/both/image", "/both/points"] {
+        let is_on = |line: &&str| line.split_whitespace().nth(1) == Some(topic);
+        let lines: Vec<&str> = expected.lines().filter(is_on).collect();
+        assert_eq!(lines.len(), 41, "{topic}");
+        let mut digests: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next_back()).collect();
+        digests.dedup();
+        assert!(digests.len() > 30, "{topic} changes as the robot drives: {}", digests.len());
+    }
+    for (secondaries, threads) in [("1", "1"), ("2", "1"), ("3", "2")] {
+        let (found, hand_offs) =
+            messages(&["--secondaries", secondaries, "--threads", threads]);
+        assert!(hand_offs >= 1, "{hand_offs} hand-offs");
+        for (one, other) in expected.lines().zip(found.lines()) {
+            assert_eq!(one, other, "with {secondaries} secondaries");
+        }
+        assert!(found == expected, "with {secondaries} secondaries");
+    }
+}
+
+/// Returns how many pixels have much of one colour alone.
+fn count(image: &Image, color: usize) -> usize {
+    let is_it = |pixel: &&[u8; 4]| {
+        (0..3).all(|i| if i == color { pixel[i] > 150 } else { pixel[i] < 110 })
+    };
+    image.pixels.iter().filter(is_it).count()
+}
+
+#[test]
+fn show_prints_the_image_of_a_camera_with_meshes_of_levels_that_are_inactive() {
+    let scratch = Scratch::new();
+    let _run = started(&scratch, &["--secondaries", "2", "--real-time-factor", "0.05"]);
+    wait_for("the run has begun", || {
+        let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+        let stats: Option<Value> = serde_json::from_str(&text).ok();
+        stats.is_some_and(|stats| stats["state"] == "running")
+    });
+    let show = |arguments: &[&str]| {
+        let mut command = scratch.phalanx();
+        command.args(["show", "r", "image"]).args(arguments);
+        command.output().expect("phalanx starts")
+    };
+    let output = show(&["--topic", "/eye"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let image = ImageFile::new(output.stdout).expect("it is a PNG file");
+    let image = image.decode().expect("it is whole");
+    assert_eq!((image.width, image.height), (80, 60));
+    // The square is 27 m away: 2 m of it are 4 pixels.
+    assert!((6..40).contains(&count(&image, 1)), "{} are green", count(&image, 1));
+    let unclear = show(&[]);
+    let said = String::from_utf8_lossy(&unclear.stderr).into_owned();
+    assert_eq!(unclear.status.code(), Some(2), "{said}");
+    assert!(said.contains("/both/image") && said.contains("/labels/labels_map"), "{said}");
+    let (code, _, said) = scratch.phalanx_says(&["show", "r", "overview", "--topic", "/eye"]);
+    assert_eq!(code, 2, "{said}");
+}

@@ -1,0 +1,268 @@
+//! [`SharedStage`]: a world as sensors draw it, made when one does for the first time, and shared by
+//! all cells of a process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use physics::Cell;
+use render::Stage;
+use scene::{Assets, Pose, Scene};
+use sdf::{KeptFiles, Link, Model, Plugin, World};
+
+use crate::configuration::text_of;
+
+/// A world as sensors draw it, which is made on request.
+#[derive(Default)]
+pub struct SharedStage {
+    /// Models of the world's description that are not there any more.
+    gone: BTreeSet<usize>,
+    made: Mutex<Option<Arc<DrawnWorld>>>,
+}
+
+/// A world as sensors draw it, and how its parts are numbered.
+pub(crate) struct DrawnWorld {
+    pub(crate) stage: Stage,
+    /// The models that are drawn.
+    models: Vec<DrawnModel>,
+    /// What is drawn, in the order of the stage's numbers.
+    pub(crate) visuals: Vec<DrawnVisual>,
+}
+
+/// A model that is drawn.
+struct DrawnModel {
+    /// Its index among the world's models.
+    index: usize,
+    /// The number that its first link has on the stage; the others follow.
+    first_link: u32,
+    /// True if it is where it was at the start.
+    is_fixed: bool,
+}
+
+/// A visual that is drawn.
+pub(crate) struct DrawnVisual {
+    /// The index of its model among the world's models.
+    model: usize,
+    /// The index of its link in the model.
+    link: usize,
+    /// Pose in the frame of its link.
+    pose: sdf::Pose,
+    /// The labelled thing that it is a part of.
+    thing: Option<Thing>,
+    /// True if its thing is it alone, and not its model.
+    is_whole: bool,
+    /// The temperature that a plugin gives to it \[K\].
+    pub(crate) temperature: Option<f64>,
+}
+
+/// A thing with a label: a visual, or a model whose visuals have the label of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Thing {
+    /// Its label.
+    pub(crate) label: u8,
+    /// Its number among those with the label, from 1.
+    pub(crate) number: u16,
+}
+
+/// Poses of the links of models that move, by their indices in the world.
+pub(crate) struct MovingLinks(BTreeMap<usize, Vec<Pose>>);
+
+impl SharedStage {
+    /// Forgets what was made: models came or left.
+    pub fn renew(&mut self) {
+        self.made = Mutex::default();
+    }
+
+    /// Takes note that a model is not there any more, and will not come back.
+    pub fn remove(&mut self, model: usize) {
+        self.gone.insert(model);
+        self.renew();
+    }
+
+    /// Returns the world as it is drawn, by its description.
+    pub(crate) fn of(&self, world: &World) -> Arc<DrawnWorld> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = made.get_or_insert_with(|| Arc::new(DrawnWorld::new(world, &self.gone)));
+        Arc::clone(made)
+    }
+}
+
+impl DrawnWorld {
+    fn new(world: &World, gone: &BTreeSet<usize>) -> Self {
+        let mut assets = Assets::default();
+        let files = KeptFiles(&world.visual_files);
+        let mut scene = Scene::from_worlds(std::slice::from_ref(world), &files, &mut assets);
+        let indices = (0..world.models.len()).filter(|index| !world.models[*index].is_vacant());
+        let numbered = indices.zip(scene.worlds[0].models.iter().map(|model| model.id));
+        let numbered: Vec<(usize, u32)> = numbered.collect();
+        for (_, id) in numbered.iter().filter(|(index, _)| gone.contains(index)) {
+            scene.remove_model(*id);
+        }
+        let there = numbered.iter().map(|(index, _)| *index);
+        let there: Vec<usize> = there.filter(|index| !gone.contains(index)).collect();
+        let drawn = &scene.worlds[0];
+        let models = there.iter().zip(&drawn.models).map(|(index, model)| DrawnModel {
+            index: *index,
+            first_link: model.links.first().map_or(0, |link| link.id),
+            is_fixed: model.is_static && !model.performer,
+        });
+        let stage = Stage::new(drawn, &assets);
+        for problem in stage.problems() {
+            tracing::debug!("sensors do not draw everything: {problem}");
+        }
+        Self {
+            models: models.collect(),
+            visuals: visuals(world, &there),
+            stage,
+        }
+    }
+
+    /// Returns the things that visuals are parts of, in the order of the stage's numbers.
+    pub(crate) fn things(&self) -> Vec<Option<Thing>> {
+        self.visuals.iter().map(|visual| visual.thing).collect()
+    }
+
+    /// Returns the frame along whose axes the box around a thing is, world frame: that of its only
+    /// visual, or of the link of the first.
+    pub(crate) fn frame_of(
+        &self,
+        thing: Thing,
+        moving: &MovingLinks,
+        world: &World,
+    ) -> Option<sdf::Pose> {
+        let mut visuals = self.visuals.iter();
+        let visual = visuals.find(|visual| visual.thing == Some(thing))?;
+        let start = world.models[visual.model].links[visual.link].pose;
+        let link = match moving.0.get(&visual.model) {
+            Some(links) => pose_of(links.get(visual.link)?),
+            None => start,
+        };
+        Some(if visual.is_whole {
+            link.then(&visual.pose)
+        } else {
+            link
+        })
+    }
+
+    /// Returns where a link of a model is that was somewhere at the start, by the numbers of the
+    /// stage; none if the cell does not know of it.
+    pub(crate) fn place(
+        &self,
+        moving: &MovingLinks,
+        (model, link): (usize, u32),
+        start: &Pose,
+    ) -> Option<Pose> {
+        let model = &self.models[model];
+        if model.is_fixed {
+            return Some(*start);
+        }
+        let links = moving.0.get(&model.index)?;
+        links.get(link.checked_sub(model.first_link)? as usize).copied()
+    }
+}
+
+impl MovingLinks {
+    /// Notes where all links are that a cell knows of.
+    pub(crate) fn of(cell: &Cell) -> Self {
+        let movers = cell.links_of_movers().into_iter();
+        Self(
+            movers
+                .map(|(model, links)| (model, links.iter().map(numbers).collect()))
+                .collect(),
+        )
+    }
+}
+
+/// Returns the visuals of models, by their indices in the world.
+fn visuals(world: &World, models: &[usize]) -> Vec<DrawnVisual> {
+    let mut visuals = Vec::new();
+    // How many things there are with each label.
+    let mut counts = [0_u16; 256];
+    let mut next = |label: u8| {
+        let count = &mut counts[usize::from(label)];
+        *count = count.saturating_add(1);
+        Thing {
+            label,
+            number: *count,
+        }
+    };
+    for model in models {
+        let description = &world.models[*model];
+        let mut of_models: BTreeMap<String, Thing> = BTreeMap::new();
+        for (link, owner) in description.links.iter().enumerate() {
+            for visual in &owner.visuals {
+                let own = label_in(&visual.plugins).map(&mut next);
+                let thing = own.or_else(|| {
+                    let (scope, label) = label_of(description, owner)?;
+                    let known = of_models.entry(scope.to_owned());
+                    Some(*known.or_insert_with(|| next(label)))
+                });
+                visuals.push(DrawnVisual {
+                    model: *model,
+                    link,
+                    pose: visual.pose,
+                    thing,
+                    is_whole: own.is_some(),
+                    temperature: temperature_in(&visual.plugins),
+                });
+            }
+        }
+    }
+    visuals
+}
+
+/// Returns the label that a plugin `Label` gives to the innermost model around a link, with the
+/// scope of that. Source: gz-sim, `Label.cc`.
+fn label_of<'a>(model: &Model, link: &'a Link) -> Option<(&'a str, u8)> {
+    let outer = |scope: &'a str| scope.rsplit_once("::").map_or("", |(outer, _)| outer);
+    let mut scopes = std::iter::successors(Some(outer(&link.name)), |scope| {
+        (!scope.is_empty()).then(|| outer(*scope))
+    });
+    scopes.find_map(|scope| {
+        let nested = model.nested.iter().find(|nested| nested.name == scope);
+        let plugins = match nested {
+            Some(nested) => &nested.plugins,
+            None if scope.is_empty() => &model.plugins,
+            None => return None,
+        };
+        Some((scope, label_in(plugins)?))
+    })
+}
+
+fn label_in(plugins: &[Plugin]) -> Option<u8> {
+    let mut labels = named(plugins, "Label");
+    labels.find_map(|plugin| text_of(&plugin.content, "label")?.parse().ok())
+}
+
+/// Returns the temperature that a plugin `Thermal` gives: that of all of a visual, or the mean of
+/// its pattern \[K\].
+fn temperature_in(plugins: &[Plugin]) -> Option<f64> {
+    named(plugins, "Thermal").find_map(|plugin| {
+        let number = |name: &str| {
+            let number = text_of(&plugin.content, name)?.parse::<f64>().ok()?;
+            (number.is_finite() && number >= 0.0).then_some(number)
+        };
+        number("temperature")
+            .or_else(|| Some(f64::midpoint(number("min_temp")?, number("max_temp")?)))
+    })
+}
+
+fn named<'a>(plugins: &'a [Plugin], name: &str) -> impl Iterator<Item = &'a Plugin> {
+    let is_it = move |plugin: &&Plugin| plugin.name.rsplit("::").next() == Some(name);
+    plugins.iter().filter(is_it)
+}
+
+/// Returns a pose as scenes have it.
+pub(crate) fn numbers(pose: &sdf::Pose) -> Pose {
+    let mut numbers = [0.0; 7];
+    numbers[..3].copy_from_slice(&pose.position);
+    numbers[3..].copy_from_slice(&pose.orientation_xyzw);
+    numbers
+}
+
+/// Returns a pose of a scene.
+fn pose_of(numbers: &Pose) -> sdf::Pose {
+    sdf::Pose {
+        position: std::array::from_fn(|axis| numbers[axis]),
+        orientation_xyzw: std::array::from_fn(|part| numbers[3 + part]),
+    }
+}
