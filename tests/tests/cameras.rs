@@ -125,13 +125,19 @@ fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_of
         let is_on = |line: &&str| line.split_whitespace().nth(1) == Some(topic);
         let lines: Vec<&str> = expected.lines().filter(is_on).collect();
         assert_eq!(lines.len(), 41, "{topic}");
-        let mut digests: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next_back()).collect();
+        let mut digests: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line.split(' ').next_back())
+            .collect();
         digests.dedup();
-        assert!(digests.len() > 30, "{topic} changes as the robot drives: {}", digests.len());
+        assert!(
+            digests.len() > 30,
+            "{topic} changes as the robot drives: {}",
+            digests.len()
+        );
     }
     for (secondaries, threads) in [("1", "1"), ("2", "1"), ("3", "2")] {
-        let (found, hand_offs) =
-            messages(&["--secondaries", secondaries, "--threads", threads]);
+        let (found, hand_offs) = messages(&["--secondaries", secondaries, "--threads", threads]);
         assert!(hand_offs >= 1, "{hand_offs} hand-offs");
         for (one, other) in expected.lines().zip(found.lines()) {
             assert_eq!(one, other, "with {secondaries} secondaries");
@@ -143,7 +149,13 @@ fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_of
 /// Returns how many pixels have much of one colour alone.
 fn count(image: &Image, color: usize) -> usize {
     let is_it = |pixel: &&[u8; 4]| {
-        (0..3).all(|i| if i == color { pixel[i] > 150 } else { pixel[i] < 110 })
+        (0..3).all(|i| {
+            if i == color {
+                pixel[i] > 150
+            } else {
+                pixel[i] < 110
+            }
+        })
     };
     image.pixels.iter().filter(is_it).count()
 }
@@ -151,7 +163,10 @@ fn count(image: &Image, color: usize) -> usize {
 #[test]
 fn show_prints_the_image_of_a_camera_with_meshes_of_levels_that_are_inactive() {
     let scratch = Scratch::new();
-    let _run = started(&scratch, &["--secondaries", "2", "--real-time-factor", "0.05"]);
+    let _run = started(
+        &scratch,
+        &["--secondaries", "2", "--real-time-factor", "0.05"],
+    );
     wait_for("the run has begun", || {
         let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
         let stats: Option<Value> = serde_json::from_str(&text).ok();
@@ -169,11 +184,18 @@ fn show_prints_the_image_of_a_camera_with_meshes_of_levels_that_are_inactive() {
     let image = image.decode().expect("it is whole");
     assert_eq!((image.width, image.height), (80, 60));
     // The square is 27 m away: 2 m of it are 4 pixels.
-    assert!((6..40).contains(&count(&image, 1)), "{} are green", count(&image, 1));
+    assert!(
+        (6..40).contains(&count(&image, 1)),
+        "{} are green",
+        count(&image, 1)
+    );
     let unclear = show(&[]);
     let said = String::from_utf8_lossy(&unclear.stderr).into_owned();
     assert_eq!(unclear.status.code(), Some(2), "{said}");
-    assert!(said.contains("/both/image") && said.contains("/labels/labels_map"), "{said}");
+    assert!(
+        said.contains("/both/image") && said.contains("/labels/labels_map"),
+        "{said}"
+    );
     let (code, _, said) = scratch.phalanx_says(&["show", "r", "overview", "--topic", "/eye"]);
     assert_eq!(code, 2, "{said}");
 }

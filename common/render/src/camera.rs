@@ -172,9 +172,8 @@ impl Camera {
         let is_beside = |place: f64, axis: usize| {
             let low = lens.center[axis] / lens.focal[axis];
             let high = (size[axis] as f64 - lens.center[axis]) / lens.focal[axis];
-            let beyond = |place: f64, edge: f64| {
-                place - edge * along > radius * (1.0 + edge * edge).sqrt()
-            };
+            let beyond =
+                |place: f64, edge: f64| place - edge * along > radius * (1.0 + edge * edge).sqrt();
             beyond(place, high) || beyond(-place, low)
         };
         !is_beside(right, 0) && !is_beside(down, 1)
@@ -212,9 +211,7 @@ mod tests {
         let size = intrinsics.size;
         assert_eq!(camera.seen([4.0, 1.0, 0.5]), [-1.0, -0.5, 3.0]);
         assert_eq!(camera.lens([200, 100]).focal, [100.0; 2]);
-        let sees = |place: [f64; 3], radius: f64| {
-            camera.may_see(camera.seen(place), radius, size)
-        };
+        let sees = |place: [f64; 3], radius: f64| camera.may_see(camera.seen(place), radius, size);
         assert!(sees([4.0, 0.0, 0.0], 0.1) && sees([4.0, 3.2, 0.0], 0.5));
         assert!(!sees([4.0, 4.0, 0.0], 0.5), "beside");
         assert!(!sees([4.0, 0.0, 2.0], 0.2), "above");

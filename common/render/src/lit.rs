@@ -144,7 +144,9 @@ fn power(base: f32, exponent: f32) -> f32 {
     let part = (rest - 1.0) / (rest + 1.0);
     let square = part * part;
     let terms = [1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0];
-    let series = terms.iter().fold(1.0 / 11.0, |sum, term| sum * square + term);
+    let series = terms
+        .iter()
+        .fold(1.0 / 11.0, |sum, term| sum * square + term);
     let logarithm = whole as f32 + std::f32::consts::LOG2_E * 2.0 * part * series;
     let wanted = (logarithm * exponent).min(0.0);
     if wanted < -30.0 {
@@ -154,7 +156,9 @@ fn power(base: f32, exponent: f32) -> f32 {
     let along = (wanted - floor) * std::f32::consts::LN_2;
     let factors = [1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
     let start = 1.0 / 120.0;
-    let grown = factors.iter().fold(start, |sum, factor| sum * along + factor);
+    let grown = factors
+        .iter()
+        .fold(start, |sum, factor| sum * along + factor);
     grown * f32::from_bits(((floor as i32 + 127) as u32) << 23)
 }
 

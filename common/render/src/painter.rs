@@ -100,7 +100,8 @@ impl Painter {
     fn find_poses(&mut self, view: &View<'_>) {
         let items = view.stage.items.iter();
         self.poses.clear();
-        self.poses.extend(items.map(|item| item.pose_in(view.place)));
+        self.poses
+            .extend(items.map(|item| item.pose_in(view.place)));
     }
 
     /// Puts all that a camera may see on the grid; what is transparent is kept apart on request.

@@ -443,19 +443,22 @@ mod tests {
         // Numbers without a pattern.
         let mut state = 7_u64;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 33) as f64 / f64::from(1_u32 << 31) * 30.0 - 5.0
         };
         for _ in 0..300 {
             let screen = [[next(), next()], [next(), next()], [next(), next()]];
             let mut counts = [0; 400];
-            cover(&screen, [0.0, 1.0, 2.0], [20, 20], |x, y, _| counts[20 * y + x] += 1);
+            cover(&screen, [0.0, 1.0, 2.0], [20, 20], |x, y, _| {
+                counts[20 * y + x] += 1
+            });
             let area = edge(screen[0], screen[1], screen[2]);
             for (place, count) in counts.iter().enumerate() {
                 let here = [(place % 20) as f64 + 0.5, (place / 20) as f64 + 0.5];
-                let is_in = (0..3).all(|i| {
-                    edge(screen[i], screen[(i + 1) % 3], here) * area.signum() > 0.0
-                });
+                let is_in = (0..3)
+                    .all(|i| edge(screen[i], screen[(i + 1) % 3], here) * area.signum() > 0.0);
                 assert_eq!(*count == 1, is_in, "{screen:?} at {here:?}");
             }
         }

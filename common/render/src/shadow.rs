@@ -121,11 +121,16 @@ impl Map {
     fn draw(&mut self, placed: [Vector; 3]) {
         let screen = placed.map(|[x, y, _]| [x, y]);
         let (depths, used) = (&mut self.depths, &mut self.used);
-        cover(&screen, placed.map(|place| place[2]), [SIZE; 2], |x, y, depth| {
-            let known = &mut depths[y * SIZE + x];
-            *known = known.min(depth as f32);
-            *used = [used[0].min(y), used[1].max(y + 1)];
-        });
+        cover(
+            &screen,
+            placed.map(|place| place[2]),
+            [SIZE; 2],
+            |x, y, depth| {
+                let known = &mut depths[y * SIZE + x];
+                *known = known.min(depth as f32);
+                *used = [used[0].min(y), used[1].max(y + 1)];
+            },
+        );
     }
 }
 

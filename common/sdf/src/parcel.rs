@@ -214,7 +214,9 @@ impl World {
         };
         self.meshes.truncate(end(&used_meshes, at_start[1]));
         self.height_grids.truncate(end(&used_grids, at_start[2]));
-        let came = self.visual_files.drain(at_start[3].min(self.visual_files.len())..);
+        let came = self
+            .visual_files
+            .drain(at_start[3].min(self.visual_files.len())..);
         let models = &self.models;
         let needed: Vec<VisualFile> = came.filter(|file| is_named(file, models)).collect();
         self.visual_files.extend(needed);

@@ -31,15 +31,16 @@ impl ReadModel {
         let found = VisualFiles::read(std::slice::from_ref(&self.parcel.model), resolver);
         self.parcel.visual_files = found.files;
         self.files.extend(found.used);
-        self.warnings.extend(found.problems.into_iter().map(|message| Problem {
-            code: "VISUAL_FILE",
-            message,
-            place: SourceSpan {
-                file: self.file.clone(),
-                line: 1,
-                column: 1,
-            },
-        }));
+        self.warnings
+            .extend(found.problems.into_iter().map(|message| Problem {
+                code: "VISUAL_FILE",
+                message,
+                place: SourceSpan {
+                    file: self.file.clone(),
+                    line: 1,
+                    column: 1,
+                },
+            }));
     }
 
     /// Has a joint start elsewhere, as [`ModelParcel::start_joint`] does, and warns of its start

@@ -163,9 +163,8 @@ impl Resolver for KeptFiles<'_> {
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
         let mut files = self.0.iter();
         let found = files.find(|file| file.uri == uri && file.file == from_file);
-        let found = found.ok_or_else(|| {
-            ResolveError::NotFound("it did not come with the world".to_owned())
-        })?;
+        let found = found
+            .ok_or_else(|| ResolveError::NotFound("it did not come with the world".to_owned()))?;
         let is_mesh = found.bytes.starts_with(b"glTF");
         Ok(ResolvedData {
             bytes: found.bytes.clone(),

@@ -103,7 +103,8 @@ impl Scene {
             .map(|(index, world)| WorldSystems::new(index, world, has_siblings))
             .collect();
         self.stages.clear();
-        self.stages.resize_with(self.worlds.len(), SharedStage::default);
+        self.stages
+            .resize_with(self.worlds.len(), SharedStage::default);
         let performers = self.plan.performers.iter().zip(0..);
         self.performers = performers
             .map(|(performer, number)| {

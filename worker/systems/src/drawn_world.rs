@@ -100,11 +100,14 @@ impl DrawnWorld {
         let there = numbered.iter().map(|(index, _)| *index);
         let there: Vec<usize> = there.filter(|index| !gone.contains(index)).collect();
         let drawn = &scene.worlds[0];
-        let models = there.iter().zip(&drawn.models).map(|(index, model)| DrawnModel {
-            index: *index,
-            first_link: model.links.first().map_or(0, |link| link.id),
-            is_fixed: model.is_static && !model.performer,
-        });
+        let models = there
+            .iter()
+            .zip(&drawn.models)
+            .map(|(index, model)| DrawnModel {
+                index: *index,
+                first_link: model.links.first().map_or(0, |link| link.id),
+                is_fixed: model.is_static && !model.performer,
+            });
         let stage = Stage::new(drawn, &assets);
         for problem in stage.problems() {
             tracing::debug!("sensors do not draw everything: {problem}");
@@ -156,7 +159,9 @@ impl DrawnWorld {
             return Some(*start);
         }
         let links = moving.0.get(&model.index)?;
-        links.get(link.checked_sub(model.first_link)? as usize).copied()
+        links
+            .get(link.checked_sub(model.first_link)? as usize)
+            .copied()
     }
 }
 

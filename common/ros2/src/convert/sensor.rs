@@ -1,8 +1,8 @@
 //! Measurements of sensors and batteries.
 
 use messages::sensor::{
-    CameraDistortion, CameraInfo, CameraIntrinsics, CameraProjection, FluidPressure, Image, Imu, LaserScan,
-    Magnetometer, NavSat, PointCloudField, PointCloudPacked,
+    CameraDistortion, CameraInfo, CameraIntrinsics, CameraProjection, FluidPressure, Image, Imu,
+    LaserScan, Magnetometer, NavSat, PointCloudField, PointCloudPacked,
 };
 use messages::state::BatteryState;
 use serde_bytes::ByteBuf;

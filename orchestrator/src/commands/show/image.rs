@@ -91,7 +91,10 @@ async fn only_topic(target: &Target, patience: Duration) -> Result<String, Faile
 /// Returns the image in a message as a PNG file.
 fn png(message: &TopicMessage) -> Result<Vec<u8>, Failed> {
     if message.kind != KIND {
-        let text = format!("{} has messages of the type {}", message.topic, message.kind);
+        let text = format!(
+            "{} has messages of the type {}",
+            message.topic, message.kind
+        );
         return Err(Failed::message(ExitCode::Usage, text));
     }
     let image = messages::decode::<Image>(&message.body).map_err(anyhow::Error::new)?;
@@ -151,8 +154,15 @@ fn rows(image: &Image, bytes: usize) -> Result<impl Iterator<Item = &[u8]>, Show
 fn stretched(values: impl Iterator<Item = f32>) -> Vec<[u8; 4]> {
     let values: Vec<f32> = values.collect();
     let finite = || values.iter().copied().filter(|value| value.is_finite());
-    let (least, most) = (finite().fold(f32::MAX, f32::min), finite().fold(f32::MIN, f32::max));
-    let scale = if most > least { 255.0 / (most - least) } else { 0.0 };
+    let (least, most) = (
+        finite().fold(f32::MAX, f32::min),
+        finite().fold(f32::MIN, f32::max),
+    );
+    let scale = if most > least {
+        255.0 / (most - least)
+    } else {
+        0.0
+    };
     let pixel = |value: &f32| {
         let grey = if value.is_finite() {
             ((value - least) * scale + 0.5) as u8

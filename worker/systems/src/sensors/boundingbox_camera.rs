@@ -122,15 +122,9 @@ impl<const N: usize> Bounds<N> {
 }
 
 /// Adds a place to the bounds of a thing.
-fn note<const N: usize>(
-    bounds: &mut BTreeMap<Thing, Bounds<N>>,
-    thing: Thing,
-    place: [f64; N],
-) {
+fn note<const N: usize>(bounds: &mut BTreeMap<Thing, Bounds<N>>, thing: Thing, place: [f64; N]) {
     let known = bounds.entry(thing);
-    known
-        .or_insert_with(|| Bounds::around(place))
-        .add(place);
+    known.or_insert_with(|| Bounds::around(place)).add(place);
 }
 
 impl BoundingBoxCamera {
@@ -175,7 +169,11 @@ impl BoundingBoxCamera {
                 lens.center[1] - lens.focal[1] * z / x,
             ];
             let last = lens.size.map(|edge| f64::from(edge - 1));
-            note(&mut bounds, thing, [0, 1].map(|axis| seen[axis].clamp(0.0, last[axis])));
+            note(
+                &mut bounds,
+                thing,
+                [0, 1].map(|axis| seen[axis].clamp(0.0, last[axis])),
+            );
         });
         bounds
     }
@@ -225,9 +223,8 @@ fn each_vertex(
         let thing = things.get(visual as usize).copied().flatten();
         thing.filter(|thing| wanted.contains(thing))
     };
-    let place = |model: usize, link: u32, start: &scene::Pose| {
-        world.place(&moving, (model, link), start)
-    };
+    let place =
+        |model: usize, link: u32, start: &scene::Pose| world.place(&moving, (model, link), start);
     world.stage.visit_vertices(
         &place,
         |visual| thing_of(visual).is_some(),
@@ -288,16 +285,22 @@ impl Boxes {
     fn publish(&self, topic: &str, header: Header, context: &mut Context<'_>) {
         match self {
             Self::Flat(boxes) => {
-                let corner = |[x, y]: [f64; 2]| Vector2d { x, y };
-                let annotated = boxes.iter().map(|(thing, bounds)| AnnotatedAxisAligned2DBox {
-                    r#box: AxisAligned2DBox {
-                        min_corner: corner(bounds.low),
-                        max_corner: corner(bounds.high),
-                        ..AxisAligned2DBox::default()
-                    },
-                    label: u32::from(thing.label),
-                    ..AnnotatedAxisAligned2DBox::default()
-                });
+                let corner = |[x, y]: [f64; 2]| Vector2d {
+                    x,
+                    y,
+                    ..Vector2d::default()
+                };
+                let annotated = boxes
+                    .iter()
+                    .map(|(thing, bounds)| AnnotatedAxisAligned2DBox {
+                        r#box: AxisAligned2DBox {
+                            min_corner: corner(bounds.low),
+                            max_corner: corner(bounds.high),
+                            ..AxisAligned2DBox::default()
+                        },
+                        label: u32::from(thing.label),
+                        ..AnnotatedAxisAligned2DBox::default()
+                    });
                 let annotated_box = annotated.collect();
                 let message = AnnotatedAxisAligned2DBoxV {
                     header,
@@ -322,6 +325,7 @@ impl Boxes {
                                 x: size(0),
                                 y: size(1),
                                 z: size(2),
+                                ..Vector3d::default()
                             },
                             ..Oriented3DBox::default()
                         },
@@ -361,7 +365,9 @@ fn draw_line(from: [f64; 2], to: [f64; 2], lens: Lens, pixels: &mut [[u8; 4]]) {
     if first > last {
         return;
     }
-    let steps = (way[0].abs().max(way[1].abs()) * (last - first)).ceil().max(1.0);
+    let steps = (way[0].abs().max(way[1].abs()) * (last - first))
+        .ceil()
+        .max(1.0);
     for step in 0..=steps as u32 {
         let part = first + (last - first) * f64::from(step) / steps;
         let place = [0, 1].map(|axis| (from[axis] + way[axis] * part).round());

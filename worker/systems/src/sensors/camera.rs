@@ -119,12 +119,7 @@ impl ImageTopics {
     }
 
     /// Makes the topics of images; what is said of the camera is beside another topic.
-    pub(super) fn beside(
-        plan: &SensorPlan<'_>,
-        camera: &Content,
-        image: &str,
-        main: &str,
-    ) -> Self {
+    pub(super) fn beside(plan: &SensorPlan<'_>, camera: &Content, image: &str, main: &str) -> Self {
         let written = parameters::text(camera, "camera_info_topic");
         let info = written.unwrap_or_else(|| match main.rsplit_once('/') {
             Some((outer, _)) => format!("{outer}/camera_info"),
@@ -203,7 +198,6 @@ impl Trigger {
             trigger.is_due = is_due;
         }
     }
-
 }
 
 impl SensorModel for ColorCamera {

@@ -63,7 +63,10 @@ fn make(
         Some(topic) => {
             let topic = plan.full(topic);
             publications.push(TopicSpec::of::<Image>(&topic));
-            Some((Eye::read(camera, lens, read_clip(camera, &["clip"])?)?, topic))
+            Some((
+                Eye::read(camera, lens, read_clip(camera, &["clip"])?)?,
+                topic,
+            ))
         }
         None => None,
     };

@@ -115,7 +115,8 @@ pub(super) fn between(pixels: &[[u8; 4]], width: usize, [x, y]: [f32; 2]) -> [u8
     let (right, below) = ((left + 1).min(width - 1), (top + 1).min(height - 1));
     let (across, down) = (x - left as f32, y - top as f32);
     let row = |row: usize, i: usize| {
-        let [first, second] = [left, right].map(|column| f32::from(pixels[row * width + column][i]));
+        let [first, second] =
+            [left, right].map(|column| f32::from(pixels[row * width + column][i]));
         first + (second - first) * across
     };
     std::array::from_fn(|i| {

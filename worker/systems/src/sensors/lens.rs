@@ -89,7 +89,8 @@ impl Lens {
         }
         let focal = f64::from(size[0]) / (2.0 * libm::tan(angle / 2.0));
         let given = |path: &str, default: f64| parameters::finite(camera, path, default);
-        let intrinsic = |name: &str, default: f64| given(&format!("lens/intrinsics/{name}"), default);
+        let intrinsic =
+            |name: &str, default: f64| given(&format!("lens/intrinsics/{name}"), default);
         let mut distortion = [0.0; 5];
         for (name, number) in ["k1", "k2", "k3", "p1", "p2"].iter().zip(&mut distortion) {
             *number = given(&format!("distortion/{name}"), 0.0)?;
@@ -177,7 +178,9 @@ impl Lens {
         if self.distortion == [0.0; 5] {
             return None;
         }
-        let looks = self.pixels().map(|[_, left, up]| self.straight([-left, -up]));
+        let looks = self
+            .pixels()
+            .map(|[_, left, up]| self.straight([-left, -up]));
         let looks: Vec<Option<[f64; 2]>> = looks.collect();
         let (mut low, mut high) = ([0.0_f64; 2], [0.0_f64; 2]);
         for look in looks.iter().flatten() {
@@ -194,9 +197,7 @@ impl Lens {
         });
         let center: [f64; 2] = std::array::from_fn(|axis| 1.0 - low[axis] * self.focal[axis]);
         let place = |look: [f64; 2]| -> [f32; 2] {
-            std::array::from_fn(|axis| {
-                (look[axis] * self.focal[axis] + center[axis] - 0.5) as f32
-            })
+            std::array::from_fn(|axis| (look[axis] * self.focal[axis] + center[axis] - 0.5) as f32)
         };
         let is_drawn = |place: &[f32; 2]| {
             (0..2).all(|axis| place[axis] >= 0.0 && place[axis] <= (size[axis] - 1) as f32)
@@ -293,7 +294,10 @@ mod tests {
             for look in [[0.0, 0.0], [0.3, -0.2], [-0.5, 0.4]] {
                 let found = lens.straight(lens.bent(look)).unwrap();
                 for axis in 0..2 {
-                    assert!((found[axis] - look[axis]).abs() < 1e-3, "{found:?} {look:?}");
+                    assert!(
+                        (found[axis] - look[axis]).abs() < 1e-3,
+                        "{found:?} {look:?}"
+                    );
                 }
             }
         }
@@ -306,12 +310,17 @@ mod tests {
         let unfolding = lens([1e-9, 0.0, 0.0, 0.0, 0.0]).unfolding().unwrap();
         let [width, height] = unfolding.drawn.size;
         assert!((81..=83).contains(&width) && (61..=63).contains(&height));
-        let drawn: Vec<[u8; 4]> = (0..width * height).map(|i| [(i % width) as u8; 4]).collect();
+        let drawn: Vec<[u8; 4]> = (0..width * height)
+            .map(|i| [(i % width) as u8; 4])
+            .collect();
         let folded = unfolding.fold(&drawn);
         let left = unfolding.drawn.center[0] - 40.0;
         for (column, pixel) in folded[..80].iter().enumerate() {
             let expect = column as f64 + left;
-            assert!((f64::from(pixel[0]) - expect).abs() <= 1.0, "{column}: {pixel:?}");
+            assert!(
+                (f64::from(pixel[0]) - expect).abs() <= 1.0,
+                "{column}: {pixel:?}"
+            );
         }
     }
 

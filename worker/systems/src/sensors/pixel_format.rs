@@ -25,7 +25,11 @@ const NAMES: [(&[&str], &str, PixelFormat); 8] = [
     (&["R8G8B8", "RGB_INT8"], "RGB_INT8", PixelFormat::Rgb8),
     (&["B8G8R8", "BGR_INT8"], "BGR_INT8", PixelFormat::Bgr8),
     (&["L8", "L_INT8"], "L_INT8", PixelFormat::Grey8),
-    (&["L16", "L_INT16", "L_UINT16"], "L_INT16", PixelFormat::Grey16),
+    (
+        &["L16", "L_INT16", "L_UINT16"],
+        "L_INT16",
+        PixelFormat::Grey16,
+    ),
     (
         &["BAYER_RGGB8"],
         "BAYER_RGGB8",
@@ -66,11 +70,19 @@ impl PixelFormat {
     pub(super) fn image(self, header: Header, size: [u32; 2], pixels: &[[u8; 4]]) -> Image {
         let [width, height] = size;
         let bytes: Vec<u8> = match self {
-            Self::Rgb8 => pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect(),
-            Self::Bgr8 => pixels.iter().flat_map(|[r, g, b, _]| [*b, *g, *r]).collect(),
+            Self::Rgb8 => pixels
+                .iter()
+                .flat_map(|[r, g, b, _]| [*r, *g, *b])
+                .collect(),
+            Self::Bgr8 => pixels
+                .iter()
+                .flat_map(|[r, g, b, _]| [*b, *g, *r])
+                .collect(),
             Self::Grey8 => pixels.iter().map(brightness).collect(),
             Self::Grey16 => {
-                let values = pixels.iter().map(|pixel| u16::from(brightness(pixel)) * 257);
+                let values = pixels
+                    .iter()
+                    .map(|pixel| u16::from(brightness(pixel)) * 257);
                 values.flat_map(u16::to_le_bytes).collect()
             }
             Self::Bayer(square) => {
@@ -79,7 +91,9 @@ impl PixelFormat {
                     let (row, column) = (place / width as usize, place % width as usize);
                     square[row % 2 * 2 + column % 2]
                 };
-                numbered.map(|(place, pixel)| pixel[channel(place)]).collect()
+                numbered
+                    .map(|(place, pixel)| pixel[channel(place)])
+                    .collect()
             }
         };
         let named = NAMES.iter().find(|(.., format)| *format == self);
@@ -106,7 +120,12 @@ mod tests {
 
     #[test]
     fn formats_write_their_bytes() {
-        let pixels = [[10, 20, 30, 255], [40, 50, 60, 255], [70, 80, 90, 255], [1, 2, 3, 255]];
+        let pixels = [
+            [10, 20, 30, 255],
+            [40, 50, 60, 255],
+            [70, 80, 90, 255],
+            [1, 2, 3, 255],
+        ];
         let bytes = |name: &str| {
             let format = PixelFormat::read(name).unwrap();
             let image = format.image(Header::at(0), [2, 2], &pixels);

@@ -142,7 +142,9 @@ impl SensorModel for ThermalCamera {
         let ambient = context.world().atmosphere.temperature;
         let temperature = |visual: &u32| {
             let visual = world.visuals.get(*visual as usize);
-            visual.and_then(|visual| visual.temperature).unwrap_or(ambient)
+            visual
+                .and_then(|visual| visual.temperature)
+                .unwrap_or(ambient)
         };
         let mut temperatures: Vec<f64> = seen.visuals.iter().map(temperature).collect();
         let mut noise = self.noise.begin(context);

@@ -154,7 +154,9 @@ impl Mapping {
     /// Returns the same with this angle from edge to edge of an image.
     fn scaled_to(self, angle: f64) -> Result<Self, ConfigureError> {
         let edge = self.radius(angle / 2.0);
-        let rises = self.angle(edge).is_some_and(|found| (found - angle / 2.0).abs() < 1e-6);
+        let rises = self
+            .angle(edge)
+            .is_some_and(|found| (found - angle / 2.0).abs() < 1e-6);
         if edge > 0.0 && rises {
             return Ok(Self {
                 factor: self.factor / edge,
@@ -208,9 +210,8 @@ impl WideEye {
         };
         let [width, height] = eye.lens.size;
         let half_width = f64::from(width) / 2.0;
-        let place = |index: u32, count: u32| {
-            (f64::from(index) + 0.5 - f64::from(count) / 2.0) / half_width
-        };
+        let place =
+            |index: u32, count: u32| (f64::from(index) + 0.5 - f64::from(count) / 2.0) / half_width;
         let pixels = (0..height).flat_map(|row| (0..width).map(move |column| [column, row]));
         let targets = pixels.map(|[column, row]| {
             let (right, down) = (place(column, width), place(row, height));
@@ -220,7 +221,11 @@ impl WideEye {
             if angle > std::f64::consts::PI {
                 return None;
             }
-            let across = if radius > 0.0 { libm::sin(angle) / radius } else { 0.0 };
+            let across = if radius > 0.0 {
+                libm::sin(angle) / radius
+            } else {
+                0.0
+            };
             let look = [libm::cos(angle), -right * across, -down * across];
             Some(target(look, &face))
         });
@@ -254,7 +259,10 @@ fn target(look: [f64; 3], face: &Intrinsics) -> Target {
     let up = along(nearest, [0.0, 0.0, 1.0]) / depth;
     let place = [-left, -up].map(|part| part * face.focal[0] + face.center[0] - 0.5);
     let last = (face.size[0] - 1) as f64;
-    (nearest as u8, place.map(|part| part.clamp(0.0, last) as f32))
+    (
+        nearest as u8,
+        place.map(|part| part.clamp(0.0, last) as f32),
+    )
 }
 
 impl Sight for WideEye {
@@ -341,7 +349,10 @@ mod tests {
         for (number, look) in axes.iter().enumerate() {
             let (found, place) = target(*look, &face);
             assert_eq!(usize::from(found), number);
-            assert!(place.iter().all(|part| (part - 4.5).abs() < 1e-6), "{place:?}");
+            assert!(
+                place.iter().all(|part| (part - 4.5).abs() < 1e-6),
+                "{place:?}"
+            );
         }
         let (found, place) = target([1.0, 0.5, 0.0], &face);
         assert_eq!((found, place), (0, [2.5, 4.5]), "what is left is left");

@@ -81,7 +81,11 @@ fn a_camera_sees_colours_where_they_are() {
     assert!((count - area).abs() < 0.2 * area, "{count} {area}");
     let info: CameraInfo = said(&mut rig, "/camera_info").remove(0);
     assert_eq!((info.width, info.height), (64, 48));
-    assert!((info.intrinsics.k[0] - 32.0).abs() < 1e-9, "{:?}", info.intrinsics);
+    assert!(
+        (info.intrinsics.k[0] - 32.0).abs() < 1e-9,
+        "{:?}",
+        info.intrinsics
+    );
     assert_eq!(info.distortion.model, "PLUMB_BOB");
 }
 
@@ -103,10 +107,14 @@ fn formats_masks_planes_and_backs_are_as_the_file_says() {
     };
     assert_eq!(of_format("L8"), ("L_INT8".to_owned(), vec![76]));
     assert_eq!(of_format("B8G8R8").1, [0, 0, 255]);
-    let problem = SystemTestRig::problem(&fixed("r", "0 0 0 0 0 0", &camera("camera", "").replace(
-        "<height>48</height>",
-        "<height>48</height><format>R_FLOAT16</format>",
-    )));
+    let problem = SystemTestRig::problem(&fixed(
+        "r",
+        "0 0 0 0 0 0",
+        &camera("camera", "").replace(
+            "<height>48</height>",
+            "<height>48</height><format>R_FLOAT16</format>",
+        ),
+    ));
     assert!(problem.contains("R_FLOAT16"), "{problem}");
     let hidden = ball("<visibility_flags>2</visibility_flags>");
     let masked = camera("camera", "<visibility_mask>1</visibility_mask>");
@@ -114,7 +122,11 @@ fn formats_masks_planes_and_backs_are_as_the_file_says() {
     let other = camera("camera", "<visibility_mask>3</visibility_mask>");
     assert_eq!(middle(&mut scene(&other, &hidden)).1, [255, 0, 0]);
     let near = camera("camera", "").replace("<far>50</far>", "<far>3</far>");
-    assert_eq!(middle(&mut scene(&near, &ball(""))).1, [0, 0, 255], "beyond the far plane");
+    assert_eq!(
+        middle(&mut scene(&near, &ball(""))).1,
+        [0, 0, 255],
+        "beyond the far plane"
+    );
     // The camera is within a box, whose back it does not see.
     let housing = visual("housing", "<box><size>1 1 1</size></box>", GREEN, "");
     let within = housing.clone() + &camera("camera", "");
@@ -135,7 +147,10 @@ fn a_camera_sees_ghosts_and_what_is_gone_no_more() {
     assert_eq!(middle(&mut rig), [0, 0, 255]);
     rig.cell.insert_ghost(performer, 1);
     let pose = [5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
-    assert!(rig.cell.place_ghost(&LinkPoses::pack(performer, [pose].into_iter())));
+    assert!(
+        rig.cell
+            .place_ghost(&LinkPoses::pack(performer, [pose].into_iter()))
+    );
     assert_eq!(middle(&mut rig), [255, 0, 0]);
     rig.cell.remove_ghost(performer);
     assert_eq!(middle(&mut rig), [0, 0, 255]);
@@ -146,15 +161,26 @@ fn a_triggered_camera_waits_for_its_message() {
     let content = "<triggered>true</triggered><trigger_topic>shoot</trigger_topic>";
     let mut rig = rig_of(&fixed("robot", "0 0 0 0 0 0", &camera("camera", content)));
     assert_eq!(said::<Image>(&mut rig, "/t").len(), 0);
-    rig.publish("/shoot", &Boolean { data: true, ..Boolean::default() });
+    rig.publish(
+        "/shoot",
+        &Boolean {
+            data: true,
+            ..Boolean::default()
+        },
+    );
     assert_eq!(said::<Image>(&mut rig, "/t").len(), 1);
-    assert_eq!(said::<Image>(&mut rig, "/t").len(), 0, "a message, an image");
+    assert_eq!(
+        said::<Image>(&mut rig, "/t").len(),
+        0,
+        "a message, an image"
+    );
 }
 
 #[test]
 fn noise_is_in_all_colours() {
     let noise = "<noise><type>gaussian</type><mean>0</mean><stddev>0.1</stddev></noise>";
-    let mut rig = rig_of(&(SCENE.to_owned() + &fixed("r", "0 0 0 0 0 0", &camera("camera", noise))));
+    let mut rig =
+        rig_of(&(SCENE.to_owned() + &fixed("r", "0 0 0 0 0 0", &camera("camera", noise))));
     let seen = image(&mut rig, "/t");
     let reds: Vec<f64> = (0..64 * 48)
         .map(|place| f64::from(pixel(&seen, place % 64, place / 64)[0]) / 255.0)
@@ -179,7 +205,10 @@ fn a_distorted_image_has_its_middle_where_it_was() {
     assert!((straight - (31.5 - 0.6 * 32.0)).abs() < 1.0, "{straight}");
     let bent = middle_of_red("<distortion><k1>-0.2</k1></distortion>");
     let expect = 31.5 - 0.6 * (1.0 - 0.2 * 0.36) * 32.0;
-    assert!((bent - expect).abs() < 1.0 && bent > straight + 0.7, "{bent} {expect}");
+    assert!(
+        (bent - expect).abs() < 1.0 && bent > straight + 0.7,
+        "{bent} {expect}"
+    );
 }
 
 #[test]
@@ -210,7 +239,11 @@ fn labelled() -> String {
 fn labels_are_those_of_visuals_and_models() {
     let maps = |kind: &str| {
         let content = format!("<segmentation_type>{kind}</segmentation_type>");
-        let camera = fixed("robot", "0 0 0 0 0 0", &camera("segmentation_camera", &content));
+        let camera = fixed(
+            "robot",
+            "0 0 0 0 0 0",
+            &camera("segmentation_camera", &content),
+        );
         let mut rig = rig_of(&(camera + &labelled()));
         rig.run_steps(1);
         let mut take = |topic: &str| rig.take::<Image>(topic).remove(0);
@@ -219,12 +252,18 @@ fn labels_are_those_of_visuals_and_models() {
     let (left, right, up) = ((26, 24), (38, 24), (32, 24 - 13));
     let at = |image: &Image, place: (usize, usize)| pixel(image, place.0, place.1);
     let [labels, colors] = maps("semantic");
-    assert_eq!((at(&labels, left), at(&labels, right)), (vec![7; 3], vec![7; 3]));
+    assert_eq!(
+        (at(&labels, left), at(&labels, right)),
+        (vec![7; 3], vec![7; 3])
+    );
     assert_eq!(at(&labels, up), [0; 3], "without label");
     assert_eq!(at(&colors, left), at(&colors, right));
     assert_ne!(at(&colors, left), at(&colors, up));
     let [labels, colors] = maps("instance");
-    assert_eq!((at(&labels, left), at(&labels, right)), (vec![1, 0, 7], vec![2, 0, 7]));
+    assert_eq!(
+        (at(&labels, left), at(&labels, right)),
+        (vec![1, 0, 7], vec![2, 0, 7])
+    );
     assert_ne!(at(&colors, left), at(&colors, right));
 }
 
@@ -232,11 +271,17 @@ fn labels_are_those_of_visuals_and_models() {
 fn boxes_are_around_what_is_seen_all_of_it_or_in_space() {
     let rig = |kind: &str| {
         let content = format!("<box_type>{kind}</box_type>");
-        let camera = fixed("robot", "0 0 0 0 0 0", &camera("boundingbox_camera", &content));
+        let camera = fixed(
+            "robot",
+            "0 0 0 0 0 0",
+            &camera("boundingbox_camera", &content),
+        );
         // Hides the left half of the left ball.
-        let hides = fixed("hides", "3 1.6 0 0 0 0", &visual(
-            "v", "<box><size>0.1 2 2</size></box>", GREEN, "",
-        ));
+        let hides = fixed(
+            "hides",
+            "3 1.6 0 0 0 0",
+            &visual("v", "<box><size>0.1 2 2</size></box>", GREEN, ""),
+        );
         rig_of(&(camera + &labelled() + &hides))
     };
     let flat = |kind: &str| said::<AnnotatedAxisAligned2DBoxV>(&mut rig(kind), "/t").remove(0);
@@ -245,7 +290,10 @@ fn boxes_are_around_what_is_seen_all_of_it_or_in_space() {
         found.max_corner.x - found.min_corner.x
     };
     let (seen, whole) = (flat("2d"), flat("full_2d"));
-    assert_eq!((seen.annotated_box.len(), whole.annotated_box.len()), (2, 2));
+    assert_eq!(
+        (seen.annotated_box.len(), whole.annotated_box.len()),
+        (2, 2)
+    );
     assert_eq!(seen.annotated_box[0].label, 7);
     assert!(width(&seen, 0) < width(&seen, 1), "one is hidden in part");
     assert!((width(&whole, 0) - width(&whole, 1)).abs() < 1.0);
@@ -275,10 +323,16 @@ fn a_thermal_camera_tells_temperatures() {
     assert!((kelvin((32, 24)) - 310.5).abs() < 0.006);
     assert!((kelvin((2, 2)) - 288.15).abs() < 0.006, "the air");
     let short = plain
-        .replace("<height>48</height>", "<height>48</height><format>L8</format>")
-        .replace("</camera>", "</camera><plugin filename='f' \
+        .replace(
+            "<height>48</height>",
+            "<height>48</height><format>L8</format>",
+        )
+        .replace(
+            "</camera>",
+            "</camera><plugin filename='f' \
              name='gz::sim::systems::ThermalSensor'><resolution>2</resolution>\
-             <max_temp>300</max_temp></plugin>");
+             <max_temp>300</max_temp></plugin>",
+        );
     let mut rig = rig_of(&(fixed("robot", "0 0 0 0 0 0", &short) + &ball));
     assert_eq!(pixel(&image(&mut rig, "/t"), 32, 24), [150]);
 }
