@@ -280,6 +280,7 @@ fn topics_and_frames_follow_from_names_as_in_gazebo() {
         format!("{base}/eye/depth_image"),
         format!("{base}/eye/camera_info"),
         format!("{base}/eye/points"),
+        format!("{base}/eye/image"),
         nested.to_owned(),
     ];
     assert_eq!(rig.topics(), expected);
