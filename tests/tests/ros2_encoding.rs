@@ -292,6 +292,8 @@ fn filled(field: &str, schema: &Value, next: &mut u32) -> Value {
         ("type", _) => json!("COLLISION"),
         ("pixel_format_type", _) => json!("R_FLOAT32"),
         ("power_supply_status", _) => json!("CHARGING"),
+        // That of a camera.
+        ("model", Some("string")) => json!("EQUIDISTANT"),
         (_, Some("object")) => {
             let fields = schema["properties"].as_object().into_iter().flatten();
             let filled = |(name, schema): (&String, _)| (name.clone(), filled(name, schema, next));

@@ -57,10 +57,14 @@ impl Recordings {
         let own = own.transpose()?;
         let beside = run.world_files.iter().filter_map(|file| folder_of(file));
         let files = SearchPaths::from_environment().confined(beside);
-        let (library, expected): (Box<dyn Library>, _) = match (recorded, &own) {
-            (Some(recorded), _) => (Box::new(recorded.library), Some(recorded.expected)),
-            (None, Some(own)) => (Box::new(RecordingLibrary::new(files, own.feed())), None),
-            (None, None) => (Box::new(files), None),
+        let mut expected = None;
+        let library: Box<dyn Library> = match (recorded, &own) {
+            (Some(recorded), _) => {
+                expected = Some(recorded.expected);
+                Box::new(recorded.library)
+            }
+            (None, Some(own)) => Box::new(RecordingLibrary::new(files, own.feed())),
+            (None, None) => Box::new(files),
         };
         primary.set_library(if run.worlds.iter().any(World::draws) {
             Box::new(SensorLibrary::new(library))

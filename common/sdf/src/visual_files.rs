@@ -1,4 +1,4 @@
-//! [`VisualFile`]: meshes and images that visuals name, kept with a world for its sensors that draw.
+//! [`VisualFile`]: meshes and images that visuals name, kept with a world for sensors that draw.
 //!
 //! A mesh is kept as GLB with its materials and textures, whatever format its file has: who has a
 //! world needs no other file to draw it. What is not found or not read is left out, with a reason.

@@ -2,6 +2,7 @@
 
 mod action_errors;
 mod actions;
+mod cameras;
 mod errors;
 mod fixture;
 mod moves;

@@ -1,5 +1,5 @@
-//! [`SharedStage`]: a world as sensors draw it, made when one does for the first time, and shared by
-//! all cells of a process.
+//! [`SharedStage`]: a world as sensors draw it, made when one does for the first time, and shared
+//! by all cells of a process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -31,13 +31,19 @@ fn every_pair_takes_a_message_of_defaults_both_ways() {
 fn every_kind_of_the_topics_of_systems_has_a_type() {
     let without = messages::kind::KINDS.iter().map(|kind| kind.name);
     let without: Vec<&str> = without.filter(|kind| pair(kind, None).is_none()).collect();
-    // Parts of messages, and requests of services.
+    // Boxes of cameras, parts of messages, and requests of services.
     let expected = [
+        "AnnotatedAxisAligned2DBox",
+        "AnnotatedAxisAligned2DBox_V",
+        "AnnotatedOriented3DBox",
+        "AnnotatedOriented3DBox_V",
         "Axis",
+        "AxisAligned2DBox",
         "EntityFactory",
         "EntityFactory_V",
         "Joint",
         "JointTrajectoryPoint",
+        "Oriented3DBox",
         "Physics",
         "ServerControl",
         "Vector2d",

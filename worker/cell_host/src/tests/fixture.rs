@@ -9,6 +9,7 @@ use protocol::primary_to_secondary::{
 };
 use protocol::{
     CellId, Digest, Iteration, LevelId, LinkPoses, PeerName, PerformerId, PerformerState, SimTime,
+    TopicMessage,
 };
 use sdf::World;
 
@@ -34,6 +35,17 @@ pub(super) const PLAIN: HostSettings = HostSettings {
 /// Returns a world of levels of 10 m along x. Each has a floor, a pile of boxes and a cart; a curb
 /// along all of them is in every level, and a wall is in none.
 pub(super) fn row(name: &str, levels: u32) -> World {
+    read(&row_text(name, levels))
+}
+
+/// Reads the only world of a text.
+pub(super) fn read(text: &str) -> World {
+    let read = sdf::read_worlds(text, "row.sdf", &sdf::NoFiles).expect("the text is valid");
+    read.worlds.into_iter().next().expect("it holds a world")
+}
+
+/// Returns the text of [`row`].
+pub(super) fn row_text(name: &str, levels: u32) -> String {
     let mut text = format!(
         "<sdf version='1.11'><world name='{name}'>{}{}",
         solid("curb", true, [0.0, 4.5, 0.1], [200.0, 0.2, 0.2]),
@@ -57,8 +69,7 @@ pub(super) fn row(name: &str, levels: u32) -> World {
         );
     }
     let _ = write!(text, "{plugin}</plugin></world></sdf>");
-    let read = sdf::read_worlds(&text, "row.sdf", &sdf::NoFiles).expect("the text is valid");
-    read.worlds.into_iter().next().expect("it holds a world")
+    text
 }
 
 fn solid(name: &str, is_static: bool, [x, y, z]: [f64; 3], size: [f64; 3]) -> String {
@@ -93,7 +104,8 @@ fn link(name: &str, [x, y, z]: [f64; 3], geometry: &str) -> String {
     format!(
         "<link name='{name}'><pose>{x} {y} {z} 0 0 0</pose><inertial><mass>1</mass><inertia>\
          <ixx>0.02</ixx><iyy>0.02</iyy><izz>0.02</izz></inertia></inertial>\
-         <collision name='collision'><geometry>{geometry}</geometry></collision></link>"
+         <collision name='collision'><geometry>{geometry}</geometry></collision>\
+         <visual name='visual'><geometry>{geometry}</geometry></visual></link>"
     )
 }
 
@@ -110,6 +122,8 @@ pub(super) struct Hosts {
     pub(super) snapshots: Vec<CellSnapshot>,
     /// Of the last step.
     pub(super) failures: Vec<ActionFailure>,
+    /// Messages of all steps.
+    pub(super) said: Vec<TopicMessage>,
 }
 
 /// The digest of every cell after a step.
@@ -118,9 +132,14 @@ pub(super) type Digests = BTreeMap<CellId, Digest>;
 impl Hosts {
     /// Makes hosts of the cells of two rows of levels; nothing is hosted yet.
     pub(super) fn new(names: &[&str], settings: HostSettings) -> Self {
+        Self::of_worlds(names, settings, &[row("main", 3), row("other", 1)])
+    }
+
+    /// Makes hosts of the cells of worlds; nothing is hosted yet.
+    pub(super) fn of_worlds(names: &[&str], settings: HostSettings, worlds: &[World]) -> Self {
         let host = |name: &&str| {
             let name: PeerName = name.parse().unwrap();
-            let worlds = vec![row("main", 3), row("other", 1)];
+            let worlds = worlds.to_vec();
             let host = CellHost::new(name.clone(), worlds, settings).unwrap();
             (name, host)
         };
@@ -131,13 +150,20 @@ impl Hosts {
             transfers: BTreeMap::new(),
             snapshots: Vec::new(),
             failures: Vec::new(),
+            said: Vec::new(),
         }
     }
 
     /// Makes hosts, and gives the cells of the three levels of the first world to them by name.
     pub(super) fn started(homes: [&str; 3], settings: HostSettings) -> Self {
         let mut hosts = Self::new(&homes, settings);
-        hosts.pause(|step| {
+        hosts.start(homes);
+        hosts
+    }
+
+    /// Gives the cells of the three levels of the first world to hosts by name.
+    pub(super) fn start(&mut self, homes: [&str; 3]) {
+        self.pause(|step| {
             for (number, name) in homes.into_iter().enumerate() {
                 let cell = number as u32 + 1;
                 step.affinities
@@ -145,7 +171,6 @@ impl Hosts {
                 step.level_changes.push(load(cell, number as u32));
             }
         });
-        hosts
     }
 
     /// Does a step in which time passes, with changes, and returns the digest of every cell.
@@ -202,6 +227,8 @@ impl Hosts {
                 .extend(transfers.map(|transfer| (transfer.performer, transfer.state)));
             self.snapshots.extend(ack.snapshots);
             self.failures.extend(ack.failures);
+            let data = host.take_data().into_iter();
+            self.said.extend(data.flat_map(|batch| batch.messages));
         }
         let cells = self.by_name.values().flat_map(CellHost::cells);
         let owned: BTreeSet<_> = cells.flat_map(HostedCell::performers).collect();

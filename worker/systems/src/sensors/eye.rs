@@ -24,8 +24,8 @@ pub(super) struct Eye {
 }
 
 impl Eye {
-    /// Makes an eye that sees what is between two distances \[m\]; reads what else a `<camera>` says
-    /// of how it sees.
+    /// Makes an eye that sees what is between two distances \[m\]; reads what else a `<camera>`
+    /// says of how it sees.
     pub(super) fn read(
         camera: &Content,
         lens: Lens,
