@@ -3,7 +3,7 @@
 //! A mesh is kept as GLB with its materials and textures, whatever format its file has: who has a
 //! world needs no other file to draw it. What is not found or not read is left out, with a reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use mesh::ImageFile;
 use serde::{Deserialize, Serialize};
@@ -74,11 +74,11 @@ impl VisualFiles {
     /// Reads the meshes and images that the visuals of models name.
     pub fn read(models: &[Model], resolver: &dyn Resolver) -> Self {
         let mut own = Self::default();
-        let mut known = BTreeMap::new();
+        let mut known = BTreeSet::new();
         let mut left = BYTES_MAX;
         for (uri, visual, kind) in models.iter().flat_map(named_files) {
             let key = (uri.to_owned(), visual.file.clone());
-            if known.insert(key, ()).is_some() {
+            if !known.insert(key) {
                 continue;
             }
             match read(uri, &visual.file, kind, resolver) {

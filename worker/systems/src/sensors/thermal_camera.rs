@@ -167,7 +167,7 @@ impl SensorModel for ThermalCamera {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        let mut state: (bool, Vec<u8>) = Default::default();
+        let mut state = <(bool, Vec<u8>)>::default();
         load(&mut state, bytes)?;
         self.noise.load(&state.1)?;
         Trigger::restore(&mut self.trigger, state.0);

@@ -276,7 +276,7 @@ impl Sight for WideEye {
 
     fn colors(&mut self, frame: &Pose, context: &Context<'_>) -> Vec<[u8; 4]> {
         let moving = MovingLinks::of(context.cell);
-        let mut faces: [Vec<[u8; 4]>; 6] = Default::default();
+        let mut faces = <[Vec<[u8; 4]>; 6]>::default();
         for (number, pixels) in faces.iter_mut().enumerate() {
             if self.is_used[number] {
                 let frame = frame.then(&turn(FACES[number]));
