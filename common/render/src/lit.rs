@@ -139,7 +139,7 @@ fn power(base: f32, exponent: f32) -> f32 {
     }
     // The base is 2^whole times a number from 1 to 2, whose logarithm is an odd series.
     let bits = base.to_bits();
-    let whole = (bits >> 23) as i32 - 127;
+    let whole = (bits >> 23).cast_signed() - 127;
     let rest = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
     let part = (rest - 1.0) / (rest + 1.0);
     let square = part * part;

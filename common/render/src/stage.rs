@@ -82,8 +82,8 @@ impl Stage {
     /// Returns a camera that sees the whole world.
     pub fn view_of_all(&self, poses: &Poses, angle: f64, size: [usize; 2]) -> Camera {
         let items = || self.items.iter();
-        let ball = self.ball_around(items().filter(|item| !item.traits.is_ground), poses);
-        let ball = ball.or_else(|| self.ball_around(items(), poses));
+        let ball = ball_around(items().filter(|item| !item.traits.is_ground), poses);
+        let ball = ball.or_else(|| ball_around(items(), poses));
         let (center, radius) = ball.unwrap_or(([0.0; 3], 5.0));
         Camera::around(center, radius.max(0.1), [-1.0, -1.2, 0.8], angle, size)
     }
@@ -104,7 +104,7 @@ impl Stage {
         let link = model.links.get(model.canonical_link);
         let pose = link.map_or(model.pose, |link| pose_of(poses, link.id, &link.pose));
         let at = [pose[0], pose[1], pose[2]];
-        let (center, radius) = self.ball_around(items, poses).unwrap_or((at, 0.5));
+        let (center, radius) = ball_around(items, poses).unwrap_or((at, 0.5));
         let ahead = rotate(&pose, [1.0, 0.0, 0.0]);
         let level = unit_or([ahead[0], ahead[1], 0.0], [1.0, 0.0, 0.0]);
         let behind = add(scale(level, -1.0), [0.0, 0.0, 0.6]);
@@ -208,19 +208,15 @@ impl Stage {
         }
         lamps
     }
+}
 
-    /// Returns a ball around items, if there are any.
-    fn ball_around<'i>(
-        &self,
-        items: impl Iterator<Item = &'i Item>,
-        poses: &Poses,
-    ) -> Option<(Vector, f64)> {
-        let balls = items.map(|item| {
-            let link = pose_of(poses, item.link, &item.start);
-            item.ball_at(&then(&link, &item.pose))
-        });
-        around_all(&balls.collect::<Vec<_>>())
-    }
+/// Returns a ball around items, if there are any.
+fn ball_around<'i>(items: impl Iterator<Item = &'i Item>, poses: &Poses) -> Option<(Vector, f64)> {
+    let balls = items.map(|item| {
+        let link = pose_of(poses, item.link, &item.start);
+        item.ball_at(&then(&link, &item.pose))
+    });
+    around_all(&balls.collect::<Vec<_>>())
 }
 
 /// Returns a ball around balls, if there are any that are somewhere.
