@@ -8,11 +8,11 @@ use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 /// Finds files as another library does, and has the files of the visuals of whatever is spawned
 /// read, too.
-pub struct SensorLibrary(Arc<dyn Library>);
+pub(crate) struct SensorLibrary(Arc<dyn Library>);
 
 impl SensorLibrary {
     /// Makes a library of the files of another one.
-    pub fn new(files: Box<dyn Library>) -> Self {
+    pub(crate) fn new(files: Box<dyn Library>) -> Self {
         Self(Arc::from(files))
     }
 }

@@ -220,7 +220,7 @@ fn visuals(world: &World, models: &[usize]) -> Vec<DrawnVisual> {
 fn label_of<'a>(model: &Model, link: &'a Link) -> Option<(&'a str, u8)> {
     let outer = |scope: &'a str| scope.rsplit_once("::").map_or("", |(outer, _)| outer);
     let mut scopes = std::iter::successors(Some(outer(&link.name)), |scope| {
-        (!scope.is_empty()).then(|| outer(*scope))
+        (!scope.is_empty()).then(|| outer(scope))
     });
     scopes.find_map(|scope| {
         let nested = model.nested.iter().find(|nested| nested.name == scope);

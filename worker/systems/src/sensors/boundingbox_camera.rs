@@ -143,7 +143,7 @@ impl BoundingBoxCamera {
         let whole = match self.kind {
             Kind::Visible => return Boxes::Flat(visible),
             Kind::Full => return Boxes::Flat(self.whole(frame, &visible, &world, context)),
-            Kind::Space => self.in_space(frame, &visible, &world, context),
+            Kind::Space => in_space(frame, &visible, &world, context),
         };
         Boxes::Space(whole)
     }
@@ -177,36 +177,35 @@ impl BoundingBoxCamera {
         });
         bounds
     }
+}
 
-    /// Returns boxes in space around the things that are seen in part.
-    fn in_space(
-        &self,
-        frame: &Pose,
-        visible: &BTreeMap<Thing, Bounds<2>>,
-        world: &DrawnWorld,
-        context: &Context<'_>,
-    ) -> BTreeMap<Thing, (Pose, Bounds<3>)> {
-        let moving = MovingLinks::of(context.cell);
-        let frames: BTreeMap<Thing, Pose> = visible
-            .keys()
-            .filter_map(|thing| Some((*thing, world.frame_of(*thing, &moving, context.world())?)))
-            .collect();
-        let inverse: BTreeMap<Thing, Pose> = frames
-            .iter()
-            .map(|(thing, frame)| (*thing, frame.inverse()))
-            .collect();
-        let mut bounds = BTreeMap::new();
-        each_vertex(world, visible, context, |thing, place| {
-            if let Some(into) = inverse.get(&thing) {
-                note(&mut bounds, thing, place_in(into, place));
-            }
-        });
-        let into_sensor = frame.inverse();
-        let placed = bounds.into_iter();
-        placed
-            .map(|(thing, bounds)| (thing, (into_sensor.then(&frames[&thing]), bounds)))
-            .collect()
-    }
+/// Returns boxes in space around the things that are seen in part.
+fn in_space(
+    frame: &Pose,
+    visible: &BTreeMap<Thing, Bounds<2>>,
+    world: &DrawnWorld,
+    context: &Context<'_>,
+) -> BTreeMap<Thing, (Pose, Bounds<3>)> {
+    let moving = MovingLinks::of(context.cell);
+    let frames: BTreeMap<Thing, Pose> = visible
+        .keys()
+        .filter_map(|thing| Some((*thing, world.frame_of(*thing, &moving, context.world())?)))
+        .collect();
+    let inverse: BTreeMap<Thing, Pose> = frames
+        .iter()
+        .map(|(thing, frame)| (*thing, frame.inverse()))
+        .collect();
+    let mut bounds = BTreeMap::new();
+    each_vertex(world, visible, context, |thing, place| {
+        if let Some(into) = inverse.get(&thing) {
+            note(&mut bounds, thing, place_in(into, place));
+        }
+    });
+    let into_sensor = frame.inverse();
+    let placed = bounds.into_iter();
+    placed
+        .map(|(thing, bounds)| (thing, (into_sensor.then(&frames[&thing]), bounds)))
+        .collect()
 }
 
 /// Visits the corners of all triangles of things, world frame \[m\].

@@ -78,11 +78,11 @@ impl PixelFormat {
                 .iter()
                 .flat_map(|[r, g, b, _]| [*b, *g, *r])
                 .collect(),
-            Self::Grey8 => pixels.iter().map(brightness).collect(),
+            Self::Grey8 => pixels.iter().copied().map(brightness).collect(),
             Self::Grey16 => {
                 let values = pixels
                     .iter()
-                    .map(|pixel| u16::from(brightness(pixel)) * 257);
+                    .map(|pixel| u16::from(brightness(*pixel)) * 257);
                 values.flat_map(u16::to_le_bytes).collect()
             }
             Self::Bayer(square) => {
@@ -109,8 +109,8 @@ impl PixelFormat {
 }
 
 /// Returns how bright a pixel is, with the weights of ITU-R BT.601.
-fn brightness([red, green, blue, _]: &[u8; 4]) -> u8 {
-    let sum = 299 * u32::from(*red) + 587 * u32::from(*green) + 114 * u32::from(*blue);
+fn brightness([red, green, blue, _]: [u8; 4]) -> u8 {
+    let sum = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
     ((sum + 500) / 1000) as u8
 }
 
