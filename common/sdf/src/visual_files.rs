@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 use crate::vocabulary::find_sensor;
-use crate::world::{Geometry, Model, Visual, World};
+use crate::world::{Geometry, MeshShape, Model, Visual, World};
 
 /// The most bytes that all files of a world, or of a model that comes, have together.
 const BYTES_MAX: usize = 96 << 20;
@@ -18,7 +18,7 @@ const BYTES_MAX: usize = 96 << 20;
 /// A mesh or image that a visual names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisualFile {
-    /// Its name in the visual.
+    /// Its name in the visual, with that of the submesh that is taken; see [`mesh_name`].
     pub uri: String,
     /// The file that the visual stands in.
     pub file: String,
@@ -39,10 +39,20 @@ pub struct VisualFiles {
 }
 
 /// Kind of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Mesh,
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Mesh(&'a MeshShape),
     Image,
+}
+
+/// Returns the name under which what a visual takes of a mesh file is kept: GLB holds no names of
+/// submeshes.
+pub fn mesh_name(shape: &MeshShape) -> String {
+    if shape.submesh.is_empty() {
+        return shape.uri.clone();
+    }
+    let place = if shape.center_submesh { " centred" } else { "" };
+    format!("{}#{}{place}", shape.uri, shape.submesh)
 }
 
 impl Model {
@@ -77,8 +87,11 @@ impl VisualFiles {
         let mut known = BTreeSet::new();
         let mut left = BYTES_MAX;
         for (uri, visual, kind) in models.iter().flat_map(named_files) {
-            let key = (uri.to_owned(), visual.file.clone());
-            if !known.insert(key) {
+            let name = match kind {
+                Kind::Mesh(shape) => mesh_name(shape),
+                Kind::Image => uri.to_owned(),
+            };
+            if !known.insert((name.clone(), visual.file.clone())) {
                 continue;
             }
             match read(uri, &visual.file, kind, resolver) {
@@ -95,7 +108,7 @@ impl VisualFiles {
                         is_data: true,
                     });
                     own.files.push(VisualFile {
-                        uri: uri.to_owned(),
+                        uri: name,
                         file: visual.file.clone(),
                         bytes,
                     });
@@ -110,11 +123,11 @@ impl VisualFiles {
 }
 
 /// Returns the files that the visuals of a model name.
-fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind)> {
+fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind<'_>)> {
     let visuals = model.links.iter().flat_map(|link| &link.visuals);
     visuals.flat_map(|visual| {
         let shape = match &visual.geometry {
-            Geometry::Mesh(mesh) => Some((mesh.uri.as_str(), Kind::Mesh)),
+            Geometry::Mesh(mesh) => Some((mesh.uri.as_str(), Kind::Mesh(mesh))),
             Geometry::Heightmap(map) => Some((map.uri.as_str(), Kind::Image)),
             _ => None,
         };
@@ -131,23 +144,43 @@ fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind)> {
 /// Tells whether a visual of a model names a file.
 pub(crate) fn is_named(file: &VisualFile, models: &[Model]) -> bool {
     let mut named = models.iter().flat_map(named_files);
-    named.any(|(uri, visual, _)| uri == file.uri && visual.file == file.file)
+    named.any(|(uri, visual, kind)| {
+        let is_name = match kind {
+            Kind::Mesh(shape) => mesh_name(shape) == file.uri,
+            Kind::Image => uri == file.uri,
+        };
+        is_name && visual.file == file.file
+    })
 }
 
-fn read(uri: &str, file: &str, kind: Kind, resolver: &dyn Resolver) -> Result<Vec<u8>, String> {
+fn read(uri: &str, file: &str, kind: Kind<'_>, resolver: &dyn Resolver) -> Result<Vec<u8>, String> {
     let data = resolver.read_data(uri, file);
     let data = data.map_err(|error| format!("it is not found: {error}"))?;
-    if kind == Kind::Image {
-        // Images of heights have formats that textures do not.
-        return Ok(ImageFile::new(data.bytes.clone()).map_or(data.bytes, |image| image.bytes));
-    }
+    let Kind::Mesh(shape) = kind else {
+        // What is neither a texture nor heights may be anything, and stays where it is.
+        let is_image = ImageFile::new(data.bytes.clone()).is_ok();
+        return if is_image || mesh::read_height_grid(&data.bytes, uri).is_ok() {
+            Ok(data.bytes)
+        } else {
+            Err("it is no image that is read".to_owned())
+        };
+    };
     let side_file = |name: &str| {
         let found = resolver.read_side(name, &data.file).ok()?;
         Some(found.bytes)
     };
     let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file);
-    mesh.map(|mesh| mesh.to_glb())
-        .map_err(|error| error.to_string())
+    let mesh = mesh.map_err(|error| error.to_string())?;
+    if shape.submesh.is_empty() {
+        return Ok(mesh.to_glb());
+    }
+    let part = mesh.submesh(&shape.submesh);
+    let part = part.ok_or_else(|| format!("it has no submesh {:?}", shape.submesh))?;
+    Ok(if shape.center_submesh {
+        part.centered().to_glb()
+    } else {
+        part.to_glb()
+    })
 }
 
 /// The files of a world's visuals, by the names that these have for them.
@@ -229,7 +262,7 @@ mod tests {
         let kept = KeptFiles(&world.visual_files);
         let data = kept.read_data("lid.obj", "w.sdf").unwrap();
         let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &|_| None).unwrap();
-        assert_eq!((mesh.triangle_count(), mesh.names()), (1, vec!["lid"]));
+        assert_eq!(mesh.triangle_count(), 1);
         assert!(kept.read_data("lid.obj", "elsewhere.sdf").is_err());
     }
 
