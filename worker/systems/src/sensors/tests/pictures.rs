@@ -352,3 +352,28 @@ fn a_wide_angle_camera_sees_beside_itself() {
     assert_eq!(pixel(&seen, 32, 24), [0, 0, 255]);
     assert_eq!(pixel(&seen, 0, 0), [0, 0, 0], "beyond the cutoff");
 }
+
+#[test]
+fn all_cameras_of_the_world_that_shows_them_see_something() {
+    // worlds/cameras.sdf
+    let text = include_str!("../../../../../worlds/cameras.sdf");
+    let read = sdf::read_worlds(text, "cameras.sdf", &sdf::NoFiles).unwrap();
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+    let world = read.worlds.into_iter().next().unwrap();
+    let mut rig = SystemTestRig::of_world(&std::sync::Arc::new(world));
+    assert_eq!(rig.problems, Vec::<String>::new());
+    rig.run_steps(1);
+    let topics = [
+        "image",
+        "rgbd/image",
+        "segmentation/labels_map",
+        "boxes_image",
+        "heat",
+        "wide",
+    ];
+    for topic in topics {
+        let image: Image = rig.take(&format!("/rover/{topic}")).remove(0);
+        let first = image.data[0];
+        assert!(image.data.iter().any(|byte| *byte != first), "{topic}");
+    }
+}
