@@ -44,7 +44,7 @@ const KINDS: [(&str, &[&str]); 4] = [
 /// Results of all runs of a kind.
 #[derive(Default)]
 struct Measured {
-    steps_per_s: Vec<f64>,
+    step_rates: Vec<f64>,
     /// CPU time of all processes of the run \[s\].
     run_cpu_s: Vec<f64>,
     /// CPU time of the node that listens \[s\].
@@ -76,7 +76,7 @@ fn main() {
     let (measured, heard) = bench.steps();
     let of_all =
         |value: fn(&Measured) -> &Vec<f64>| measured.each_ref().map(|one| median(value(one)));
-    let steps = of_all(|one| &one.steps_per_s);
+    let steps = of_all(|one| &one.step_rates);
     let cpu = of_all(|one| &one.run_cpu_s);
     let ratio = |one: usize, other: usize| steps[one] / steps[other];
     let named = |values: &[f64]| {
@@ -126,7 +126,7 @@ impl Bench {
                 measured.run_cpu_s.push(cpu_of_ended() - before.0);
                 measured.reader_cpu_s.push(reader() - before.1);
                 let rate = summary["steps_per_s"].as_f64().expect("a summary has it");
-                measured.steps_per_s.push(rate);
+                measured.step_rates.push(rate);
                 digests.push(summary["digest"].clone());
                 if let Some(peer) = &mut peer {
                     while peer.next(std::time::Duration::from_millis(200)).is_some() {

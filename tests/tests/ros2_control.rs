@@ -128,8 +128,10 @@ fn bounds(bench: &mut Bench) {
         let response = bench.call("/phalanx/get_entity_bounds", &lift);
         assert_eq!(response["result"]["result"], OK, "{response}");
         assert_eq!(response["bounds"]["type"], 1);
-        let points = response["bounds"]["points"].as_array().unwrap();
-        let near = |point: &Value, axis: &str| (point[axis].as_f64().unwrap() * 1e6).round() / 1e6;
+        let points = response["bounds"]["points"].as_array().expect("a list");
+        let near = |point: &Value, axis: &str| {
+            (point[axis].as_f64().expect("a number") * 1e6).round() / 1e6
+        };
         let points = points.iter();
         let points: Vec<[f64; 3]> = points
             .map(|point| ["x", "y", "z"].map(|axis| near(point, axis)))
@@ -174,7 +176,7 @@ fn places(bench: &mut Bench) {
     let gate = json!({ "x": 1.0, "y": 2.0, "z": 0.0 });
     assert_eq!(told(0), (Some("gate"), gate), "{poses}");
     let (name, load) = told(1);
-    let z = load["z"].as_f64().unwrap();
+    let z = load["z"].as_f64().expect("a number");
     assert!(name == Some("load") && (z - 3.5).abs() < 1e-6, "{poses}");
     assert_eq!(poses[1]["tags"], json!(["frame", "moving"]));
     for (name, code) in [("gate", OK), ("no", NOT_FOUND)] {
@@ -188,7 +190,7 @@ fn places(bench: &mut Bench) {
 /// Shows that a model of the folder is listed, and comes by the address that it is listed with.
 fn spawnables(bench: &mut Bench) {
     let listed = bench.call("/phalanx/get_spawnables", &json!({}))["spawnables"].take();
-    let mut own = listed.as_array().unwrap().iter().filter(|model| {
+    let mut own = listed.as_array().expect("a list").iter().filter(|model| {
         let uri = model["entity_resource"]["uri"].as_str();
         uri.is_some_and(|uri| uri.ends_with("models/ball.sdf"))
     });

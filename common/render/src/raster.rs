@@ -485,7 +485,7 @@ mod tests {
             let screen = [[next(), next()], [next(), next()], [next(), next()]];
             let mut counts = [0; 400];
             cover(&screen, [0.0, 1.0, 2.0], [20, 20], |x, y, _| {
-                counts[20 * y + x] += 1
+                counts[20 * y + x] += 1;
             });
             let area = edge(screen[0], screen[1], screen[2]);
             for (place, count) in counts.iter().enumerate() {

@@ -152,7 +152,7 @@ mod tests {
         [x, 0.0, 0.0, 0.0, FRAC_1_SQRT_2, 0.0, FRAC_1_SQRT_2]
     }
 
-    fn check(shape: Shape, pose: LinkPose, half: [f64; 3]) {
+    fn check(shape: &Shape, pose: LinkPose, half: [f64; 3]) {
         let [low, high] = Solid::new(shape.clone(), pose).corners();
         for axis in 0..3 {
             let found = [low[axis] - pose[axis], high[axis] - pose[axis]];
@@ -164,17 +164,17 @@ mod tests {
 
     #[test]
     fn boxes_around_turned_bodies_are_tight() {
-        check(Shape::Ball(2.0), at(1.0), [2.0; 3]);
-        check(Shape::Cylinder(1.0, 3.0), lying(1.0), [3.0, 1.0, 1.0]);
-        check(Shape::Capsule(1.0, 3.0), lying(0.0), [4.0, 1.0, 1.0]);
-        check(Shape::Cone(1.0, 3.0), lying(0.0), [3.0, 1.0, 1.0]);
+        check(&Shape::Ball(2.0), at(1.0), [2.0; 3]);
+        check(&Shape::Cylinder(1.0, 3.0), lying(1.0), [3.0, 1.0, 1.0]);
+        check(&Shape::Capsule(1.0, 3.0), lying(0.0), [4.0, 1.0, 1.0]);
+        check(&Shape::Cone(1.0, 3.0), lying(0.0), [3.0, 1.0, 1.0]);
         check(
-            Shape::Ellipsoid([1.0, 2.0, 3.0]),
+            &Shape::Ellipsoid([1.0, 2.0, 3.0]),
             lying(0.0),
             [3.0, 2.0, 1.0],
         );
         let corners = corners([[-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]]);
-        check(Shape::Points(corners), lying(5.0), [3.0, 2.0, 1.0]);
+        check(&Shape::Points(corners), lying(5.0), [3.0, 2.0, 1.0]);
     }
 
     #[test]

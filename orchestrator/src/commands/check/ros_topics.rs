@@ -59,7 +59,7 @@ fn line(report: &RosTopicReport) -> String {
     let way = match (report.out, report.inbound) {
         (true, true) => "<->",
         (false, true) => "<-",
-        (true, false) | (false, false) => "->",
+        (_, false) => "->",
     };
     if !line.is_empty() {
         line.push(' ');
