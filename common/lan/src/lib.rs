@@ -29,6 +29,9 @@ const ADDRESSES_MAX: usize = 16;
 /// Time that an address has to take a connection.
 const CONNECT_TIME: Duration = Duration::from_millis(500);
 
+/// The longest label of a name of DNS \[bytes\].
+const LABEL_MAX: usize = 63;
+
 /// Interval at which a secondary looks whether what it found can be reached.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -119,8 +122,7 @@ impl Announcer {
             (VERSION, what.version.clone()),
         ];
         told.extend(what.key.as_deref().map(|key| (KEY, fingerprint(key))));
-        // Runs of one machine differ in their ports.
-        let instance = format!("{} {host} {}", what.run, what.port);
+        let instance = instance(what, host);
         let host = format!("{}.local.", label(host));
         let own: Vec<IpAddr> = what.address.into_iter().collect();
         let info = ServiceInfo::new(SERVICE, &instance, &host, &own[..], what.port, &told[..])?;
@@ -336,11 +338,20 @@ fn plain(text: &str) -> String {
     shown.take(TEXT_MAX).collect()
 }
 
+/// Returns the name under which a run is announced, as one label has it: runs of one machine differ
+/// in their ports, and the whole name of the run is told apart from this.
+fn instance(what: &Announcement, host: &str) -> String {
+    let port = format!(" {}", what.port);
+    let mut name = format!("{} {}", what.run, label(host));
+    name.truncate(name.floor_char_boundary(LABEL_MAX - port.len()));
+    name + &port
+}
+
 /// Returns a name as one label of a host's name has it.
 fn label(name: &str) -> String {
     let first = name.split('.').next().unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let label: String = first.chars().map(plain).take(63).collect();
+    let label: String = first.chars().map(plain).take(LABEL_MAX).collect();
     if label.is_empty() {
         "phalanx".to_owned()
     } else {
@@ -380,6 +391,26 @@ mod tests {
     fn what_strangers_say_acts_on_no_terminal_and_is_short() {
         assert_eq!(plain("a\u{1b}[31mb\n"), "a[31mb");
         assert_eq!(plain(&"x".repeat(1000)).len(), TEXT_MAX);
+    }
+
+    #[test]
+    fn a_run_is_announced_under_one_label() {
+        let name = |run: &str, host: &str| {
+            let what = Announcement {
+                run: run.to_owned(),
+                partition: "lab".to_owned(),
+                address: None,
+                port: 54_321,
+                key: None,
+                version: String::new(),
+            };
+            instance(&what, host)
+        };
+        assert_eq!(name("ramp-1", "n1.example.org"), "ramp-1 n1 54321");
+        let long = name(&"x".repeat(80), "n1");
+        assert_eq!(long, format!("{} 54321", "x".repeat(57)));
+        let wide = name(&"ü".repeat(40), "n1");
+        assert_eq!(wide, format!("{} 54321", "ü".repeat(28)));
     }
 
     #[test]
