@@ -26,6 +26,9 @@ const TEXT_MAX: usize = 100;
 const RUNS_MAX: usize = 1000;
 const ADDRESSES_MAX: usize = 16;
 
+/// The most addresses that are tried at a look: others are tried at the next one.
+const ATTEMPTS_MAX: usize = 32;
+
 /// Time that an address has to take a connection.
 const CONNECT_TIME: Duration = Duration::from_millis(500);
 
@@ -174,16 +177,14 @@ pub fn find(
 ) -> Result<SocketAddr, LanError> {
     let end = Instant::now() + time;
     let mut search = Search::start()?;
+    let mut first = 0;
     loop {
         let now = Instant::now();
         search.listen_until(end.min(now + LOOK_INTERVAL));
         let found = search.runs();
         let (fitting, others): (Vec<LanRun>, Vec<LanRun>) =
             found.into_iter().partition(|run| run.fits(partition, keys));
-        let reached: Vec<(LanRun, SocketAddr)> = fitting
-            .into_iter()
-            .filter_map(|run| Some((run.clone(), run.reachable()?)))
-            .collect();
+        let reached = reachable(&fitting, &mut first, end + CONNECT_TIME);
         match reached.as_slice() {
             [] if now < end => {}
             [] => {
@@ -210,6 +211,33 @@ pub fn find(
     }
 }
 
+/// Returns the runs of which an address takes a connection until then, with that address. Of more
+/// addresses than are tried at a time, it begins with the one of this number.
+fn reachable(runs: &[LanRun], first: &mut usize, until: Instant) -> Vec<(LanRun, SocketAddr)> {
+    let of_run = |run: &LanRun| run.addresses.clone().into_iter();
+    let all: Vec<(&LanRun, IpAddr)> = runs
+        .iter()
+        .flat_map(|run| of_run(run).map(move |ip| (run, ip)))
+        .collect();
+    let begin = if all.len() > ATTEMPTS_MAX { *first } else { 0 };
+    let tried = all.iter().cycle().skip(begin).take(all.len());
+    let mut reached: Vec<(LanRun, SocketAddr)> = Vec::new();
+    for (run, ip) in tried.take(ATTEMPTS_MAX) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        let address = SocketAddr::new(*ip, run.port);
+        if reached.iter().all(|(known, _)| known != *run)
+            && TcpStream::connect_timeout(&address, CONNECT_TIME.min(left)).is_ok()
+        {
+            reached.push(((*run).clone(), address));
+        }
+    }
+    *first = (begin + ATTEMPTS_MAX) % all.len().max(1);
+    reached
+}
+
 fn names(runs: &[LanRun]) -> String {
     let name = |run: &LanRun| {
         let LanRun {
@@ -232,15 +260,6 @@ impl LanRun {
             keys.iter().any(|key| own == Some(&fingerprint(key)))
         };
         self.partition == partition && keys.is_none_or(is_known)
-    }
-
-    /// Returns the first of its addresses that takes a connection.
-    fn reachable(&self) -> Option<SocketAddr> {
-        let mut addresses = self
-            .addresses
-            .iter()
-            .map(|ip| SocketAddr::new(*ip, self.port));
-        addresses.find(|address| TcpStream::connect_timeout(address, CONNECT_TIME).is_ok())
     }
 }
 
@@ -385,6 +404,26 @@ mod tests {
         assert!(!run("lab", None).fits("lab", Some(keys)));
         assert!(!run("other", Some("0123456789abcdef")).fits("lab", Some(keys)));
         assert!(!run("", None).fits("lab", None));
+    }
+
+    #[test]
+    fn many_announcements_hold_up_nobody_for_long() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = listener.local_addr().unwrap();
+        let mut runs = vec![run("lab", None); ATTEMPTS_MAX + 8];
+        for (run, number) in runs.iter_mut().zip(1..) {
+            // Nobody listens there, on another address of this machine.
+            run.addresses = vec![IpAddr::from([127, 0, 1, number])];
+        }
+        let last = runs.last_mut().unwrap();
+        (last.addresses, last.port) = (vec![own.ip()], own.port());
+        let last = last.clone();
+        let soon = Instant::now() + Duration::from_secs(20);
+        let mut first = 0;
+        assert_eq!(reachable(&runs, &mut first, soon), []);
+        let reached = reachable(&runs, &mut first, soon);
+        assert_eq!(reached, [(last.clone(), own)]);
+        assert_eq!(reachable(&[last], &mut first, Instant::now()), []);
     }
 
     #[test]
