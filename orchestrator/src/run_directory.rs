@@ -461,8 +461,8 @@ fn is_living(path: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// Makes the start of a run's name of a file's stem.
-fn name_stem(stem: &str) -> String {
+/// Makes the start of a run's name of a file's stem: letters, digits, `-` and `_` alone.
+pub(crate) fn name_stem(stem: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let plain: String = stem
         .chars()

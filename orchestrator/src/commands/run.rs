@@ -82,7 +82,7 @@ fn run_in_job(arguments: &RunArguments, words: &[OsString], options: &str) -> Co
     let settings = Settings::resolve(arguments)?;
     let mut words = slurm_job::words_of_job("run", words);
     let name = settings.config.spec.run.name.unwrap_or_else(|| {
-        let name = format!("{}-{}", settings.stem, slurm_job::JOB_NUMBER);
+        let name = slurm_job::name_of_run(&settings.stem);
         words = format!("{words} --name \"{name}\"");
         name
     });

@@ -23,9 +23,10 @@ use super::run::Signals;
 use super::submit::{exit_code, quoted, text};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, output, runtime};
+use crate::run_directory::name_stem;
 
 /// Number of the job, where a script or the name of a run has it.
-pub(super) const JOB_NUMBER: &str = "$SLURM_JOB_ID";
+const JOB_NUMBER: &str = "$SLURM_JOB_ID";
 
 /// Interval at which what the job prints is looked at.
 const PRINT_INTERVAL: Duration = Duration::from_millis(200);
@@ -81,6 +82,12 @@ pub(super) fn words_of_job(command: &str, words: &[OsString]) -> String {
         }
     }
     all
+}
+
+/// Returns the name of a job's run that has none of its own, as its script has it between double
+/// quotes: nothing in it but the number of the job means anything to a shell.
+pub(super) fn name_of_run(stem: &str) -> String {
+    format!("{}-{JOB_NUMBER}", name_stem(stem))
 }
 
 /// Has a job do something that makes a run of this name, and stays with it as far as is asked for.
@@ -468,6 +475,12 @@ mod tests {
         let words = words.map(OsString::from);
         let job = words_of_job("run", &words);
         assert_eq!(job, "run --headless 'w.sdf' '--seed' '3'");
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_no_command_of_the_job() {
+        assert_eq!(name_of_run("$(id) `id`\"x"), "__id___id__x-$SLURM_JOB_ID");
+        assert_eq!(name_of_run("rolling-4"), "rolling-4-$SLURM_JOB_ID");
     }
 
     #[test]
