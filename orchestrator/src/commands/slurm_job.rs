@@ -223,13 +223,15 @@ impl Job {
             }
         };
         let mut errors = errors.or_else(|| last.file("StdErr").map(Followed::new));
-        if let Some(errors) = &mut errors {
-            output::note_lines(&errors.news());
+        for part in errors.iter_mut().flat_map(Followed::rest) {
+            output::note_lines(&part);
         }
         // Both may go to one file, as they do where the user names one.
         let is_own = |path: &PathBuf| errors.as_ref().is_none_or(|errors| errors.path != *path);
         if let Some(path) = last.file("StdOut").filter(is_own) {
-            output::print(&Followed::new(path).news())?;
+            for part in Followed::new(path).rest() {
+                output::print(&part)?;
+            }
         }
         Ok(code)
     }
@@ -264,7 +266,9 @@ impl Job {
             };
             if let Some(code) = over {
                 if let Some(path) = last.file("StdErr") {
-                    output::note_lines(&Followed::new(path).news());
+                    for part in Followed::new(path).rest() {
+                        output::note_lines(&part);
+                    }
                 }
                 return Ok(Begun::Over(code));
             }
@@ -420,8 +424,19 @@ impl Followed {
         Self { path, offset: 0 }
     }
 
-    /// Returns the whole lines that have come since; what cannot be read yet comes later.
+    /// Returns whole lines that have come since, or a part of one that is longer than is read at a
+    /// time; what cannot be read yet comes later.
     fn news(&mut self) -> String {
+        self.next(false)
+    }
+
+    /// Returns what is left once nobody writes it any more, in parts, with a last line that has no
+    /// end.
+    fn rest(&mut self) -> impl Iterator<Item = String> {
+        std::iter::from_fn(|| Some(self.next(true)).filter(|part| !part.is_empty()))
+    }
+
+    fn next(&mut self, is_complete: bool) -> String {
         let mut bytes = Vec::new();
         let read = File::open(&self.path).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.offset))?;
@@ -430,8 +445,12 @@ impl Followed {
         if read.is_err() {
             return String::new();
         }
-        let end = bytes.iter().rposition(|byte| *byte == b'\n');
-        bytes.truncate(end.map_or(0, |at| at + 1));
+        let is_full = bytes.len() as u64 == PRINT_BYTES_MAX;
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => bytes.truncate(at + 1),
+            None if is_complete || is_full => {}
+            None => bytes.clear(),
+        }
         self.offset += bytes.len() as u64;
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -520,5 +539,23 @@ mod tests {
         assert_eq!(followed.news(), "one\n");
         std::fs::write(&path, "one\ntwo\n").unwrap();
         assert_eq!(followed.news(), "two\n");
+    }
+
+    #[test]
+    fn what_a_job_has_printed_comes_to_its_last_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.err");
+        let long = "x".repeat(PRINT_BYTES_MAX as usize + 5);
+        let text = format!("one\n{long}\n{}last", "a line\n".repeat(300_000));
+        std::fs::write(&path, &text).unwrap();
+        let mut followed = Followed::new(path.clone());
+        let parts: Vec<String> = followed.rest().collect();
+        assert!(parts.concat() == text, "{} bytes", parts.concat().len());
+        assert_eq!(followed.rest().next(), None);
+        // A line that is longer than what is read at a time holds up nothing.
+        let mut followed = Followed::new(path);
+        let news: Vec<usize> = (0..3).map(|_| followed.news().len()).collect();
+        assert_eq!(news[..2], [4, PRINT_BYTES_MAX as usize]);
+        assert!(news[2] > 6);
     }
 }
