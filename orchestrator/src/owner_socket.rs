@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// Name of the socket in the run's folder.
 const SOCKET_FILE: &str = "owner";
@@ -27,6 +27,10 @@ const QUESTIONS_MAX: usize = 16;
 
 /// Time that a line may take to arrive once its connection is there.
 const LINE_TIME: Duration = Duration::from_secs(5);
+
+/// Time after which the next connection is waited for when one could not be taken, such as for want
+/// of open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Time beyond that of the question for which its answer is waited for.
 const ANSWER_GRACE: Duration = Duration::from_secs(2);
@@ -118,8 +122,11 @@ pub fn listen(folder: &Path) -> io::Result<mpsc::Receiver<Question>> {
     let listener = UnixListener::bind(&path)?;
     let (sender, questions) = mpsc::channel(QUESTIONS_MAX);
     tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, sender.clone()));
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => drop(tokio::spawn(serve(stream, sender.clone()))),
+                Err(_) => sleep(ACCEPT_PAUSE).await,
+            }
         }
     });
     Ok(questions)
@@ -140,8 +147,10 @@ pub async fn ask(
     let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let question = OwnerQuestion { change, limit_ms };
     let exchange = async {
-        write_line(&mut stream, &question).await?;
-        read_line(&mut stream).await
+        // An owner that does not read all of it says why.
+        let written = write_line(&mut stream, &question).await;
+        let answer = read_line(&mut stream).await;
+        answer.map_err(|error| written.err().unwrap_or(error))
     };
     match timeout(limit.saturating_add(ANSWER_GRACE), exchange).await {
         Ok(answer) => answer.map_err(AskOwnerError::NoAnswer),
@@ -151,18 +160,30 @@ pub async fn ask(
     }
 }
 
-/// Takes one question and answers it; a connection that says nothing sensible is closed.
+/// Takes one question and answers it, also where it cannot be read.
 async fn serve(mut stream: UnixStream, questions: mpsc::Sender<Question>) {
-    let Ok(Ok(asked)) = timeout(LINE_TIME, read_line(&mut stream)).await else {
-        return;
+    let answer = match timeout(LINE_TIME, read_line(&mut stream)).await {
+        Ok(Ok(asked)) => {
+            let (answer, answered) = oneshot::channel();
+            if questions.send(Question { asked, answer }).await.is_err() {
+                return;
+            }
+            let Ok(answer) = answered.await else {
+                return;
+            };
+            answer
+        }
+        Ok(Err(error)) => unread(&error.to_string()),
+        Err(_) => unread(&format!("no line came within {} s", LINE_TIME.as_secs())),
     };
-    let (answer, answered) = oneshot::channel();
-    if questions.send(Question { asked, answer }).await.is_err() {
-        return;
-    }
-    if let Ok(answer) = answered.await {
-        // Who asked may have gone, and finds out by itself what became of it.
-        let _ = write_line(&mut stream, &answer).await;
+    // Who asked may have gone, and finds out by itself what became of it.
+    let _ = write_line(&mut stream, &answer).await;
+}
+
+fn unread(reason: &str) -> OwnerAnswer {
+    OwnerAnswer::Failed {
+        reason: format!("the process that owns the run cannot read the question: {reason}"),
+        is_late: false,
     }
 }
 
@@ -177,6 +198,10 @@ async fn read_line<T: DeserializeOwned>(stream: &mut UnixStream) -> io::Result<T
     reader.read_line(&mut line).await?;
     if line.is_empty() {
         return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    if line.len() as u64 == LINE_BYTES_MAX && !line.ends_with('\n') {
+        let text = format!("it has more than {LINE_BYTES_MAX} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
     }
     Ok(serde_json::from_str(&line)?)
 }
@@ -223,15 +248,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nonsense_is_not_heard_and_stops_nobody() {
+    async fn what_cannot_be_read_is_answered_and_stops_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let mut questions = listen(folder.path()).unwrap();
         let mut stream = UnixStream::connect(folder.path().join(SOCKET_FILE))
             .await
             .unwrap();
         stream.write_all(b"{\"change\":\"fly\"}\n").await.unwrap();
-        let answer: io::Result<OwnerAnswer> = read_line(&mut stream).await;
-        assert!(answer.is_err());
+        let nonsense = read_line(&mut stream).await.unwrap();
+        assert!(reason(nonsense).contains("unknown variant `fly`"));
+        let hosts = HostChange::Add("h".repeat(1 << 20));
+        let long = ask(folder.path(), hosts, LIMIT).await.unwrap();
+        assert!(reason(long).ends_with("it has more than 65536 bytes"));
         assert!(questions.try_recv().is_err());
+    }
+
+    fn reason(answer: OwnerAnswer) -> String {
+        match answer {
+            OwnerAnswer::Failed { reason, .. } => reason,
+            OwnerAnswer::Done { .. } => panic!("it was done"),
+        }
     }
 }
