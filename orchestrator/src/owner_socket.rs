@@ -104,22 +104,25 @@ pub enum AskOwnerError {
     NoAnswer(#[source] io::Error),
 }
 
+/// Reason why questions to the owner of a run cannot be taken.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot make the socket {}", path.display())]
+pub struct ListenError {
+    path: PathBuf,
+    source: io::Error,
+}
+
 /// Begins to take questions in the folder of a run.
 ///
 /// # Errors
-/// Fails if the socket cannot be made.
+/// Fails if the socket cannot be made, as in a folder whose path is longer than about 100 bytes.
 ///
 /// # Panics
 /// Outside a tokio runtime.
-pub fn listen(folder: &Path) -> io::Result<mpsc::Receiver<Question>> {
+pub fn listen(folder: &Path) -> Result<mpsc::Receiver<Question>, ListenError> {
     let path = folder.join(SOCKET_FILE);
-    match std::fs::remove_file(&path) {
-        // One that was killed left it behind; the lock of the folder says that it is gone.
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    let listener = UnixListener::bind(&path)?;
+    let bound = bind(&path);
+    let listener = bound.map_err(|source| ListenError { path, source })?;
     let (sender, questions) = mpsc::channel(QUESTIONS_MAX);
     tokio::spawn(async move {
         loop {
@@ -130,6 +133,16 @@ pub fn listen(folder: &Path) -> io::Result<mpsc::Receiver<Question>> {
         }
     });
     Ok(questions)
+}
+
+fn bind(path: &Path) -> io::Result<UnixListener> {
+    match std::fs::remove_file(path) {
+        // One that was killed left it behind; the lock of the folder says that it is gone.
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    UnixListener::bind(path)
 }
 
 /// Asks the owner of the run of a folder, and waits for its answer.

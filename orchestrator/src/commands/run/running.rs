@@ -1,5 +1,6 @@
 //! [`LiveRun`]: the processes, the link and the folder of a living run, and how they end.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -34,7 +35,7 @@ use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::ros2_control;
 use crate::launch::slurm::{self, AllocationError};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
-use crate::owner_socket;
+use crate::owner_socket::{self, Question};
 use crate::private_file::write_private;
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
@@ -184,8 +185,7 @@ impl LiveRun {
         let programs = programs(&plan.spec, &record, &directory, sender);
         let watch = watch(&supervisor, &plan.spec.network);
         let known = RunProgress::new(&stem, plan.secondary_names());
-        let questions = owner_socket::listen(directory.path());
-        let questions = questions.context("cannot make the socket of the run's owner")?;
+        let questions = questions(directory.path());
         let iterations = plan.spec.run.iterations;
         let launched = Launched {
             stem,
@@ -320,6 +320,19 @@ impl LiveRun {
             console.warn(&format!("{error:#}"));
         }
     }
+}
+
+/// Begins to take questions in the folder of a run. Where there can be no socket, the run goes on
+/// and nobody asks.
+fn questions(folder: &Path) -> mpsc::Receiver<Question> {
+    owner_socket::listen(folder).unwrap_or_else(|error| {
+        output::note(&format!(
+            "warning: add-host and drain-host do not work for this run: {}; PHALANX_RUNTIME_DIR \
+             names another folder for runs",
+            chain(&error)
+        ));
+        mpsc::channel(1).1
+    })
 }
 
 /// Returns the programs that run beside a run, which are not started yet.
@@ -469,5 +482,21 @@ impl Signals {
                 },
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_in_a_folder_that_has_no_place_for_sockets_goes_on() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("f".repeat(110));
+        std::fs::create_dir(&folder).unwrap();
+        assert!(questions(&folder).recv().await.is_none());
+        let error = owner_socket::listen(&folder).unwrap_err();
+        let path = folder.display().to_string();
+        assert!(error.to_string().contains(&path), "{error}");
     }
 }
