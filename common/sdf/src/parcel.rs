@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
-use crate::visual_files::{VisualFile, is_named};
+use crate::visual_files::{VisualFile, is_named, name_by_content};
 use crate::world::{Geometry, Joint, Model, World};
 
 /// A model with the meshes and height grids of its collisions, which count from 0.
@@ -154,6 +154,9 @@ impl World {
 
     /// Puts a model, with its data, where none is; places before it that never had one are vacant.
     ///
+    /// Its visuals take the files that it brings, and no others of the same names: which models
+    /// came before it, and are gone, makes no difference.
+    ///
     /// # Panics
     /// Panics if a model is there.
     pub fn place(&mut self, index: usize, parcel: ModelParcel) {
@@ -161,7 +164,7 @@ impl World {
             mut model,
             meshes,
             height_grids,
-            visual_files,
+            mut visual_files,
         } = parcel;
         let [used_meshes, used_grids] = data_of(&self.models);
         let is_free = |index: usize, mesh: &mesh::TriangleMesh| {
@@ -180,6 +183,7 @@ impl World {
                 _ => {}
             }
         }
+        name_by_content(&mut model, &mut visual_files);
         for file in visual_files {
             let is_it = |known: &VisualFile| known.uri == file.uri && known.file == file.file;
             if !self.visual_files.iter().any(is_it) {
@@ -278,6 +282,8 @@ fn store<T>(list: &mut Vec<T>, data: Vec<T>, is_free: impl Fn(usize, &T) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::Resolver;
+    use crate::visual_files::KeptFiles;
     use crate::world::{Collision, Link, MeshApproximation, MeshShape};
 
     fn parcel(name: &str, meshes: usize) -> ModelParcel {
@@ -307,6 +313,60 @@ mod tests {
             height_grids: Vec::new(),
             visual_files: Vec::new(),
         }
+    }
+
+    fn drawn(name: &str, mesh: Option<&[u8]>) -> ModelParcel {
+        let file = "m.sdf".to_owned();
+        let text = format!(
+            "<sdf version='1.11'><model name='{name}'><link name='l'><visual name='v'><geometry>\
+             <mesh><uri>a.obj</uri></mesh></geometry></visual></link></model></sdf>"
+        );
+        let read = crate::read_model(&text, &file, &crate::NoFiles).unwrap();
+        let kept = mesh.map(|bytes| VisualFile {
+            uri: "a.obj".to_owned(),
+            file,
+            bytes: bytes.to_vec(),
+        });
+        ModelParcel {
+            visual_files: kept.into_iter().collect(),
+            ..read.parcel
+        }
+    }
+
+    /// Returns what the visual of a model is drawn from.
+    fn look(world: &World, model: usize) -> Option<Vec<u8>> {
+        let visual = &world.models[model].links[0].visuals[0];
+        let data = KeptFiles(&world.visual_files).read_data("a.obj", &visual.file);
+        data.ok().map(|data| data.bytes)
+    }
+
+    #[test]
+    fn a_model_is_drawn_from_its_own_files_whoever_came_before() {
+        let mut start = World::default();
+        start.append(drawn("of the file", Some(b"zero")));
+        let at_start = [1, 0, 0, start.visual_files.len()];
+        let mut world = start.clone();
+        world.place(1, drawn("first", Some(b"one")));
+        world.place(2, drawn("second", Some(b"two")));
+        world.place(3, drawn("without", None));
+        world.place(4, drawn("third", Some(b"two")));
+        assert_eq!(world.visual_files.len(), 3, "the same content is kept once");
+        let mut late = start.clone();
+        world.vacate(1, at_start);
+        for (model, name, mesh) in [
+            (2, "second", Some(b"two")),
+            (3, "without", None),
+            (4, "third", Some(b"two")),
+        ] {
+            late.place(model, drawn(name, mesh.map(|mesh| &mesh[..])));
+            assert_eq!(look(&world, model).as_deref(), mesh.map(|mesh| &mesh[..]));
+        }
+        assert_eq!(look(&world, 0).as_deref(), Some(&b"zero"[..]));
+        assert_eq!(world, late, "who joins late has the same");
+        for model in 2..5 {
+            world.vacate(model, at_start);
+        }
+        assert_eq!(world, start);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use mesh::ImageFile;
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
 
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 use crate::vocabulary::find_sensor;
@@ -20,7 +21,7 @@ const BYTES_MAX: usize = 96 << 20;
 pub struct VisualFile {
     /// Its name in the visual, with that of the submesh that is taken; see [`mesh_name`].
     pub uri: String,
-    /// The file that the visual stands in.
+    /// The file that the visual stands in, as the visual says; see [`World::place`].
     pub file: String,
     /// Its content: GLB of a mesh, PNG or JPEG of an image.
     #[serde(with = "serde_bytes")]
@@ -125,20 +126,41 @@ impl VisualFiles {
 /// Returns the files that the visuals of a model name.
 fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind<'_>)> {
     let visuals = model.links.iter().flat_map(|link| &link.visuals);
-    visuals.flat_map(|visual| {
-        let shape = match &visual.geometry {
-            Geometry::Mesh(mesh) => Some((mesh.uri.as_str(), Kind::Mesh(mesh))),
-            Geometry::Heightmap(map) => Some((map.uri.as_str(), Kind::Image)),
-            _ => None,
-        };
-        let pbr = visual.material.iter().flat_map(|material| &material.pbr);
-        let maps = pbr.flat_map(|pbr| [pbr.albedo_map.as_str(), pbr.emissive_map.as_str()]);
-        let ground = visual.ground.iter().map(|ground| ground.diffuse.as_str());
-        let images = maps.chain(ground).map(|uri| (uri, Kind::Image));
-        let named = shape.into_iter().chain(images);
-        let named = named.filter(|(uri, _)| !uri.is_empty());
-        named.map(move |(uri, kind)| (uri, visual, kind))
-    })
+    visuals.flat_map(|visual| named_by(visual).map(move |(uri, kind)| (uri, visual, kind)))
+}
+
+/// Returns the files that a visual names.
+fn named_by(visual: &Visual) -> impl Iterator<Item = (&str, Kind<'_>)> {
+    let shape = match &visual.geometry {
+        Geometry::Mesh(mesh) => Some((mesh.uri.as_str(), Kind::Mesh(mesh))),
+        Geometry::Heightmap(map) => Some((map.uri.as_str(), Kind::Image)),
+        _ => None,
+    };
+    let pbr = visual.material.iter().flat_map(|material| &material.pbr);
+    let maps = pbr.flat_map(|pbr| [pbr.albedo_map.as_str(), pbr.emissive_map.as_str()]);
+    let ground = visual.ground.iter().map(|ground| ground.diffuse.as_str());
+    let images = maps.chain(ground).map(|uri| (uri, Kind::Image));
+    let named = shape.into_iter().chain(images);
+    named.filter(|(uri, _)| !uri.is_empty())
+}
+
+/// Makes what all files of a model hold a part of the names under which they are kept and that its
+/// visuals have for them: files of the same names that other models bring may hold something else.
+pub(crate) fn name_by_content(model: &mut Model, files: &mut [VisualFile]) {
+    let mut contents = Vec::new();
+    for VisualFile { uri, file, bytes } in files.iter() {
+        for part in [uri.as_bytes(), file.as_bytes(), bytes] {
+            contents.extend(XxHash3_128::oneshot(part).to_le_bytes());
+        }
+    }
+    let content = XxHash3_128::oneshot(&contents);
+    let links = model.links.iter_mut();
+    let visuals = links.flat_map(|link| &mut link.visuals);
+    let drawn = visuals.filter(|visual| named_by(visual).next().is_some());
+    let names = drawn.map(|visual| &mut visual.file);
+    for name in names.chain(files.iter_mut().map(|file| &mut file.file)) {
+        *name = format!("{name} {content:032x}");
+    }
 }
 
 /// Tells whether a visual of a model names a file.
