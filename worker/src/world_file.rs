@@ -67,9 +67,10 @@ pub fn load(
         .iter()
         .map(|path| path.display().to_string())
         .collect();
+    let mut visual_bytes_left = sdf::VISUAL_FILES_BYTES_MAX;
     let files: Vec<Vec<World>> = paths
         .iter()
-        .map(|path| read(path))
+        .map(|path| read(path, &mut visual_bytes_left))
         .collect::<Result<_, _>>()?;
     let refused = |source| LoadWorldError::NotRunnable {
         path: names.join(", "),
@@ -96,7 +97,8 @@ pub fn load(
     })
 }
 
-fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
+/// Reads the worlds of a file; the files of their visuals are counted off the bytes that are left.
+fn read(path: &Path, visual_bytes_left: &mut usize) -> Result<Vec<World>, LoadWorldError> {
     let name = path.display().to_string();
     let unreadable = |source| LoadWorldError::Unreadable {
         path: name.clone(),
@@ -121,7 +123,8 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
     for world in &mut read.worlds {
         find_from_anywhere(world);
         if world.draws() {
-            let found = world.keep_visual_files(&sdf::SearchPaths::from_environment());
+            let paths = sdf::SearchPaths::from_environment();
+            let found = world.keep_visual_files(&paths, visual_bytes_left);
             for problem in found.problems {
                 tracing::warn!("world {}: {problem}", world.name);
             }

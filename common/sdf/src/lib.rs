@@ -43,7 +43,7 @@ pub use runnable::{
 };
 pub use search_paths::{ConfinedPaths, FoundModel, SearchPaths, models_in, read_bounded};
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
-pub use visual_files::{KeptFiles, VisualFile, VisualFiles, mesh_name};
+pub use visual_files::{KeptFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFiles, mesh_name};
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Color, Content, ContentNode,

@@ -6,7 +6,7 @@ use crate::parcel::{ModelParcel, StartJointError};
 use crate::problem::{Problem, ReadWorldError, SourceSpan};
 use crate::read::{BEYOND_LIMITS, ReadWorlds, beyond_limits, read_worlds, starts_at};
 use crate::resolve::{Resolver, UsedFile};
-use crate::visual_files::VisualFiles;
+use crate::visual_files::{VISUAL_FILES_BYTES_MAX, VisualFiles};
 
 /// The most tags of a text: a robot of a thousand links has a tenth of them.
 const TAGS_MAX: usize = 500_000;
@@ -28,7 +28,9 @@ impl ReadModel {
     /// Reads the meshes and images that its visuals name, for sensors that draw, and keeps them in
     /// its parcel; what is not found or not read is told among the warnings.
     pub fn keep_visual_files(&mut self, resolver: &dyn Resolver) {
-        let found = VisualFiles::read(std::slice::from_ref(&self.parcel.model), resolver);
+        let models = std::slice::from_ref(&self.parcel.model);
+        let mut left = VISUAL_FILES_BYTES_MAX;
+        let found = VisualFiles::read(models, resolver, &mut left);
         self.parcel.visual_files = found.files;
         self.files.extend(found.used);
         self.warnings

@@ -13,8 +13,8 @@ use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFil
 use crate::vocabulary::find_sensor;
 use crate::world::{Geometry, MeshShape, Model, Visual, World};
 
-/// The most bytes that all files of a world, or of a model that comes, have together.
-const BYTES_MAX: usize = 96 << 20;
+/// The most bytes that all files of the worlds of a run, or of a model that comes, have together.
+pub const VISUAL_FILES_BYTES_MAX: usize = 96 << 20;
 
 /// A mesh or image that a visual names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,20 +73,21 @@ impl World {
     }
 
     /// Reads the meshes and images that its visuals name, and keeps them; returns what became of
-    /// each.
-    pub fn keep_visual_files(&mut self, resolver: &dyn Resolver) -> VisualFiles {
-        let mut found = VisualFiles::read(&self.models, resolver);
+    /// each. They are counted off the bytes that are `left`, at first
+    /// [`VISUAL_FILES_BYTES_MAX`] for all worlds of a run.
+    pub fn keep_visual_files(&mut self, resolver: &dyn Resolver, left: &mut usize) -> VisualFiles {
+        let mut found = VisualFiles::read(&self.models, resolver, left);
         self.visual_files = std::mem::take(&mut found.files);
         found
     }
 }
 
 impl VisualFiles {
-    /// Reads the meshes and images that the visuals of models name.
-    pub fn read(models: &[Model], resolver: &dyn Resolver) -> Self {
+    /// Reads the meshes and images that the visuals of models name, and counts them off the bytes
+    /// that are `left`.
+    pub fn read(models: &[Model], resolver: &dyn Resolver, left: &mut usize) -> Self {
         let mut own = Self::default();
         let mut known = BTreeSet::new();
-        let mut left = BYTES_MAX;
         for (uri, visual, kind) in models.iter().flat_map(named_files) {
             let name = match kind {
                 Kind::Mesh(shape) => mesh_name(shape),
@@ -96,13 +97,13 @@ impl VisualFiles {
                 continue;
             }
             match read(uri, &visual.file, kind, resolver) {
-                Ok(bytes) if bytes.len() > left => own.problems.push(format!(
+                Ok(bytes) if bytes.len() > *left => own.problems.push(format!(
                     "{uri:?} is not drawn by sensors, since all files that visuals name would \
                      take more than {} MiB",
-                    BYTES_MAX >> 20
+                    VISUAL_FILES_BYTES_MAX >> 20
                 )),
                 Ok(bytes) => {
-                    left -= bytes.len();
+                    *left -= bytes.len();
                     own.used.insert(UsedFile {
                         uri: uri.to_owned(),
                         from_file: visual.file.clone(),
@@ -277,7 +278,8 @@ mod tests {
     #[test]
     fn a_world_keeps_each_file_of_its_visuals_once_as_a_mesh_that_stands_alone() {
         let mut world = world("camera");
-        let found = world.keep_visual_files(&OneFile);
+        let mut left = VISUAL_FILES_BYTES_MAX;
+        let found = world.keep_visual_files(&OneFile, &mut left);
         assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
         assert!(found.problems[0].contains("no.obj"), "{:?}", found.problems);
         assert_eq!((world.visual_files.len(), found.used.len()), (1, 1));
@@ -286,6 +288,23 @@ mod tests {
         let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &|_| None).unwrap();
         assert_eq!(mesh.triangle_count(), 1);
         assert!(kept.read_data("lid.obj", "elsewhere.sdf").is_err());
+    }
+
+    #[test]
+    fn all_worlds_of_a_run_share_one_limit() {
+        let mut worlds = [world("camera"), world("camera"), world("camera")];
+        let mut left = VISUAL_FILES_BYTES_MAX;
+        worlds[0].keep_visual_files(&OneFile, &mut left);
+        let bytes = worlds[0].visual_files[0].bytes.len();
+        assert_eq!(left, VISUAL_FILES_BYTES_MAX - bytes);
+        left = 2 * bytes - 1;
+        let kept = worlds.each_mut().map(|world| {
+            let found = world.keep_visual_files(&OneFile, &mut left);
+            let is_told = found.problems[0].contains("\"lid.obj\" is not drawn");
+            assert_eq!(is_told, world.visual_files.is_empty());
+            world.visual_files.len()
+        });
+        assert_eq!((kept, left), ([1, 0, 0], bytes - 1));
     }
 
     #[test]

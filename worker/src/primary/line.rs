@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lockstep::{Primary, PrimaryInput};
 use protocol::Chain;
+use protocol::envelope::MESSAGE_BYTES_MAX;
 use protocol::{
     ClientToPrimary, DecodeError, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion,
     RoutingId, SecondaryToPrimary, SessionId, SessionTime, decode, encode, topic,
@@ -40,6 +41,8 @@ pub(super) struct Line<L> {
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
     malformed: Seldom,
+    /// Messages that are larger than any may be.
+    too_large: Seldom,
     local: Option<LocalSecondary>,
     /// Number of answers of that one since the link was looked at.
     answers: u32,
@@ -84,6 +87,7 @@ impl<L: Link> Line<L> {
             inputs,
             pending,
             malformed: Seldom::default(),
+            too_large: Seldom::default(),
             local: None,
             answers: 0,
             is_from_link: false,
@@ -243,6 +247,14 @@ impl<L: Link> Line<L> {
 
     /// Sends a message.
     pub(super) fn send(&mut self, to: Destination<'_>, topic: &str, bytes: &[u8]) {
+        if bytes.len() > MESSAGE_BYTES_MAX {
+            return self.too_large.warn(&format!(
+                "a message of {} MiB ({topic}) is not sent, since {} MiB are the most: let worlds \
+                 and spawned models take less, such as by smaller meshes and textures",
+                bytes.len() >> 20,
+                MESSAGE_BYTES_MAX >> 20
+            ));
+        }
         if let Err(error) = self.link.send(to, topic, bytes) {
             // A secondary that is missed is sent its step again, or is lost by its deadlines.
             tracing::debug!(topic, "message not sent: {}", Chain(&error));
