@@ -59,6 +59,10 @@ enum Boxes {
     Space(BTreeMap<Thing, (Pose, Bounds<3>)>),
 }
 
+/// The least distance of a near plane, as of what is drawn: on the plane of the sensor itself is
+/// nothing that has a place in an image \[m\].
+const NEAR_MIN: f64 = 1e-6;
+
 /// The colour of boxes in images.
 const GREEN: [u8; 4] = [0, 255, 0, 255];
 
@@ -87,7 +91,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
         trigger: Trigger::read(plan, camera, &boxes),
         eye: Eye::read(camera, Lens::read(camera)?.straightened(), clip)?,
         kind,
-        near: clip[0],
+        near: clip[0].max(NEAR_MIN),
     };
     let boxes = match kind {
         Kind::Space => TopicSpec::of::<AnnotatedOriented3DBoxV>(&gauge.boxes_topic),
@@ -347,13 +351,30 @@ impl Boxes {
 fn draw_line(from: [f64; 2], to: [f64; 2], lens: Lens, pixels: &mut [[u8; 4]]) {
     let size = lens.size.map(f64::from);
     let way = [to[0] - from[0], to[1] - from[1]];
-    // The part of the line that is in the image, with a pixel around it.
+    let Some(([first, last], steps)) = part_in_image(from, way, size) else {
+        return;
+    };
+    for step in 0..=steps {
+        let part = first + (last - first) * f64::from(step) / f64::from(steps);
+        let place = [0, 1].map(|axis| (from[axis] + way[axis] * part).round());
+        if (0..2).all(|axis| place[axis] >= 0.0 && place[axis] < size[axis]) {
+            pixels[place[1] as usize * lens.size[0] as usize + place[0] as usize] = GREEN;
+        }
+    }
+}
+
+/// Returns the part of a line that is in an image, with a pixel around it, from 0 to 1, and the
+/// number of steps of a pixel at most; none if there is no such part, or the line has no end.
+fn part_in_image(from: [f64; 2], way: [f64; 2], size: [f64; 2]) -> Option<([f64; 2], u32)> {
+    if from.iter().chain(&way).any(|part| !part.is_finite()) {
+        return None;
+    }
     let (mut first, mut last) = (0.0_f64, 1.0_f64);
     for axis in 0..2 {
         let ends = [-1.0 - from[axis], size[axis] - from[axis]];
         if way[axis] == 0.0 {
             if ends[0] > 0.0 || ends[1] < 0.0 {
-                return;
+                return None;
             }
             continue;
         }
@@ -362,18 +383,12 @@ fn draw_line(from: [f64; 2], to: [f64; 2], lens: Lens, pixels: &mut [[u8; 4]]) {
         last = last.min(ends[0].max(ends[1]));
     }
     if first > last {
-        return;
+        return None;
     }
-    let steps = (way[0].abs().max(way[1].abs()) * (last - first))
-        .ceil()
-        .max(1.0);
-    for step in 0..=steps as u32 {
-        let part = first + (last - first) * f64::from(step) / steps;
-        let place = [0, 1].map(|axis| (from[axis] + way[axis] * part).round());
-        if (0..2).all(|axis| place[axis] >= 0.0 && place[axis] < size[axis]) {
-            pixels[place[1] as usize * lens.size[0] as usize + place[0] as usize] = GREEN;
-        }
-    }
+    let steps = (way[0].abs().max(way[1].abs()) * (last - first)).ceil();
+    // The part is no longer than that, but numbers are rounded.
+    let steps_max = size[0].max(size[1]) + 2.0;
+    Some(([first, last], steps.clamp(1.0, steps_max) as u32))
 }
 
 impl SensorModel for BoundingBoxCamera {
@@ -421,5 +436,59 @@ impl SensorModel for BoundingBoxCamera {
         load(&mut is_due, bytes)?;
         Trigger::restore(&mut self.trigger, is_due);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: [u32; 2] = [40, 30];
+
+    #[test]
+    fn lines_that_go_far_beyond_an_image_take_few_steps() {
+        let size = SIZE.map(f64::from);
+        let steps = |from: [f64; 2], to: [f64; 2]| {
+            let part = part_in_image(from, [to[0] - from[0], to[1] - from[1]], size);
+            part.map(|(_, steps)| steps)
+        };
+        assert_eq!(steps([2.0, 3.0], [12.0, 3.0]), Some(10));
+        assert_eq!(steps([-1e9, 3.0], [1e9, 3.0]), Some(41));
+        let far = steps([-1e300, -1e300], [1e300 / 3.0, 1e300]);
+        assert!(far.is_none_or(|steps| steps <= 42), "{far:?}");
+        let far = steps([20.0, 15.0], [1e308, 1e307]);
+        assert!(far.is_none_or(|steps| steps <= 42), "{far:?}");
+        for end in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            assert_eq!(steps([end, 3.0], [12.0, 3.0]), None);
+            assert_eq!(steps([2.0, 3.0], [12.0, end]), None);
+        }
+    }
+
+    #[test]
+    fn the_edges_of_a_box_at_the_sensor_end() {
+        let lens = Lens::centered(SIZE, 20.0);
+        let bounds = Bounds {
+            low: [0.0, -1.0, -1.0],
+            high: [2.0, 1.0, 1.0],
+        };
+        let thing = Thing {
+            label: 1,
+            number: 1,
+        };
+        let boxes = Boxes::Space(BTreeMap::from([(thing, (Pose::IDENTITY, bounds))]));
+        for near in [0.0, NEAR_MIN] {
+            let mut pixels = vec![[0; 4]; (SIZE[0] * SIZE[1]) as usize];
+            boxes.draw(lens, near, &mut pixels);
+            // The face that is farther away is 20 pixels wide and high, in the middle.
+            let is_green = |[x, y]: [u32; 2]| pixels[(y * SIZE[0] + x) as usize] == GREEN;
+            assert!(
+                [[10, 5], [30, 5], [10, 25], [30, 25]]
+                    .into_iter()
+                    .all(is_green)
+            );
+            assert!(!is_green([20, 15]));
+            let count = pixels.iter().filter(|pixel| **pixel == GREEN).count();
+            assert_eq!(count, 80, "only the far face is drawn");
+        }
     }
 }
