@@ -1,4 +1,4 @@
-//! How runs are found on a local network: by mDNS, service `_phalanx._tcp`.
+//! Runs on a local network, found by mDNS: service `_phalanx._tcp`.
 //!
 //! A run that is announced tells where its primary is reached, in which partition, and the
 //! beginning of its public key. All of that may be a lie: it finds addresses and trusts nobody. Who
@@ -41,7 +41,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Number of characters of a public key that are told.
 const FINGERPRINT_CHARS: usize = 16;
 
-/// What is told of a run.
+/// News of a run: its name, and where it is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// Name of the run.

@@ -112,7 +112,7 @@ messages! {
         width: u32,
         /// Rows.
         height: u32,
-        /// How its images differ from the projection.
+        /// Difference of its images from the projection.
         distortion: CameraDistortion,
         /// Focal lengths and centre.
         intrinsics: CameraIntrinsics,

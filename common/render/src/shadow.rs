@@ -1,7 +1,7 @@
 //! [`Shadows`]: how far a light from far away reaches, as maps of depths along it.
 //!
-//! What never moves has a map of its own, which is kept as long as it shows the same place: of a
-//! scene in which little moves, most of the work is done once.
+//! Parts that never move have a map of their own, which is kept as long as it shows the same place:
+//! of a scene in which little moves, most of the work is done once.
 
 use crate::raster::cover;
 use crate::vector::{Vector, add, cross, dot, scale, subtract, unit_or};
@@ -137,7 +137,7 @@ impl Map {
 /// Maps of what casts shadows.
 #[derive(Default)]
 pub(crate) struct Shadows {
-    /// What the maps show, once there are any.
+    /// Region that the maps show, once there are any.
     region: Option<Region>,
     fixed: Map,
     moving: Map,

@@ -10,11 +10,11 @@ pub type PlaceLink<'a> = dyn Fn(usize, u32, &Pose) -> Option<Pose> + 'a;
 /// View of a stage.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// What is seen.
+    /// Stage that is seen.
     pub stage: &'a Stage,
-    /// Where links are. A painter is told the same of models that never move each time.
+    /// Places of links. A painter is told the same of models that never move each time.
     pub place: &'a PlaceLink<'a>,
-    /// Where it is seen from.
+    /// Camera from which it is seen.
     pub camera: &'a Camera,
     /// Columns and rows of the picture.
     pub size: [usize; 2],

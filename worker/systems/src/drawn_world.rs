@@ -24,7 +24,7 @@ pub(crate) struct DrawnWorld {
     pub(crate) stage: Stage,
     /// The models that are drawn.
     models: Vec<DrawnModel>,
-    /// What is drawn, in the order of the stage's numbers.
+    /// Visuals that are drawn, in the order of the stage's numbers.
     pub(crate) visuals: Vec<DrawnVisual>,
 }
 

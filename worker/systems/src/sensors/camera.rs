@@ -35,7 +35,7 @@ pub(super) struct Trigger {
     is_due: bool,
 }
 
-/// What a camera looks through.
+/// Optics of a camera.
 pub(super) trait Sight: Send + Sync {
     /// Returns its lens, of which the size of images is right in any case.
     fn lens(&self) -> Lens;

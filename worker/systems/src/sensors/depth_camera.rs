@@ -30,7 +30,7 @@ struct DepthCamera {
     /// Near and far plane \[m\].
     clip: [f64; 2],
     noise: NoiseBank,
-    /// What sees the colours, and the topic of their images.
+    /// Eye that sees the colours, and the topic of their images.
     colors: Option<(Eye, String)>,
 }
 

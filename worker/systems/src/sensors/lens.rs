@@ -21,7 +21,7 @@ const SEARCH_STEPS: usize = 30;
 /// Distance within which that is found \[pixels\].
 const SEARCH_TOLERANCE: f64 = 0.01;
 
-/// How many times wider and higher than an image what it is distorted from is, at most.
+/// The most times that the image which is distorted is wider and higher than the result.
 const WIDER_MAX: usize = 3;
 
 /// A lens with the image behind it.

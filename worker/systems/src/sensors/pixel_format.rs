@@ -5,7 +5,7 @@ use messages::sensor::Image;
 
 use crate::ConfigureError;
 
-/// How the pixels of an image are written.
+/// Layout of the pixels of an image in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PixelFormat {
     /// Red, green, blue, a byte each.

@@ -1,6 +1,6 @@
 //! `wide_angle_camera`: colours through a lens that may show more than half a turn.
 //!
-//! What is around it is drawn onto the faces of a cube, from which each pixel takes what its angle
+//! Everything around it is drawn onto the faces of a cube, from which each pixel takes what its angle
 //! from the optical axis says. Source: SDFormat, `camera.sdf`, `<lens>`; gz-rendering,
 //! `WideAngleCamera`, for the formula of angles.
 
@@ -56,7 +56,7 @@ enum Function {
     Angle,
 }
 
-/// What a pixel shows: a face, and the place on it.
+/// Source of a pixel: a face, and the place on it.
 type Target = (u8, [f32; 2]);
 
 struct WideEye {
