@@ -104,18 +104,17 @@ fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
 /// Runs the world and returns its file of messages and how many hand-offs there were.
 fn messages(arguments: &[&str]) -> (String, u64) {
     let scratch = Scratch::new();
-    let (messages, summary) = (scratch.path("messages"), scratch.path("summary"));
-    let files = ["--messages", &*messages.to_string_lossy()].map(str::to_owned);
-    let summary_file = summary.to_string_lossy().into_owned();
+    let messages = scratch.path("messages");
+    let file = messages.to_string_lossy();
     let mut all = vec!["--iterations", "2000", "--real-time-factor", "0"];
-    all.extend([files[0].as_str(), &files[1], "--summary", &summary_file]);
+    all.extend(["--messages", &file, "--format", "json"]);
     all.extend(arguments);
     let mut run = started(&scratch, &all);
     assert_eq!(run.wait(), 0, "{}", run.stderr());
-    let read = |path: &Path| fs::read_to_string(path).expect("the run has written it");
-    let summary: Value = serde_json::from_str(&read(&summary)).expect("it is JSON");
+    let summary: Value = serde_json::from_str(&run.stdout()).expect("it is JSON");
     let hand_offs = summary["events"]["hand_offs"].as_u64().unwrap_or_default();
-    (read(&messages), hand_offs)
+    let written = fs::read_to_string(&messages).expect("the run has written it");
+    (written, hand_offs)
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub enum AnnouncementError {
     /// mDNS failed, or brought nothing.
     #[error(transparent)]
     Lan(#[from] LanError),
-    /// What was found is no address.
+    /// The network told of an address that is none.
     #[error("the local network told of an address that is none")]
     Address(#[from] transport::EndpointError),
 }

@@ -64,6 +64,7 @@ use commands::resolve::Scope;
 use commands::services::Calls;
 use context::{Context, Failure};
 use peers::Peers;
+use peers::handshake::DrainFailure;
 use peers::startup::WelcomeTerms;
 use placement::Placement;
 use placement::host_map::HostMap;
@@ -594,7 +595,7 @@ impl Primary {
             .open_and_close(&changes, &self.world, hosts, cx);
         let ready = self.placement.take_ready(&mut self.world, cx);
         for host in &ready.hosts_of_too_large {
-            self.peers.fail_drain(host, cx);
+            self.peers.fail_drain(host, DrainFailure::TooLarge, cx);
         }
         let snapshots = self
             .placement

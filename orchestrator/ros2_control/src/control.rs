@@ -36,11 +36,11 @@ pub struct SpawnableModel {
     pub uri: String,
     /// Text for people.
     pub description: String,
-    /// What its collisions reach, in its own frame.
+    /// Extent of its collisions, in its own frame.
     pub extent: Extent,
 }
 
-/// What the collisions of a model reach.
+/// Extent of the collisions of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Extent {
     /// It has no collisions.

@@ -71,7 +71,7 @@ struct ListedLanRun<'a> {
     name: &'a str,
     host: &'a str,
     partition: &'a str,
-    /// Where it is reached, the likeliest first.
+    /// Endpoints at which it is reached, the likeliest first.
     endpoints: Vec<String>,
     /// The beginning of the public key of its primary.
     #[serde(rename = "key")]

@@ -115,7 +115,7 @@ mod tests {
         let link = |name: &str| format!("<link name='{name}'/>");
         let joint = |kind: &str, parent: &str, child: &str| {
             format!(
-                "<joint name='{child}' type='{kind}'><parent>{parent}</parent>\
+                "<joint name='to_{child}' type='{kind}'><parent>{parent}</parent>\
                  <child>{child}</child><axis><xyz>0 0 1</xyz></axis></joint>"
             )
         };

@@ -39,8 +39,6 @@ pub(super) struct Scene {
     performers: BTreeMap<ModelId, PerformerId>,
     /// For each world, which numbers of models are in use.
     pub(super) numbers: Vec<Numbers>,
-    /// Models that have left with the last step and are still in their worlds.
-    leaving: Vec<ModelId>,
 }
 
 /// Differences of a scene from the start.
@@ -56,6 +54,8 @@ struct Changes {
     gone: BTreeSet<ModelId>,
     /// The models that came and are there.
     came: BTreeMap<ModelId, Spawn>,
+    /// Models that have left with the last step and are still in their worlds.
+    leaving: Vec<ModelId>,
 }
 
 impl Scene {
@@ -89,7 +89,6 @@ impl Scene {
             stages: Vec::new(),
             performers: BTreeMap::new(),
             numbers: Vec::new(),
-            leaving: Vec::new(),
         };
         scene.begin();
         scene
@@ -116,7 +115,7 @@ impl Scene {
         self.numbers = counts
             .map(|[models, ..]| Numbers::new(*models as u32))
             .collect();
-        self.leaving.clear();
+        self.changes.leaving.clear();
         self.changes.untouchable.clear();
         self.changes.gone.clear();
         self.changes.came.clear();
@@ -240,19 +239,19 @@ impl Scene {
             self.stages[world].remove(model);
         } else {
             self.numbers[world].give_up(id.model);
-            self.leaving.push(id);
+            self.changes.leaving.push(id);
         }
     }
 
     /// Tells whether models are in worlds that they have left.
     pub(super) fn has_leaving(&self) -> bool {
-        !self.leaving.is_empty()
+        !self.changes.leaving.is_empty()
     }
 
     /// Takes the models that have left out of their worlds: others may get their numbers from the
     /// next step on. No cell may hold on to a world.
     pub(super) fn give_back(&mut self) {
-        for id in std::mem::take(&mut self.leaving) {
+        for id in std::mem::take(&mut self.changes.leaving) {
             let world = id.world as usize;
             let at_start = self.changes.counts[world];
             Arc::make_mut(&mut self.worlds[world]).vacate(id.model as usize, at_start);
@@ -278,7 +277,7 @@ impl Scene {
             models.filter_map(move |(model, index)| {
                 let urdf = model.urdf.clone()?;
                 let id = model_id(number, index);
-                let is_here = !self.is_gone(id) && !self.leaving.contains(&id);
+                let is_here = !self.is_gone(id) && !self.changes.leaving.contains(&id);
                 let prefix = if has_siblings {
                     format!("/world/{}", world.name)
                 } else {

@@ -23,7 +23,7 @@ use crate::status::DataFeed;
 /// After how many answers of a secondary in this thread the link is looked at.
 const LINK_EVERY: u32 = 16;
 
-/// What comes at a [`Line`].
+/// Message that comes at a [`Line`].
 pub(super) enum Received {
     /// From the link.
     Arrival(Arrival),

@@ -13,6 +13,7 @@ use crate::checkpoint::Checkpoint;
 use crate::primary::barrier::divergence::Replayed;
 use crate::primary::barrier::round::Overdue;
 use crate::primary::context::{Context, Failure};
+use crate::primary::peers::handshake::DrainFailure;
 use crate::primary::peers::liveness::{DiagnosisVerdict, IDLE_TIMEOUT, Part};
 use crate::primary::peers::startup::{Entry, LoadVerdict, SyncVerdict};
 use crate::primary::recovery::checkpoints::PartVerdict;
@@ -322,7 +323,7 @@ impl Primary {
         let failure = Failure::new(FailureCode::Lost, reason);
         self.placement.drop_migrations_of(&cells, &failure, cx);
         self.placement.drop_migrations_to(name, &failure, cx);
-        self.peers.fail_drain(name, cx);
+        self.peers.fail_drain(name, DrainFailure::Lost, cx);
         self.recovery.losses_mut().forget_arriving_at(name);
         let host_map = self.placement.host_map();
         let under_way = self.barrier.step();
@@ -618,7 +619,7 @@ impl Primary {
             }
             let hosts = self.peers.hosts();
             if hosts.is_empty() {
-                self.peers.fail_drain(&name, cx);
+                self.peers.fail_drain(&name, DrainFailure::Lost, cx);
             } else {
                 self.placement.empty(cells, &hosts);
             }

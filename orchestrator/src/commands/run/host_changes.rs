@@ -38,6 +38,8 @@ pub(super) struct HostChanges {
     worker: PathBuf,
     /// The most secondaries that the primary lets in; 0 if it is alone.
     room: u32,
+    /// Sections of hosts that the run began with; a host may go and come again.
+    sections: Vec<Host>,
     /// Number of the next secondary: none is ever used again.
     next_number: u32,
     next_id: u64,
@@ -77,7 +79,7 @@ struct UnderWay {
 #[derive(Debug)]
 enum Stage {
     /// Hosts are examined.
-    Examining { hosts: String },
+    Examining { hosts: String, slots: u32 },
     /// Secondaries are to join.
     Joining {
         hosts: String,
@@ -148,6 +150,7 @@ impl HostChanges {
         let is_alone = plan.needed_secondaries() == 0;
         Self {
             room: if is_alone { 0 } else { plan.room() },
+            sections: plan.spec.hosts.clone(),
             next_number: started + 1,
             launched,
             worker,
@@ -207,7 +210,7 @@ impl HostChanges {
             .parse()
             .map_err(|error| ChangeError::List("the list".to_owned(), error))?;
         let plan = &self.launched.plan;
-        let hosts = hosts.with_sections(&plan.spec.hosts);
+        let hosts = hosts.with_sections(&self.sections);
         if self.room == 0 {
             return Err(ChangeError::Standalone);
         }
@@ -220,8 +223,8 @@ impl HostChanges {
         if self.under_way.len() >= CHANGES_MAX {
             return Err(ChangeError::TooMany);
         }
-        let there = parts.supervisor.others().count() as u32;
-        let more: u32 = hosts.iter().map(|host| host.slots).sum();
+        let there = parts.supervisor.others().count() as u32 + self.examined_slots();
+        let more = slots(&hosts);
         let wanted = there + plan.spec.network.remote_secondaries + more;
         let room = self.room;
         if wanted > room {
@@ -230,9 +233,20 @@ impl HostChanges {
         let named: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
         let stage = Stage::Examining {
             hosts: named.join(", "),
+            slots: more,
         };
         self.examine(hosts)?;
         Ok(stage)
+    }
+
+    /// Returns how many secondaries will be started on hosts that are examined now.
+    fn examined_slots(&self) -> u32 {
+        let stages = self.under_way.values().map(|change| &change.stage);
+        let slots = stages.map(|stage| match stage {
+            Stage::Examining { slots, .. } => *slots,
+            Stage::Joining { .. } | Stage::Draining { .. } => 0,
+        });
+        slots.sum()
     }
 
     /// Examines hosts in a thread, which ends by itself within the time that a host is given.
@@ -254,7 +268,7 @@ impl HostChanges {
         let Some(change) = self.under_way.remove(&examined.id) else {
             return; // Its time was over.
         };
-        let Stage::Examining { hosts } = change.stage else {
+        let Stage::Examining { hosts, .. } = change.stage else {
             return;
         };
         let started = match examined.result {
@@ -374,6 +388,11 @@ impl HostChanges {
                 answer(place, failed(error.to_string()));
             }
         }
+        // All of them stay.
+        self.under_way.retain(|_, change| match &change.stage {
+            Stage::Draining { all, .. } => !all.is_empty(),
+            Stage::Examining { .. } | Stage::Joining { .. } => true,
+        });
     }
 
     /// Takes in what has become of the secondaries that are to come or to leave; returns what to
@@ -389,7 +408,9 @@ impl HostChanges {
                     let is_late = true;
                     (is_over, Some(OwnerAnswer::Failed { reason, is_late }))
                 }
-                Progress::Failed(reason) => (true, Some(failed(reason))),
+                Progress::Failed { reason, is_late } => {
+                    (true, Some(OwnerAnswer::Failed { reason, is_late }))
+                }
                 Progress::Done { text, secondaries } => {
                     told.push(text);
                     (true, Some(OwnerAnswer::Done { secondaries }))
@@ -426,14 +447,19 @@ impl HostChanges {
     }
 }
 
-/// What a change has come to.
+/// Returns how many secondaries are started on hosts.
+fn slots(hosts: &[Host]) -> u32 {
+    hosts.iter().map(|host| host.slots).sum()
+}
+
+/// Outcome of a change so far.
 enum Progress {
     /// It is under way.
     Goes,
     /// Its time is over; it may go on.
     Late(String),
-    /// It failed.
-    Failed(String),
+    /// It failed, or its time was over before it was done.
+    Failed { reason: String, is_late: bool },
     /// It is done.
     Done {
         text: String,
@@ -451,7 +477,7 @@ impl UnderWay {
         let is_late = now >= self.deadline && self.answer.is_some();
         let seconds = self.limit.as_secs_f64();
         match &mut self.stage {
-            Stage::Examining { hosts } if is_late => {
+            Stage::Examining { hosts, .. } if is_late => {
                 Progress::Late(format!("{hosts} did not answer within {seconds} s"))
             }
             Stage::Examining { .. } => Progress::Goes,
@@ -493,7 +519,8 @@ impl UnderWay {
                     parts.supervisor.end_one(name);
                     parts.supervisor.forget(name);
                 }
-                Progress::Failed(reason)
+                let is_late = ended.is_none();
+                Progress::Failed { reason, is_late }
             }
             Stage::Draining { host, all, left } => {
                 left.retain(|name| parts.supervisor.is_running(name));

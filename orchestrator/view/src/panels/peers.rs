@@ -219,7 +219,7 @@ fn cost(model: &Model, peer: &PeerReport, _: u16) -> Cell {
     }
 }
 
-/// How many processes run or wait for a core on the peer's machine, and how many cores it has.
+/// Number of processes that run or wait for a core on the peer's machine, and of its cores.
 fn host_load(model: &Model, peer: &PeerReport, _: u16) -> Cell {
     let theme = Theme::of(model);
     let Some(load) = &peer.host_load else {

@@ -36,6 +36,15 @@ pub(crate) struct Handshakes {
     refusals_told: (u32, SessionTime),
 }
 
+/// Reason why a secondary is not drained after all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DrainFailure {
+    /// It is lost.
+    Lost,
+    /// It stays, since its cells do not fit into a message.
+    TooLarge,
+}
+
 /// A secondary that cannot be given cells, or give them away.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HostError {
@@ -183,12 +192,26 @@ impl Peers {
         asked.or_default().push(client);
     }
 
-    /// Gives up to drain a secondary: it is lost, or its cells cannot move.
-    pub(crate) fn fail_drain(&mut self, name: &PeerName, cx: &mut Context<'_>) {
+    /// Gives up to drain a secondary, for this reason.
+    pub(crate) fn fail_drain(
+        &mut self,
+        name: &PeerName,
+        failure: DrainFailure,
+        cx: &mut Context<'_>,
+    ) {
         let asked = self.handshakes.draining.remove(name).unwrap_or_default();
         for (from, request) in asked {
-            let reason = format!("{name} could not give away its cells");
-            cx.fail(from, request, Failure::new(FailureCode::Lost, reason));
+            let (code, reason) = match failure {
+                DrainFailure::Lost => (
+                    FailureCode::Lost,
+                    format!("{name} could not give away its cells"),
+                ),
+                DrainFailure::TooLarge => (
+                    FailureCode::TooMuch,
+                    format!("{name} stays: its cells are too large for a message"),
+                ),
+            };
+            cx.fail(from, request, Failure::new(code, reason));
         }
     }
 
