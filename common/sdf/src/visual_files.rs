@@ -176,29 +176,46 @@ pub(crate) fn is_named(file: &VisualFile, models: &[Model]) -> bool {
     })
 }
 
-fn read(uri: &str, file: &str, kind: Kind<'_>, resolver: &dyn Resolver) -> Result<Vec<u8>, String> {
+/// Reason why a file of a visual is not kept.
+#[derive(Debug, thiserror::Error)]
+enum VisualFileError {
+    #[error("it is not found: {0}")]
+    NotFound(ResolveError),
+    #[error("it is no image that is read")]
+    NoImage,
+    #[error(transparent)]
+    NoMesh(#[from] mesh::ReadMeshError),
+    #[error("it has no submesh {0:?}")]
+    NoSubmesh(String),
+}
+
+fn read(
+    uri: &str,
+    file: &str,
+    kind: Kind<'_>,
+    resolver: &dyn Resolver,
+) -> Result<Vec<u8>, VisualFileError> {
     let data = resolver.read_data(uri, file);
-    let data = data.map_err(|error| format!("it is not found: {error}"))?;
+    let data = data.map_err(VisualFileError::NotFound)?;
     let Kind::Mesh(shape) = kind else {
         // What is neither a texture nor heights may be anything, and stays where it is.
         let is_image = ImageFile::new(data.bytes.clone()).is_ok();
         return if is_image || mesh::read_height_grid(&data.bytes, uri).is_ok() {
             Ok(data.bytes)
         } else {
-            Err("it is no image that is read".to_owned())
+            Err(VisualFileError::NoImage)
         };
     };
     let side_file = |name: &str| {
         let found = resolver.read_side(name, &data.file).ok()?;
         Some(found.bytes)
     };
-    let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file);
-    let mesh = mesh.map_err(|error| error.to_string())?;
+    let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file)?;
     if shape.submesh.is_empty() {
         return Ok(mesh.to_glb());
     }
     let part = mesh.submesh(&shape.submesh);
-    let part = part.ok_or_else(|| format!("it has no submesh {:?}", shape.submesh))?;
+    let part = part.ok_or_else(|| VisualFileError::NoSubmesh(shape.submesh.clone()))?;
     Ok(if shape.center_submesh {
         part.centered().to_glb()
     } else {

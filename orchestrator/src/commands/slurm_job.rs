@@ -43,12 +43,12 @@ const PRINT_BYTES_MAX: u64 = 1 << 20;
 /// Options that say what is done here and not in the job; with the number of words of each.
 const OWN_OPTIONS: [(&str, usize); 3] = [("--slurm", 2), ("--headless", 1), ("--detach", 1)];
 
-/// What is done here while the job runs.
+/// Work that is done here while the job runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watching {
     /// Its view is shown.
     View,
-    /// What it prints is repeated.
+    /// Its output is repeated.
     Output,
     /// Nothing, once it has begun.
     Nothing,
@@ -130,7 +130,7 @@ struct Job {
     told: String,
 }
 
-/// What became of a job that was waited for.
+/// Outcome of a job that was waited for.
 enum Begun {
     /// Its run answers, on this node.
     On(String),
