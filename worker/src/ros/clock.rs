@@ -172,9 +172,10 @@ impl Moments {
     }
 
     /// Takes note of a moment that another one has published, perhaps before this one gets there.
+    /// Where this one knows no time yet, anybody's could be meant, such as that of another run.
     fn hear(&mut self, heard: SimTime) {
         let is_of_this_time = |last: SimTime| heard.0 <= last.0.saturating_add(AHEAD_MAX_NS);
-        if self.last.is_none_or(is_of_this_time) {
+        if self.last.is_some_and(is_of_this_time) {
             self.heard = self.heard.max(Some(heard));
         }
     }
@@ -230,6 +231,17 @@ mod tests {
         moments.note(SimTime(3_000_000));
         moments.forget_heard();
         assert_eq!(unheard(&moments), [6]);
+    }
+
+    #[test]
+    fn times_of_strangers_hide_no_moments() {
+        let mut moments = Moments::default();
+        moments.hear(SimTime(3600 * NS_PER_S));
+        moments.note(SimTime(0));
+        moments.hear(SimTime(3600 * NS_PER_S));
+        moments.note(SimTime(1_000_000));
+        moments.forget_heard();
+        assert_eq!(unheard(&moments), [0, 2]);
     }
 
     #[test]
