@@ -1,7 +1,7 @@
 //! `wide_angle_camera`: colours through a lens that may show more than half a turn.
 //!
-//! Everything around it is drawn onto the faces of a cube, from which each pixel takes what its angle
-//! from the optical axis says. Source: SDFormat, `camera.sdf`, `<lens>`; gz-rendering,
+//! Everything around it is drawn onto the faces of a cube, from which each pixel takes what its
+//! angle from the optical axis says. Source: SDFormat, `camera.sdf`, `<lens>`; gz-rendering,
 //! `WideAngleCamera`, for the formula of angles.
 
 use messages::Header;
