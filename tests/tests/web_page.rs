@@ -394,13 +394,15 @@ fn a_recording_looks_as_its_run_did_and_is_moved_through_by_its_time_line() {
 fn seek(browser: &mut Browser, time: f64) {
     // What is told of the recording comes behind what it can be asked for.
     browser.wait("document.querySelector('#sim-time').dataset.value !== undefined");
-    browser.value(&format!(
-        "void (() => {{ const range = document.querySelector('#timeline-range'); \
-         range.value = '{time}'; range.dispatchEvent(new Event('input')); \
-         range.dispatchEvent(new Event('change')); }})()"
-    ));
+    // A hand goes on dragging until it is there: a page that is busy may miss where it began.
     browser.wait(&format!(
-        "Math.abs(Number(document.querySelector('#sim-time').dataset.value) - {time}) < 0.0005"
+        "(() => {{ const shown = document.querySelector('#sim-time').dataset.value; \
+         if (Math.abs(Number(shown) - {time}) < 0.0005) return true; \
+         if (performance.now() - (window.draggedAt ?? -Infinity) < 1000) return false; \
+         window.draggedAt = performance.now(); \
+         const range = document.querySelector('#timeline-range'); \
+         range.value = '{time}'; range.dispatchEvent(new Event('input')); \
+         range.dispatchEvent(new Event('change')); return false; }})()"
     ));
 }
 
