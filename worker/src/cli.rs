@@ -36,7 +36,7 @@ pub(crate) struct Cli {
     /// Flags of the role.
     #[command(flatten)]
     role: RoleFlags,
-    /// Where a secondary finds its primary [default: with --partition, where the local network
+    /// Address of the primary of a secondary [default: with --partition, where the local network
     /// tells; else the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,

@@ -172,7 +172,7 @@ impl Moments {
     }
 
     /// Takes note of a moment that another one has published, perhaps before this one gets there.
-    /// Where this one knows no time yet, anybody's could be meant, such as that of another run.
+    /// A process that knows no time yet hears none: it could be that of another run.
     fn hear(&mut self, heard: SimTime) {
         let is_of_this_time = |last: SimTime| heard.0 <= last.0.saturating_add(AHEAD_MAX_NS);
         if self.last.is_some_and(is_of_this_time) {
