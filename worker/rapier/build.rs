@@ -146,6 +146,50 @@ const EDITS: &[Edit] = &[
         from: "    fn pair_ptr(",
         to: "    pub(crate) fn pair_ptr(",
     },
+    // The contacts of pairs are found on all threads of the pool that calls.
+    Edit {
+        file: "geometry/narrow_phase/contacts.rs",
+        from: concat!(
+            "        let process_pair = |edge: &mut crate::data::graph::Edge<ContactPair>, ",
+            "edge_id: u32| {\n",
+        ),
+        to: concat!(
+            "        let process_pair = |edge: &mut crate::data::graph::Edge<ContactPair>,\n",
+            "                            edge_id: u32,\n",
+            "                            transitions: &mut Vec<PairTransition>| {\n",
+        ),
+    },
+    Edit {
+        file: "geometry/narrow_phase/contacts.rs",
+        from: "                &mut transitions,\n            )\n        };\n",
+        to: "                transitions,\n            )\n        };\n",
+    },
+    Edit {
+        file: "geometry/narrow_phase/contacts.rs",
+        from: concat!(
+            "            let mut process_pair = process_pair;\n",
+            "            let edges = &mut self.contact_graph.graph.edges;\n",
+        ),
+        to: concat!(
+            "            let edges = &mut self.contact_graph.graph.edges;\n",
+            "            let outcomes = crate::pairs::update(\n",
+            "                edges, &update_candidates, &process_pair, &mut transitions,\n",
+            "            );\n",
+        ),
+    },
+    Edit {
+        file: "geometry/narrow_phase/contacts.rs",
+        from: "                match process_pair(&mut edges[*id as usize], *id) {\n",
+        to: concat!(
+            "                let outcome = match &outcomes {\n",
+            "                    Some(outcomes) => outcomes[i],\n",
+            "                    None => {\n",
+            "                        process_pair(&mut edges[*id as usize], *id, &mut transitions)\n",
+            "                    }\n",
+            "                };\n",
+            "                match outcome {\n",
+        ),
+    },
     Edit {
         file: "pipeline/physics_pipeline/solve.rs",
         from: concat!(

@@ -66,6 +66,9 @@ use systems::Outbox;
 /// waking them and waiting for them takes 15 us \[ns\].
 const THREADS_WORTH_NS: u64 = 30_000;
 
+/// Time of the longest cell from which several threads are worth it for that cell alone \[ns\].
+const SHARING_WORTH_NS: u64 = 300_000;
+
 /// The most that the snapshots in one answer may take \[bytes\]: half of what a message may.
 const SNAPSHOT_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX / 2;
 
@@ -454,10 +457,15 @@ impl CellHost {
         }
         let mut longest_first: Vec<&mut CellTask<'_>> = shares.iter_mut().collect();
         longest_first.sort_by_key(|share| Reverse(share.slot.cost_ns));
-        let others = longest_first.iter().skip(1).map(|share| share.slot.cost_ns);
+        let mut costs = longest_first.iter().map(|share| share.slot.cost_ns);
+        let longest = costs.next().unwrap_or(0);
+        let others = costs.fold(0, u64::saturating_add);
         let work = |share: &mut CellTask<'_>| share.run(step, scene);
-        if others.fold(0, u64::saturating_add) < THREADS_WORTH_NS {
+        if others < THREADS_WORTH_NS && longest < SHARING_WORTH_NS {
             longest_first.into_iter().for_each(work);
+        } else if others < THREADS_WORTH_NS {
+            self.threads
+                .together(|| longest_first.into_iter().for_each(work));
         } else {
             self.threads.for_each(longest_first.into_iter(), work);
         }

@@ -50,6 +50,14 @@ impl Threads {
         Ok(Self { pool: Some(pool) })
     }
 
+    /// Works where all threads can help: what divides its own work among them does so.
+    pub(super) fn together<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
     /// Works on all items; each thread that is free takes the next one in their order.
     pub(super) fn for_each<T: Send>(
         &self,

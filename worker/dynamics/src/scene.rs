@@ -10,6 +10,7 @@ mod acceleration;
 mod assembly;
 mod contact_rows;
 mod island;
+mod parts;
 mod substep;
 
 use std::ops::Range;
@@ -103,6 +104,9 @@ struct Work {
     is_weak: Vec<bool>,
     /// For each body, then each tree, another one of its island, or itself.
     nodes: Vec<u32>,
+    /// How many contacts, one after the other, are solved together.
+    unions: Vec<usize>,
+    parts: parts::Parts,
     /// The state of an island before a substep.
     before: substep::State,
     /// The units of a manifold.
@@ -140,9 +144,26 @@ impl Island {
 }
 
 impl Scene {
-    /// Advances everything by a time \[s\].
+    /// Advances everything by a time \[s\], on the threads of the rayon pool that calls, if one
+    /// does; the bits are the same for any number of them.
     pub fn step(&mut self, time_s: f64) {
         self.find_links();
+        self.find_unions();
+        if self.divide() {
+            self.step_parts(time_s);
+        } else {
+            self.work.parts.leave();
+            self.advance_all(time_s);
+        }
+    }
+
+    /// Advances a part, whose contacts are grouped, by a time \[s\].
+    fn step_alone(&mut self, time_s: f64) {
+        self.find_links();
+        self.advance_all(time_s);
+    }
+
+    fn advance_all(&mut self, time_s: f64) {
         self.hold();
         self.control(time_s);
         self.begin();
@@ -153,11 +174,19 @@ impl Scene {
             for number in 0..self.work.islands.len() {
                 self.solve_island(self.work.islands[number], time_s);
             }
-            self.write_back();
+        } else {
+            self.work.manifolds.clear();
+            self.work.lines.clear();
         }
+        self.write_back();
         for (tree, space) in self.trees.iter().zip(&mut self.work.spaces) {
             space.give(tree, &mut self.bodies);
         }
+    }
+
+    /// Returns in how many parts the last step was divided among threads; 1 for none.
+    pub fn part_count(&self) -> usize {
+        self.work.parts.count()
     }
 
     /// Returns how many substeps a step of a length \[s\] has.

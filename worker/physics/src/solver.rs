@@ -72,6 +72,12 @@ impl CellSolver {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns in how many parts the last step was solved.
+    #[cfg(test)]
+    pub(super) fn part_count(&self) -> usize {
+        self.shared().scene.part_count()
+    }
+
     /// Has the joints looked at anew before the next step.
     pub(super) fn joints_changed(&self) {
         self.shared().forest = None;

@@ -20,4 +20,5 @@ mod reaches;
 mod shapes;
 mod sleep;
 mod surroundings;
+mod threads;
 mod unsupported;

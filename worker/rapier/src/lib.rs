@@ -20,6 +20,7 @@ pub(crate) mod alloc_prelude {
 }
 
 pub mod island_solver;
+pub(crate) mod pairs;
 pub(crate) mod reach;
 
 include!(concat!(env!("OUT_DIR"), "/src/lib.rs"));

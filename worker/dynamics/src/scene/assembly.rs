@@ -37,6 +37,17 @@ impl Scene {
         self.cut();
     }
 
+    /// Finds which contacts are solved together.
+    pub(super) fn find_unions(&mut self) {
+        self.work.unions.clear();
+        let mut rest = self.contacts.as_slice();
+        while !rest.is_empty() {
+            let count = united(rest);
+            self.work.unions.push(count);
+            rest = &rest[count..];
+        }
+    }
+
     /// Finds which bodies and trees act on each other.
     fn join(&mut self) {
         let work = &mut self.work;
@@ -76,12 +87,10 @@ impl Scene {
         } = self;
         work.manifolds.clear();
         let mut first = 0;
-        let mut rest = contacts.as_slice();
-        while !rest.is_empty() {
-            let (contacts, others) = rest.split_at(united(rest));
-            rest = others;
-            let numbers = first..first + contacts.len();
+        for union in 0..work.unions.len() {
+            let numbers = first..first + work.unions[union];
             first = numbers.end;
+            let contacts = &contacts[numbers.clone()];
             let of = contacts[0].bodies;
             let mut moved = of.into_iter().flatten();
             let Some(body) = moved.clone().find(|body| bodies[*body].is_dynamic()) else {
@@ -217,7 +226,7 @@ impl Work {
         }
     }
 
-    fn node_of_axis(&self, axis: &Axis) -> Option<u32> {
+    pub(super) fn node_of_axis(&self, axis: &Axis) -> Option<u32> {
         match axis.joint {
             Some((tree, ..)) => Some((self.link_of.len() + tree) as u32),
             None => axis.terms.first().map(|term| self.node_of(term.body)),
@@ -385,7 +394,7 @@ pub(super) fn arms(contact: &Contact, bodies: &[Body], middle: DVec3) -> [DVec3;
         .map(|body| body.map_or(DVec3::ZERO, |body| middle - bodies[body].center()))
 }
 
-fn find(nodes: &mut [u32], node: u32) -> u32 {
+pub(super) fn find(nodes: &mut [u32], node: u32) -> u32 {
     let mut root = node;
     while nodes[root as usize] != root {
         root = nodes[root as usize];
@@ -397,7 +406,7 @@ fn find(nodes: &mut [u32], node: u32) -> u32 {
     root
 }
 
-fn unite(nodes: &mut [u32], first: u32, second: u32) {
+pub(super) fn unite(nodes: &mut [u32], first: u32, second: u32) {
     let (first, second) = (find(nodes, first), find(nodes, second));
     let (least, other) = (first.min(second), first.max(second));
     nodes[other as usize] = least;
