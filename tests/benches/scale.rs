@@ -1,5 +1,5 @@
 //! Measures how a run grows: what a second secondary and a second thread bring to a heavy fleet,
-//! what distribution costs a light one, what a body costs in a large world and in a small one, what
+//! what threads bring to one crowded level, what distribution costs a light one, what a body costs in a large world and in a small one, what
 //! a secondary costs the primary with 4 of them and with 64, and whether 100 lidars keep up.
 //!
 //! Prints one JSON line. The runs are real processes, and what is compared is measured in turns, so
@@ -35,7 +35,7 @@ struct Kind {
 }
 
 /// Kinds of run that are compared, by name.
-const PARTS: [(&str, &[Kind]); 6] = [
+const PARTS: [(&str, &[Kind]); 7] = [
     (
         "secondaries",
         &[
@@ -48,6 +48,15 @@ const PARTS: [(&str, &[Kind]); 6] = [
         &[
             Kind::of("one", "fleet", 0, 1, 600),
             Kind::of("two", "fleet", 0, 2, 600),
+        ],
+    ),
+    (
+        "crowded",
+        &[
+            Kind::of("one", "crowd", 0, 1, 600),
+            Kind::of("two", "crowd", 0, 2, 600),
+            Kind::of("four", "crowd", 0, 4, 600),
+            Kind::of("eight", "crowd", 0, 8, 600),
         ],
     ),
     (
@@ -99,8 +108,9 @@ const LOOKING: [[&str; 2]; 2] = [
 const HEARD: &str = "heard";
 
 /// The worlds, with how each is generated.
-const WORLDS: [(&str, [&str; 5]); 7] = [
+const WORLDS: [(&str, [&str; 5]); 8] = [
     ("fleet", ["fleet", "--robots", "1000", "--levels", "8x8"]),
+    ("crowd", ["fleet", "--robots", "300", "--levels", "1x1"]),
     ("light", ["fleet", "--robots", "4", "--levels", "2x1"]),
     ("small", ["fleet", "--robots", "334", "--levels", "10x1"]),
     ("large", ["fleet", "--robots", "3334", "--levels", "10x10"]),
