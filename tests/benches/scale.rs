@@ -1,6 +1,7 @@
 //! Measures how a run grows: what a second secondary and a second thread bring to a heavy fleet,
-//! what threads bring to one crowded level, what distribution costs a light one, what a body costs in a large world and in a small one, what
-//! a secondary costs the primary with 4 of them and with 64, and whether 100 lidars keep up.
+//! what threads bring to one crowded level, what distribution costs a light fleet, what a body
+//! costs in a large world and in a small one, what a secondary costs the primary with 4 of them and
+//! with 64, and whether 100 lidars keep up.
 //!
 //! Prints one JSON line. The runs are real processes, and what is compared is measured in turns, so
 //! that ratios hold on a machine that is shared. Run it with `cargo bench -p tests --bench scale`,

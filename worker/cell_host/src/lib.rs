@@ -57,7 +57,7 @@ use exports::Exports;
 use hosted_cell::CellAnswer;
 use rollback::RollbackPoint;
 use scene::Scene;
-use threads::Threads;
+use threads::{Threads, is_worth_sharing};
 use traced::Timing;
 
 use systems::Outbox;
@@ -65,9 +65,6 @@ use systems::Outbox;
 /// Time that the cells beside the longest must take together until several threads are worth it:
 /// waking them and waiting for them takes 15 us \[ns\].
 const THREADS_WORTH_NS: u64 = 30_000;
-
-/// Time of the longest cell from which several threads are worth it for that cell alone \[ns\].
-const SHARING_WORTH_NS: u64 = 300_000;
 
 /// The most that the snapshots in one answer may take \[bytes\]: half of what a message may.
 const SNAPSHOT_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX / 2;
@@ -77,6 +74,8 @@ pub struct CellHost {
     name: PeerName,
     scene: Scene,
     threads: Threads,
+    /// True if one cell had all threads in the last step.
+    shares_a_cell: bool,
     cells: BTreeMap<CellId, Slot>,
     data: Option<DataBatch>,
     /// Messages of the last step that leave the run, if any do.
@@ -196,6 +195,7 @@ impl CellHost {
             name,
             scene: Scene::new(worlds, settings),
             threads: Threads::start(settings.threads)?,
+            shares_a_cell: false,
             cells: BTreeMap::new(),
             data: None,
             exported: None,
@@ -457,15 +457,17 @@ impl CellHost {
         }
         let mut longest_first: Vec<&mut CellTask<'_>> = shares.iter_mut().collect();
         longest_first.sort_by_key(|share| Reverse(share.slot.cost_ns));
-        let mut costs = longest_first.iter().map(|share| share.slot.cost_ns);
-        let longest = costs.next().unwrap_or(0);
-        let others = costs.fold(0, u64::saturating_add);
+        let longest = longest_first.first().map_or(0, |share| share.slot.cost_ns);
+        let others = longest_first.iter().skip(1).map(|share| share.slot.cost_ns);
+        let threads = &self.threads;
+        let has_others = others.fold(0, u64::saturating_add) >= THREADS_WORTH_NS;
+        self.shares_a_cell =
+            !has_others && is_worth_sharing(longest, self.shares_a_cell, threads.count());
         let work = |share: &mut CellTask<'_>| share.run(step, scene);
-        if others < THREADS_WORTH_NS && longest < SHARING_WORTH_NS {
+        if self.shares_a_cell {
+            threads.on_pool(|| longest_first.into_iter().for_each(work));
+        } else if !has_others {
             longest_first.into_iter().for_each(work);
-        } else if others < THREADS_WORTH_NS {
-            self.threads
-                .together(|| longest_first.into_iter().for_each(work));
         } else {
             self.threads.for_each(longest_first.into_iter(), work);
         }

@@ -28,9 +28,20 @@ pub enum StartThreadsError {
     },
 }
 
+/// Time of the longest cell from which several threads are worth it for that cell alone \[ns\].
+const SHARING_WORTH_NS: u64 = 300_000;
+
+/// Tells whether a cell whose last step took a time \[ns\] is worth all of the threads. What was
+/// shared takes less time for it, and stays shared.
+pub(super) fn is_worth_sharing(cost_ns: u64, was_shared: bool, threads: u32) -> bool {
+    let gain = if was_shared { u64::from(threads) } else { 1 };
+    cost_ns.saturating_mul(gain) >= SHARING_WORTH_NS
+}
+
 /// A fixed number of threads, or the caller's own when one is enough.
 pub(super) struct Threads {
     pool: Option<ThreadPool>,
+    count: u32,
 }
 
 impl Threads {
@@ -39,7 +50,7 @@ impl Threads {
             return Err(StartThreadsError::Count(count));
         }
         if count == 1 {
-            return Ok(Self { pool: None });
+            return Ok(Self { pool: None, count });
         }
         let pool = ThreadPoolBuilder::new()
             .num_threads(count as usize)
@@ -47,11 +58,17 @@ impl Threads {
             .stack_size(STACK_BYTES)
             .build()
             .map_err(|source| StartThreadsError::Start { count, source })?;
-        Ok(Self { pool: Some(pool) })
+        let pool = Some(pool);
+        Ok(Self { pool, count })
     }
 
-    /// Works where all threads can help: what divides its own work among them does so.
-    pub(super) fn together<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    /// Returns the number of threads.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Works on a thread of the pool, so that parallel work within is shared by all threads.
+    pub(super) fn on_pool<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.install(work),
             None => work(),
@@ -110,6 +127,14 @@ mod tests {
         check(0, false);
         check(THREADS_MAX + 1, false);
         check(u32::MAX, false);
+    }
+
+    #[test]
+    fn a_cell_that_sharing_makes_faster_stays_shared() {
+        assert!(is_worth_sharing(500_000, false, 4));
+        assert!(is_worth_sharing(130_000, true, 4));
+        assert!(!is_worth_sharing(130_000, false, 4));
+        assert!(!is_worth_sharing(60_000, true, 4));
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub(crate) fn update<E: Send, T: Send>(
     transitions: &mut Vec<T>,
 ) -> Option<Vec<u8>> {
     let has_help = current_thread_index().is_some() && current_num_threads() > 1;
-    if !has_help || numbers.len() < PAIRS_MIN || !are_distinct(numbers) {
+    let are_distinct = || numbers.windows(2).all(|two| two[0] < two[1]);
+    if !has_help || numbers.len() < PAIRS_MIN || !are_distinct() {
         return None;
     }
     let count = edges.len();
@@ -63,10 +64,4 @@ pub(crate) fn update<E: Send, T: Send>(
         transitions.extend(found);
     }
     Some(all)
-}
-
-fn are_distinct(numbers: &[u32]) -> bool {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).all(|two| two[0] != two[1])
 }

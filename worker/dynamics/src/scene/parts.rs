@@ -2,7 +2,7 @@
 //!
 //! Whatever acts on each other stays in one part, in its order, so that a part does with it what
 //! the whole scene would do: the bits are the same for any number of parts and threads. What moves
-//! as it is told, such as a belt under many boxes, has a copy in each part that it touches.
+//! as prescribed, such as a lift under many boxes, has a copy in each part that it touches.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const WEIGHT_MIN: usize = 200;
 const CONTACT_WEIGHT: usize = 4;
 const AXIS_WEIGHT: usize = 2;
 
-/// The part of what only what never moves touches.
+/// The part of contacts and axes in which nothing moves freely.
 const ANY: u32 = 0;
 
 /// A scene, divided.
@@ -38,10 +38,10 @@ pub(super) struct Parts {
     /// The part of each group of contacts, and of each axis.
     contacts: Vec<u32>,
     axes: Vec<u32>,
-    /// The copies of bodies that move as they are told, by part and body.
+    /// The copies of bodies whose motion is prescribed, by part and body.
     copies: BTreeMap<(u32, usize), usize>,
-    /// For each body, true if it moves as it is told, whatever touches it.
-    is_told: Vec<bool>,
+    /// For each body, true if its motion is prescribed, whatever touches it.
+    is_prescribed: Vec<bool>,
     weights: Vec<usize>,
     /// For each node that stands for others, their part.
     part_of: Vec<u32>,
@@ -98,20 +98,20 @@ impl Scene {
     /// Finds what must stay in one part.
     fn join_for(&mut self, parts: &mut Parts) {
         let work = &mut self.work;
-        let told = self.bodies.iter().zip(&work.link_of);
-        let told = told.map(|(body, link)| !body.is_dynamic() && link.is_none());
-        parts.is_told.clear();
-        parts.is_told.extend(told);
+        let bodies = self.bodies.iter().zip(&work.link_of);
+        let prescribed = bodies.map(|(body, link)| !body.is_dynamic() && link.is_none());
+        parts.is_prescribed.clear();
+        parts.is_prescribed.extend(prescribed);
         for body in self.axes.iter().flat_map(bodies_of) {
-            parts.is_told[body] = false;
+            parts.is_prescribed[body] = false;
         }
         let count = self.bodies.len() + self.trees.len();
         work.nodes.clear();
         work.nodes.extend(0..count as u32);
         for contact in &self.contacts {
             if let [Some(first), Some(second)] = contact.bodies
-                && !parts.is_told[first]
-                && !parts.is_told[second]
+                && !parts.is_prescribed[first]
+                && !parts.is_prescribed[second]
             {
                 let (first, second) = (work.node_of(first), work.node_of(second));
                 unite(&mut work.nodes, first, second);
@@ -145,11 +145,10 @@ impl Parts {
         self.count = 0;
     }
 
-    /// Returns the node that a contact belongs to; none where only what moves as it is told
-    /// touches.
+    /// Returns the node that a contact belongs to; none where nothing in it moves freely.
     fn node_of_contact(&self, contact: &Contact, scene: &mut Scene) -> Option<u32> {
         let mut bodies = contact.bodies.into_iter().flatten();
-        let body = bodies.find(|body| !self.is_told[*body])?;
+        let body = bodies.find(|body| !self.is_prescribed[*body])?;
         let node = scene.work.node_of(body);
         Some(find(&mut scene.work.nodes, node))
     }
@@ -346,3 +345,6 @@ impl Parts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

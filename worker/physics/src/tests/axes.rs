@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use protocol::PerformerId;
 use rapier3d_f64::math::Vector;
-use sdf::{Axis, JointKind, JointParent, Model};
+use sdf::{Axis, Geometry, JointKind, JointParent, Model};
 
 use super::builder::*;
 use crate::Cell;
@@ -419,4 +419,25 @@ fn a_pendulum_keeps_nine_tenths_of_its_energy_for_a_minute() {
         highest = highest.max(1.0 - (2.0 * y.atan2(w)).cos());
     }
     assert!((0.9..1.0).contains(&highest), "rises to {highest} m");
+}
+
+#[test]
+fn a_joint_at_its_limits_moves_the_same_alone_as_beside_others() {
+    let swing = || {
+        wheel(Axis {
+            spring_stiffness: 4.0,
+            spring_reference: 0.3,
+            ..axis(X, -0.2, 0.5)
+        })
+    };
+    let stone = collision(Geometry::Box { size: [0.2; 3] }, 0.5);
+    let stone = body("stone", pose([30.0, 0.0, 0.1], [0.0; 3]), stone);
+    let mut alone = cell(vec![swing()]);
+    let mut beside = cell(vec![swing(), ground(0.5), stone]);
+    for step in 0..3000 {
+        alone.step(STEP);
+        beside.step(STEP);
+        let digests = [&mut alone, &mut beside].map(|cell| state(cell, 0).digest);
+        assert_eq!(digests[0], digests[1], "step {step}");
+    }
 }

@@ -136,9 +136,8 @@ pub(super) fn for_work(model: &Model) -> Vec<Advice> {
         return vec![Advice::new(text), threads(active.div_ceil(peers.max(1)))];
     }
     if model.levels.len() <= 1 {
-        return vec![Advice::new(
-            "levels, which divide the work: start with --auto-levels N",
-        )];
+        let levels = "levels, which divide the work: start with --auto-levels N";
+        return vec![Advice::new(levels), threads(2)];
     }
     vec![Advice::new("smaller levels and as many secondaries")]
 }
