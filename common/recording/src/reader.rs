@@ -93,8 +93,17 @@ pub struct Chunk {
     pub start: SimTime,
     /// The latest simulated time in it.
     pub end: SimTime,
-    /// The channels that it has messages of, ascending.
-    channels: Vec<u16>,
+    /// The channels that it has messages of.
+    channels: BTreeMap<u16, FirstTime>,
+}
+
+/// Simulated time of the earliest message of a channel in a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstTime {
+    /// Known.
+    At(SimTime),
+    /// To be read from the list of times at this offset \[bytes\].
+    Listed(u64),
 }
 
 /// A channel of a recording.
@@ -138,7 +147,7 @@ impl ChannelInfo {
 impl Chunk {
     /// Tells whether there are messages of a channel in it.
     pub fn has(&self, channel: u16) -> bool {
-        self.channels.binary_search(&channel).is_ok()
+        self.channels.contains_key(&channel)
     }
 }
 
@@ -267,6 +276,23 @@ impl<R: Read + Seek> Recording<R> {
             }
         })?;
         Ok(messages)
+    }
+
+    /// Returns the simulated time of the earliest message of a channel in a chunk, without reading
+    /// the messages; `None` if there is none. A chunk may begin with a message of another channel
+    /// that is of an earlier time.
+    ///
+    /// # Errors
+    /// Fails if the list of times cannot be read.
+    ///
+    /// # Panics
+    /// Panics if there is no such chunk.
+    pub fn first_time(&mut self, chunk: usize, channel: u16) -> Result<Option<SimTime>, ReadError> {
+        match self.content.chunks[chunk].channels.get(&channel) {
+            None => Ok(None),
+            Some(FirstTime::At(time)) => Ok(Some(*time)),
+            Some(FirstTime::Listed(offset)) => index::first_time(&mut self.source, *offset),
+        }
     }
 
     /// Calls `each` with every message of a channel of the run itself, in the order in which they

@@ -27,7 +27,7 @@ pub struct Player<R> {
     recording: Recording<R>,
     world: String,
     /// The chunks with frames.
-    track: Vec<usize>,
+    track: Vec<TrackChunk>,
     /// Index into the track.
     at: usize,
     /// Index of the frame of that chunk that is shown.
@@ -50,6 +50,15 @@ pub struct Player<R> {
     said: Option<Vec<RecordedMessage>>,
     /// True if what stands behind the last frame was said.
     has_said_end: bool,
+}
+
+/// A chunk with frames.
+#[derive(Clone, Copy, Debug)]
+struct TrackChunk {
+    /// Its number.
+    chunk: usize,
+    /// Simulated time of its first frame. Other messages in it may be of an earlier time.
+    start: SimTime,
 }
 
 /// Positions that the view was told last.
@@ -94,11 +103,8 @@ impl<R: Read + Seek> Player<R> {
     ///
     /// # Errors
     /// Fails if the recording cannot be read, or no frame is in it.
-    pub fn new(recording: Recording<R>) -> Result<Self, ReadError> {
-        let poses = recording.channel(Channel::Poses);
-        let chunks = recording.chunks().iter().enumerate();
-        let with_frames = chunks.filter(|(_, chunk)| poses.is_some_and(|id| chunk.has(id)));
-        let track: Vec<usize> = with_frames.map(|(number, _)| number).collect();
+    pub fn new(mut recording: Recording<R>) -> Result<Self, ReadError> {
+        let track = track(&mut recording)?;
         if track.is_empty() {
             return Err(ReadError::Content("no frame is in it".to_owned()));
         }
@@ -141,9 +147,8 @@ impl<R: Read + Seek> Player<R> {
     /// Returns where it is.
     pub fn position(&self) -> RecordingPlace {
         let chunks = self.recording.chunks();
-        let of_track = self.track.iter().map(|chunk| &chunks[*chunk]);
-        let start = of_track.clone().map(|chunk| chunk.start).min();
-        let end = of_track.map(|chunk| chunk.end).max();
+        let start = self.track.iter().map(|one| one.start).min();
+        let end = self.track.iter().map(|one| chunks[one.chunk].end).max();
         let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
         let now = self.loaded.frames[self.frame].time;
         let length = end.0.saturating_sub(start.0);
@@ -393,7 +398,7 @@ impl<R: Read + Seek> Player<R> {
     /// Goes to the first frame of a chunk of the track.
     fn load(&mut self, at: usize) -> Result<(), ReadError> {
         if self.at != at || self.loaded.frames.is_empty() {
-            let loaded = Loaded::read(&mut self.recording, self.track[at])?;
+            let loaded = Loaded::read(&mut self.recording, self.track[at].chunk)?;
             if loaded.frames.is_empty() {
                 let reason = "the index names frames that are not there".to_owned();
                 return Err(ReadError::Content(reason));
@@ -405,13 +410,12 @@ impl<R: Read + Seek> Player<R> {
         Ok(())
     }
 
-    /// Returns the time of the next frame, if there is one; at the end of a chunk, about it.
+    /// Returns the time of the next frame, if there is one.
     fn next_time(&self) -> Option<SimTime> {
         if let Some(next) = self.loaded.frames.get(self.frame + 1) {
             return Some(next.time);
         }
-        let next = self.track.get(self.at + 1)?;
-        Some(self.recording.chunks()[*next].start)
+        self.track.get(self.at + 1).map(|next| next.start)
     }
 
     /// Goes to the next frame, if there is one.
@@ -423,7 +427,7 @@ impl<R: Read + Seek> Player<R> {
             self.say(behind..here + 1);
         } else if self.at + 1 < self.track.len() {
             self.say(behind..self.loaded.messages.len());
-            self.say_chunks(self.track[self.at] + 1..self.track[self.at + 1])?;
+            self.say_chunks(self.track[self.at].chunk + 1..self.track[self.at + 1].chunk)?;
             self.load(self.at + 1)?;
             self.say(0..self.loaded.frames[0].index + 1);
         } else {
@@ -462,7 +466,7 @@ impl<R: Read + Seek> Player<R> {
         }
         let behind = self.loaded.frames[self.frame].index + 1;
         self.say(behind..self.loaded.messages.len());
-        self.say_chunks(self.track[self.at] + 1..self.recording.chunks().len())
+        self.say_chunks(self.track[self.at].chunk + 1..self.recording.chunks().len())
     }
 
     /// Goes to the frame before, if there is one.
@@ -481,18 +485,12 @@ impl<R: Read + Seek> Player<R> {
     /// Goes to the last frame that is not later than a time. Where time was set back in the run, in
     /// the last part in which there was such a time.
     fn seek(&mut self, time: SimTime) -> Result<(), ReadError> {
-        let chunks = self.recording.chunks();
-        let begins_before = |chunk: &usize| chunks[*chunk].start <= time;
+        let begins_before = |one: &TrackChunk| one.start <= time;
         let at = self.track.iter().rposition(begins_before).unwrap_or(0);
         self.load(at)?;
         let is_before = |frame: &FrameAt| frame.time <= time;
-        match self.loaded.frames.iter().rposition(is_before) {
-            Some(frame) => self.frame = frame,
-            // The chunk begins with something else; what is wanted is at the end of the one before.
-            None => {
-                self.backward()?;
-            }
-        }
+        let frame = self.loaded.frames.iter().rposition(is_before);
+        self.frame = frame.unwrap_or(0);
         Ok(())
     }
 
@@ -556,6 +554,20 @@ impl<R: Read + Seek> Player<R> {
             count,
         })))
     }
+}
+
+/// Returns the chunks of a recording that have frames.
+fn track<R: Read + Seek>(recording: &mut Recording<R>) -> Result<Vec<TrackChunk>, ReadError> {
+    let Some(poses) = recording.channel(Channel::Poses) else {
+        return Ok(Vec::new());
+    };
+    let mut track = Vec::new();
+    for chunk in 0..recording.chunks().len() {
+        if let Some(start) = recording.first_time(chunk, poses)? {
+            track.push(TrackChunk { chunk, start });
+        }
+    }
+    Ok(track)
 }
 
 /// Keeps the newest message of each topic alone.

@@ -13,7 +13,7 @@ use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot}
 use protocol::{Digest, Iteration, Publisher, SessionId, SimTime, TopicMessage};
 use recording::content::IterationDigest;
 use recording::{
-    Clock, FORMAT, LoadWord, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
+    Channel, Clock, FORMAT, LoadWord, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
 };
 
 use super::Player;
@@ -310,8 +310,8 @@ fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
 }
 
 /// Returns a recording of five frames, a flush between the third and the fourth, whose wheel is at
-/// the height of the frame's number, told a little late.
-fn recorded_wheel() -> Vec<u8> {
+/// the height of the frame's number, told a little late, and stands still after so many frames.
+fn recorded_wheel(moving: u64) -> Vec<u8> {
     let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
     for number in 0..5 {
         let at = Moment {
@@ -328,8 +328,7 @@ fn recorded_wheel() -> Vec<u8> {
         if number == 2 {
             writer.flush().unwrap();
         }
-        if number == 4 {
-            // It stands still at the end.
+        if number >= moving {
             continue;
         }
         let links = LinkOffsets {
@@ -346,7 +345,7 @@ fn recorded_wheel() -> Vec<u8> {
 
 #[test]
 fn links_are_where_they_were_last_also_across_chunks_and_after_jumps() {
-    let recording = Recording::open(Cursor::new(recorded_wheel())).unwrap();
+    let recording = Recording::open(Cursor::new(recorded_wheel(4))).unwrap();
     let mut player = Player::new(recording).unwrap();
     let height = |player: &mut TestPlayer| {
         let offsets = player.link_offsets().unwrap();
@@ -365,6 +364,30 @@ fn links_are_where_they_were_last_also_across_chunks_and_after_jumps() {
     assert_eq!(height(&mut player), Some(1.0));
     player.act(ReplayWish::End).unwrap();
     assert_eq!(height(&mut player), Some(3.0));
+}
+
+#[test]
+fn seeking_is_not_misled_by_a_chunk_that_begins_with_what_is_older_than_its_frames() {
+    let whole = recorded_wheel(1);
+    // Without its end it has no index.
+    let cut = whole[..whole.len() - 1].to_vec();
+    for bytes in [whole, cut] {
+        let mut recording = Recording::open(Cursor::new(bytes)).unwrap();
+        let starts: Vec<u64> = recording.chunks().iter().map(|one| one.start.0).collect();
+        assert_eq!(starts, [0, 0], "the wheel that stands still is told again");
+        let poses = recording.channel(Channel::Poses).unwrap();
+        let first = recording.first_time(1, poses).unwrap();
+        assert_eq!(first, Some(SimTime(3 * PERIOD_NS)));
+        let mut player = Player::new(recording).unwrap();
+        for (time_s, expected) in [(0.1, 1), (0.45, 4), (0.25, 2), (0.3, 3), (0.0, 0)] {
+            let found = act(&mut player, ReplayWish::Seek(time_s));
+            assert_eq!(found, expected, "{time_s}");
+        }
+        player.act(ReplayWish::Seek(0.2)).unwrap();
+        player.act(ReplayWish::Play).unwrap();
+        player.advance(Duration::from_millis(50)).unwrap();
+        assert_eq!(shown(&mut player), 2, "the next chunk is not due yet");
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The index at the end of a recording that was brought to its end.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
 use mcap::records::{Record, op};
 use protocol::SimTime;
 
 use super::records::{PREFIX_BYTES, read_record, text_of};
-use super::{Chunk, Content, ReadError, damaged};
+use super::{Chunk, Content, FirstTime, ReadError, damaged};
 
 /// The length of the last record \[bytes\].
 const FOOTER_BYTES: u64 = 20;
@@ -44,7 +45,7 @@ pub(super) fn read(source: &mut (impl Read + Seek), length: u64) -> Result<Conte
                 offset: index.chunk_start_offset,
                 start: SimTime(index.message_start_time),
                 end: SimTime(index.message_end_time),
-                channels: index.message_index_offsets.keys().copied().collect(),
+                channels: listed(&index.message_index_offsets),
             }),
             Record::AttachmentIndex(index) => {
                 content.attachments.insert(index.name, index.offset);
@@ -63,4 +64,27 @@ pub(super) fn read(source: &mut (impl Read + Seek), length: u64) -> Result<Conte
     }
     content.chunks.sort_by_key(|chunk| chunk.offset);
     Ok(content)
+}
+
+fn listed(offsets: &BTreeMap<u16, u64>) -> BTreeMap<u16, FirstTime> {
+    let offsets = offsets.iter();
+    offsets
+        .map(|(channel, offset)| (*channel, FirstTime::Listed(*offset)))
+        .collect()
+}
+
+/// Reads the earliest time of the list at a place; `None` if the list is empty.
+pub(super) fn first_time(
+    source: &mut (impl Read + Seek),
+    offset: u64,
+) -> Result<Option<SimTime>, ReadError> {
+    let (opcode, body) = read_record(source, offset)?;
+    let record = mcap::parse_record(opcode, &body);
+    match record.map_err(|error| damaged(offset, &text_of(&error)))? {
+        Record::MessageIndex(list) => {
+            let times = list.records.iter().map(|entry| entry.log_time);
+            Ok(times.min().map(SimTime))
+        }
+        _ => Err(damaged(offset, "the index names a list of times that is none")),
+    }
 }

@@ -1,13 +1,13 @@
 //! A recording without an index, read from its start to where it breaks off.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
 use mcap::records::{Record, op};
 use protocol::SimTime;
 
 use super::records::{PREFIX_BYTES, read_prefix, read_record, text_of, unpack};
-use super::{Chunk, Content, ReadError, damaged};
+use super::{Chunk, Content, FirstTime, ReadError, damaged};
 
 /// Reads the content of a file of this length.
 pub(super) fn read(source: &mut (impl Read + Seek), length: u64) -> Result<Content, ReadError> {
@@ -61,7 +61,7 @@ fn read_one(
 }
 
 fn read_chunk(body: &[u8], offset: u64, content: &mut Content) -> Result<(), ReadError> {
-    let mut seen = BTreeSet::new();
+    let mut firsts: BTreeMap<u16, u64> = BTreeMap::new();
     let mut bounds: Option<(u64, u64)> = None;
     let mut counted = Vec::new();
     unpack(body, offset, &mut |record| match record {
@@ -70,7 +70,8 @@ fn read_chunk(body: &[u8], offset: u64, content: &mut Content) -> Result<(), Rea
         }
         Record::Channel(channel) => content.add_channel(channel),
         Record::Message { header, .. } => {
-            seen.insert(header.channel_id);
+            let first = firsts.entry(header.channel_id).or_insert(u64::MAX);
+            *first = header.log_time.min(*first);
             counted.push(header.channel_id);
             let (start, end) = bounds.unwrap_or((header.log_time, header.log_time));
             bounds = Some((start.min(header.log_time), end.max(header.log_time)));
@@ -87,7 +88,10 @@ fn read_chunk(body: &[u8], offset: u64, content: &mut Content) -> Result<(), Rea
             offset,
             start: SimTime(start),
             end: SimTime(end),
-            channels: seen.into_iter().collect(),
+            channels: firsts
+                .into_iter()
+                .map(|(channel, time)| (channel, FirstTime::At(SimTime(time))))
+                .collect(),
         });
     }
     Ok(())

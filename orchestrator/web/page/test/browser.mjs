@@ -1,4 +1,5 @@
-// Starts a Chromium that renders in software and reaches nothing but this machine.
+// Starts a Chromium that renders in software, or on a GPU if it is asked to, and reaches nothing but
+// this machine.
 
 import { existsSync } from 'node:fs';
 import { load } from './modules.mjs';
@@ -13,7 +14,22 @@ export function findChromium() {
   return named ?? PLACES.find((place) => existsSync(place)) ?? null;
 }
 
-export async function launch() {
+/** Arguments by which pictures are computed by the processor, the same on every machine. */
+const SOFTWARE = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+/** Arguments by which a GPU computes them, also where there is no display. */
+const GPU = [
+  '--use-angle=vulkan',
+  '--enable-features=Vulkan',
+  '--disable-vulkan-surface',
+  '--disable-software-rasterizer',
+];
+
+/**
+ * Starts it.
+ *
+ * @param {{ gpu?: boolean, more?: string[] }} [options] `more` are arguments of Chromium
+ */
+export async function launch({ gpu = false, more = [] } = {}) {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('no Chromium is installed: apt-get install chromium');
   return puppeteer.launch({
@@ -21,8 +37,7 @@ export async function launch() {
     headless: true,
     args: [
       '--no-sandbox',
-      '--use-angle=swiftshader',
-      '--enable-unsafe-swiftshader',
+      ...(gpu ? GPU : SOFTWARE),
       '--ignore-gpu-blocklist',
       // The network is forbidden: no name resolves but that of this machine.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
@@ -33,6 +48,7 @@ export async function launch() {
       '--force-color-profile=srgb',
       '--disable-lcd-text',
       '--disable-dev-shm-usage',
+      ...more,
     ],
   });
 }

@@ -1,46 +1,82 @@
-// Counts frames per second with 50 and 1,000 performers, drawn without a GPU: `node frames.mjs`.
+// Counts frames per second with 50 and 1,000 performers: `node frames.mjs` without a GPU, and
+// `node frames.mjs --gpu` on one, by Vulkan, at the pace of a display and as fast as it can.
 //
-// One JSON line each. The world is generated and moves at 30 Hz, so more is never drawn.
+// One JSON line each. The world is generated, moves at 30 Hz and is drawn in between, too.
 
 import { launch, open } from './browser.mjs';
 import { StandIn } from './stand_in/server.mjs';
 import { crowd } from './stand_in/worlds.mjs';
 
+const gpu = process.argv.includes('--gpu');
 /** Time until frames are counted, and for which they are [ms]. */
-const TIMES_MS = { before: 4000, counted: 10_000 };
+const TIMES_MS = gpu ? { before: 2500, counted: 4000 } : { before: 4000, counted: 8000 };
+/** Windows in which they are [px]. */
+const SIZES = gpu
+  ? [
+      [1280, 800],
+      [1920, 1080],
+    ]
+  : [[1280, 800]];
+/** Arguments by which a browser draws as fast as it can. */
+const UNLIMITED = ['--disable-frame-rate-limit', '--disable-gpu-vsync'];
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const browser = await launch();
-for (const performers of [50, 1000]) {
+
+/** Counts the frames that are drawn, per second. */
+function count(counted) {
+  return new Promise((resolve) => {
+    // A frame is drawn where the number of the last one changes.
+    let frames = 0;
+    const begun = performance.now();
+    const watch = new MutationObserver(() => {
+      frames += 1;
+    });
+    watch.observe(document.documentElement, { attributeFilter: ['data-frame'] });
+    setTimeout(() => resolve(frames / ((performance.now() - begun) / 1000)), counted);
+  });
+}
+
+/** Returns the name of what draws. */
+function rendererOf() {
+  const context = document.createElement('canvas').getContext('webgl2');
+  const named = context?.getExtension('WEBGL_debug_renderer_info');
+  return named ? context.getParameter(named.UNMASKED_RENDERER_WEBGL) : 'unknown';
+}
+
+async function measure(browser, performers, [width, height], more) {
   const server = new StandIn(crowd(performers));
-  const { page } = await open(browser, `${await server.listen()}#panel=none`);
+  const address = `${await server.listen()}#panel=none`;
+  const { page, problems } = await open(browser, address, { width, height });
   await page.waitForFunction(() => document.querySelector('#veil').hidden);
   await wait(TIMES_MS.before);
-  const frames = await page.evaluate(
-    (counted) =>
-      new Promise((resolve) => {
-        // A frame is drawn where the picture's time stamp of the last one changes.
-        let count = 0;
-        const begun = performance.now();
-        const watch = new MutationObserver(() => {
-          count += 1;
-        });
-        watch.observe(document.documentElement, { attributeFilter: ['data-frame'] });
-        setTimeout(() => resolve(count / ((performance.now() - begun) / 1000)), counted);
-      }),
-    TIMES_MS.counted,
-  );
-  const script = await page.$eval('.frames', (figures) => Number(figures.dataset.costMs));
+  const frames = await page.evaluate(count, TIMES_MS.counted);
+  const rounded = (value) => Math.round(value * 10) / 10;
+  const figures = await page.$eval('.frames', ({ dataset, textContent }) => ({
+    cost: Number(dataset.costMs),
+    said: textContent,
+  }));
+  const canvas = await page.$eval('#canvas', (one) => [one.width, one.height]);
   console.log(
     JSON.stringify({
       performers,
-      frames_per_s: Math.round(frames * 10) / 10,
-      script_ms_per_frame: Math.round(script * 10) / 10,
-      width: 1280,
-      height: 752,
+      frames_per_s: rounded(frames),
+      script_ms_per_frame: rounded(figures.cost),
+      page_says: figures.said,
+      pixels: canvas,
+      renderer: await page.evaluate(rendererOf),
+      ...more,
+      ...(problems.length > 0 ? { problems } : {}),
     }),
   );
   await page.close();
   await server.close();
 }
-await browser.close();
+
+for (const limited of gpu ? [true, false] : [true]) {
+  const browser = await launch({ gpu, more: limited ? [] : UNLIMITED });
+  for (const size of SIZES) {
+    for (const performers of [50, 1000])
+      await measure(browser, performers, size, { at_pace_of_display: limited });
+  }
+  await browser.close();
+}
