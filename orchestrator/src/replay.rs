@@ -4,12 +4,15 @@
 //! nothing else is to be done, what happened before the place that is shown. Nothing here knows a
 //! clock or a thread: time comes in as durations.
 
+mod drawn;
 mod links;
 mod loaded;
+mod models;
 mod player;
 mod stats;
 mod survey;
 
+pub use drawn::RecordedScene;
 pub use player::{Player, RecordedMessage};
 
 #[cfg(test)]

@@ -228,7 +228,14 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
     let turned = serde_json::json!({ "iteration": 500, "command": { "set-joint": {
         "joint": "arm::hinge", "axis": 0, "position": 3.1, "velocity": null,
     } } });
-    write(&commands, &format!("{turned}\n"));
+    let comes = serde_json::json!({ "iteration": 300, "command": { "spawn": {
+        "sdf": SPAWNED, "name": null, "allow_renaming": false, "pose": [0, 4, 0, 0, 0, 0, 1],
+        "relative_to": null, "world": null,
+    } } });
+    let leaves = serde_json::json!({ "iteration": 700, "command": {
+        "remove": { "model": "ball" },
+    } });
+    write(&commands, &format!("{comes}\n{turned}\n{leaves}\n"));
     let file = scratch.path("arm.mcap");
     let mut command = scratch.phalanx();
     command.args(["run", "--headless", "--secondaries=1", "--iterations=1000"]);
@@ -241,7 +248,7 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
     assert!(ended.status.success(), "{said}");
 
     let file = file.to_str().expect("a plain path");
-    let tip = |options: &[&str]| {
+    let taken = |options: &[&str]| {
         let mut command = scratch.phalanx();
         command.args(["show", file, "picture", "--width=160", "--height=120"]);
         let output = command.args(VIEW).args(options).output();
@@ -249,11 +256,15 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{said}");
         let image = ImageFile::new(output.stdout).expect("it is a PNG file");
-        let image = image.decode().expect("it is whole");
-        middle(&image, BLUE).expect("the tip is seen").0
+        image.decode().expect("it is whole")
     };
-    let (before, after) = (tip(&["--at", "0.4"]), tip(&[]));
+    let tip = |image: &Image| middle(image, BLUE).expect("the tip is seen").0;
+    let pictures = ["0.2", "0.4", "0.9"].map(|time| taken(&["--at", time]));
+    let (before, after) = (tip(&pictures[1]), tip(&pictures[2]));
     assert!(before < 70.0 && after > 90.0, "{before} {after}");
+    // A ball comes at 0.3 s and leaves at 0.7 s.
+    let balls = pictures.map(|image| middle(&image, RED).is_some());
+    assert_eq!(balls, [false, true, false]);
 
     let folder = scratch.path("frames");
     let folder = folder.to_str().expect("a plain path");

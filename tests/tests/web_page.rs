@@ -2,6 +2,7 @@
 //! tells, controls a run, and outlives runs and servers. Real runs are shown by a real Chromium
 //! that reaches no network; where there is none, these tests say so and pass.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -225,7 +226,23 @@ fn figures_are_those_of_show() {
     browser.wait(&format!(
         "JSON.stringify({rows}) === JSON.stringify({wanted})"
     ));
+    hosts_are_those_of_show(&mut browser, &served);
     assert_quiet(&mut browser);
+}
+
+/// Checks that the panel of the run has the hosts of secondaries, each with its load.
+fn hosts_are_those_of_show(browser: &mut Browser, served: &Served) {
+    let peers = served.show("peers");
+    let secondaries = list(&peers).iter().filter(|one| one["role"] == "secondary");
+    let hosts: BTreeSet<&str> = secondaries.filter_map(|one| one["host"].as_str()).collect();
+    assert_ne!(hosts.len(), 0, "{peers}");
+    let cards = "[...document.querySelectorAll('[data-host]')]\
+        .filter((card) => / of \\d+ core/.test(card.querySelector('header').textContent))\
+        .map((card) => card.dataset.host)";
+    let wanted = json!(hosts);
+    browser.wait(&format!(
+        "JSON.stringify({cards}) === JSON.stringify({wanted})"
+    ));
 }
 
 /// Returns the rows of a panel, which are the value itself or its only list.

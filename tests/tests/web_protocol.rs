@@ -676,6 +676,75 @@ fn wheels_turn_in_a_recording() {
     assert!((turns[0] - turns[1]).abs() > 0.05, "it turns: {turns:?}");
 }
 
+#[test]
+fn models_come_and_leave_in_a_recording_whichever_way_it_is_sought() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let crate_text = "<sdf version='1.11'><model name='crate'><pose>0 0 3 0 0 0</pose>\
+        <link name='l'><collision name='c'><geometry><box><size>0.2 0.2 0.2</size></box>\
+        </geometry></collision></link></model></sdf>";
+    let spawn = json!({
+        "sdf": crate_text, "name": null, "allow_renaming": false, "pose": null,
+        "relative_to": null, "world": null,
+    });
+    let lines = [
+        json!({ "iteration": 300, "command": { "spawn": spawn } }),
+        json!({ "iteration": 600, "command": { "remove": { "model": "barrel" } } }),
+        json!({ "iteration": 900, "command": { "remove": { "model": "crate" } } }),
+    ];
+    let commands = scratch.path("commands.jsonl");
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    std::fs::write(&commands, text).expect("a file of commands");
+    let file = scratch.path("changing.mcap");
+    let mut command = scratch.phalanx();
+    command.args(["run", "worlds/ramp.sdf", "--headless", "--iterations=1200"]);
+    command.args(["--real-time-factor=0", "--secondaries=1", "--commands"]);
+    command.arg(&commands).arg("--record").arg(&file);
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    let server = Server::start(&scratch, "web", &[file.to_str().expect("a plain path")]);
+    peer.connect(&server);
+    for topic in ["/phalanx/scene", "/phalanx/run", "/phalanx/poses"] {
+        peer.subscribe(topic);
+    }
+    let link_of = |scene: &Value, name: &str| {
+        let mut models = list(&scene["worlds"][0]["models"]).iter();
+        let model = models.find(|model| model["name"] == name)?;
+        Some(link_id(&list(&model["links"])[0]))
+    };
+    // Is the crate there, and is the barrel?
+    for (time, expected) in [
+        (0.5, (true, true)),
+        (0.1, (false, true)),
+        (1.1, (false, false)),
+        (0.7, (true, false)),
+        (0.2, (false, true)),
+        (0.8, (true, false)),
+    ] {
+        let sought = peer.call("/phalanx/seek", &json!({ "sim_time_s": time }));
+        assert_eq!(sought["ok"], true, "{sought}");
+        let scene = peer.wait("/phalanx/scene", |scene| {
+            let found = ["crate", "barrel"].map(|name| link_of(scene, name).is_some());
+            (found[0], found[1]) == expected
+        });
+        let Some(link) = link_of(&scene, "crate") else {
+            continue;
+        };
+        // It falls from where it came.
+        let poses = peer.wait("/phalanx/poses", |poses| {
+            let links = list(&poses["links"]);
+            links.iter().any(|pose| link_id_of_pose(pose) == link)
+        });
+        let links = list(&poses["links"]);
+        let pose = links.iter().find(|pose| link_id_of_pose(pose) == link);
+        let z = number(&pose.expect("it is there")["position"][2]);
+        assert!(z < 3.0, "{time} {z}");
+    }
+}
+
 fn list(value: &Value) -> &Vec<Value> {
     value.as_array().expect("the protocol has a list here")
 }

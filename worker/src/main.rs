@@ -348,11 +348,13 @@ fn drive<L: Link>(
     if role == Role::Standalone {
         driver.compute_here();
     }
+    let mut recordings = parts.recordings;
     if let Some(journal) = parts.journal {
+        recordings.resume(&journal.driver);
         let kept = driver.keep_journal(journal, parts.topics);
         kept.context("cannot start to write the journal")?;
     }
-    driver.keep_recordings(parts.recordings);
+    driver.keep_recordings(recordings);
     driver.keep_reports(parts.divergences, parts.last_events);
     if let Some(tracer) = parts.trace {
         driver.keep_trace(tracer);

@@ -17,6 +17,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use lockstep::{Primary, StepReport};
+use protocol::action::{ModelChange as StepChange, Spawn};
 use protocol::link_offsets::{self, next_frame};
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
@@ -24,12 +25,14 @@ use protocol::report::{PeerReport, Stats};
 use protocol::{Iteration, ScheduledCommand, SimTime, TopicMessage};
 use recording::content::Figures;
 use recording::{
-    Clock, LibraryFile, Moment, RecordingWriter, RosWriter, RunDescription, WorldContent,
+    Clock, LibraryFile, ModelChange, ModelChanges, Moment, RecordingWriter, RosWriter,
+    RunDescription, WorldContent,
 };
 use ros2::{Mapping, Rules};
 use run::RecordFormat;
 
 use crate::clock::wall_clock_us;
+use crate::journaling::DriverState;
 use crate::report::{self, Reporter};
 use crate::run_sink::RunView;
 use crate::states_file::{StatesFile, changes_models};
@@ -72,6 +75,8 @@ pub struct Recorder {
     wants_levels: bool,
     wants_world: bool,
     levels_at: Option<Instant>,
+    /// Models that came and left with steps that are not done yet.
+    models: ModelChanges,
 }
 
 /// Hands over to the recorder's thread, from any thread.
@@ -115,12 +120,22 @@ impl Recorder {
             wants_levels: true,
             wants_world: true,
             levels_at: None,
+            models: ModelChanges::default(),
         })
     }
 
     /// Returns a handle for other threads.
     pub fn feed(&self) -> RecorderFeed {
         self.feed.clone()
+    }
+
+    /// Takes note of the models of a run that is resumed, which its worlds do not have.
+    pub fn resume(&mut self, state: &DriverState) {
+        let gone = state.gone.iter();
+        let gone = gone.map(|model| ModelChange::Leaves { model: *model });
+        self.models.changes.extend(gone);
+        let spawned = state.spawned.iter().map(|spawn| comes(spawn));
+        self.models.changes.extend(spawned);
     }
 
     /// Takes note of a step that is published.
@@ -131,6 +146,7 @@ impl Recorder {
         if changes_models(step) {
             self.wants_world = true;
             self.wants_levels = true;
+            self.note_models(step);
         }
         self.wants_frame |= step.reset || !step.actions.is_empty();
     }
@@ -139,6 +155,10 @@ impl Recorder {
     pub fn on_step_done(&mut self, report: &StepReport, run: &RunView<'_>) {
         let primary = run.primary;
         let time = primary.sim_time();
+        if !self.models.is_empty() {
+            let models = std::mem::take(&mut self.models);
+            self.feed.give(Entry::Models(Box::new(models)), time);
+        }
         if std::mem::take(&mut self.wants_world) {
             self.give_world(primary, run.reporter, time);
         }
@@ -204,6 +224,23 @@ impl Recorder {
         };
         self.feed.0.end();
         thread.join().unwrap_or(Err(RecordError::Panicked))
+    }
+
+    fn note_models(&mut self, step: &Step) {
+        if step.reset {
+            self.models = ModelChanges {
+                anew: true,
+                changes: Vec::new(),
+            };
+        }
+        for stamped in &step.actions {
+            let change = match stamped.action.model_change() {
+                StepChange::Comes(spawn) => comes(spawn),
+                StepChange::Leaves(model) => ModelChange::Leaves { model },
+                StepChange::None => continue,
+            };
+            self.models.changes.push(change);
+        }
     }
 
     fn give_world(&self, primary: &Primary, reporter: &Reporter, time: SimTime) {
@@ -290,6 +327,13 @@ impl RecorderFeed {
             wall_ns: wall_clock_us().saturating_mul(1000),
         };
         self.0.push(entry, at);
+    }
+}
+
+fn comes(spawn: &Spawn) -> ModelChange {
+    ModelChange::Comes {
+        model: spawn.model,
+        parcel: spawn.parcel.clone(),
     }
 }
 

@@ -13,6 +13,7 @@ use recording::RunDescription;
 use run::RunSpec;
 use sdf::{SearchPaths, World};
 
+use crate::journaling::DriverState;
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
 use crate::recording_file::{self, ExpectedDigests, RecordedRun};
 use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
@@ -75,6 +76,13 @@ impl Recordings {
             recorder: own,
             expected,
         })
+    }
+
+    /// Goes on with the models of a run that is resumed.
+    pub fn resume(&mut self, state: &DriverState) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.resume(state);
+        }
     }
 
     /// Tells whether a recording is written.

@@ -23,6 +23,8 @@ pub enum Channel {
     States,
     /// Levels and static models, and the topics that there are.
     World,
+    /// Models that came and left after the start, as they are.
+    Models,
     /// The same as bodies that viewers draw.
     Scene,
     /// Messages of topics for which there is no channel any more.
@@ -42,7 +44,7 @@ pub const STATES_ENCODING: &str = "phalanx.states";
 
 impl Channel {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Poses,
         Self::Links,
         Self::Clock,
@@ -53,6 +55,7 @@ impl Channel {
         Self::Commands,
         Self::States,
         Self::World,
+        Self::Models,
         Self::Scene,
         Self::Overflow,
     ];
@@ -70,6 +73,7 @@ impl Channel {
             Self::Commands => "/phalanx/commands",
             Self::States => "/phalanx/states",
             Self::World => "/phalanx/world",
+            Self::Models => "/phalanx/models",
             Self::Scene => "/phalanx/scene",
             Self::Overflow => "/phalanx/other_topics",
         }
@@ -87,6 +91,7 @@ impl Channel {
             Self::Commands => "phalanx.ScheduledCommand",
             Self::States => "",
             Self::World => "phalanx.World",
+            Self::Models => "phalanx.ModelChanges",
             Self::Scene => "foxglove.SceneUpdate",
             Self::Overflow => "phalanx.TopicMessage",
         }

@@ -5,7 +5,7 @@ use protocol::report::{
     EventCounts, Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PerformerReport,
     Stats, TopicReport,
 };
-use protocol::{Digest, Iteration, LinkPose, PeerName, SimTime};
+use protocol::{Digest, Iteration, LinkPose, ModelId, PeerName, SimTime};
 use serde::{Deserialize, Serialize};
 
 /// The frame of reference that everything is in.
@@ -138,6 +138,66 @@ impl LinkPlaced {
     pub fn pose(&self) -> LinkPose {
         let (Vector { x, y, z }, turn) = (self.translation, self.rotation);
         [x, y, z, turn.x, turn.y, turn.z, turn.w]
+    }
+}
+
+/// Models that came and left in a step, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelChanges {
+    /// True if all was set back to the start before.
+    pub anew: bool,
+    /// The changes.
+    pub changes: Vec<ModelChange>,
+}
+
+/// A change to which models there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelChange {
+    /// A model comes.
+    Comes {
+        /// Its number.
+        model: ModelId,
+        /// The model with its data, in the encoding of [`sdf::ModelParcel`].
+        #[serde(with = "base64_text")]
+        parcel: Vec<u8>,
+    },
+    /// A model leaves.
+    Leaves {
+        /// Its number.
+        model: ModelId,
+    },
+}
+
+impl ModelChanges {
+    /// Tells whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        !self.anew && self.changes.is_empty()
+    }
+
+    /// Returns its size in memory, about \[bytes\].
+    pub fn size(&self) -> usize {
+        let sizes = self.changes.iter().map(|change| match change {
+            ModelChange::Comes { parcel, .. } => parcel.len(),
+            ModelChange::Leaves { .. } => 0,
+        });
+        sizes.sum()
+    }
+}
+
+/// Bytes as text.
+mod base64_text {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        STANDARD.decode(text).map_err(D::Error::custom)
     }
 }
 

@@ -18,9 +18,11 @@ mod schemas;
 pub mod writer;
 
 pub use channel::Channel;
-pub use content::{Affinity, Clock, Frame, LinkTransforms, Placed, WorldContent};
+pub use content::{
+    Affinity, Clock, Frame, LinkTransforms, ModelChange, ModelChanges, Placed, WorldContent,
+};
 pub use description::{FORMAT, LoadWord, RunDescription};
-pub use library::{LibraryFile, LibraryKey};
+pub use library::{LibraryFile, LibraryKey, RecordedFiles};
 pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};
 pub use ros::RosWriter;
 pub use writer::{Moment, RecordingWriter, WriteError};

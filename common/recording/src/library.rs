@@ -1,8 +1,11 @@
 //! [`LibraryFile`]: a file that a spawned model refers to, so that it can be spawned anew where
-//! that file is not.
+//! that file is not. [`RecordedFiles`] finds those of a recording.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
+use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
 use serde::{Deserialize, Serialize};
 
 use crate::reader::{ReadError, Recording};
@@ -38,6 +41,61 @@ struct Name {
     #[serde(flatten)]
     key: LibraryKey,
     file: String,
+}
+
+/// Finds files in a recording; clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedFiles(Arc<BTreeMap<LibraryKey, (String, Vec<u8>)>>);
+
+impl RecordedFiles {
+    /// Takes the files of a recording.
+    pub fn new(files: Vec<LibraryFile>) -> Self {
+        let entry = |file: LibraryFile| (file.key, (file.file, file.bytes));
+        Self(Arc::new(files.into_iter().map(entry).collect()))
+    }
+
+    fn find(
+        &self,
+        uri: &str,
+        from_file: &str,
+        is_data: bool,
+    ) -> Result<(&str, &[u8]), ResolveError> {
+        let key = LibraryKey::new(uri, from_file, is_data);
+        let (file, bytes) = self.0.get(&key).ok_or_else(|| {
+            ResolveError::NotFound("there is no such file in the recording".to_owned())
+        })?;
+        Ok((file, bytes))
+    }
+}
+
+impl Resolver for RecordedFiles {
+    fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
+        let (file, bytes) = self.find(uri, from_file, false)?;
+        Ok(ResolvedFile {
+            text: String::from_utf8_lossy(bytes).into_owned(),
+            file: file.to_owned(),
+        })
+    }
+
+    fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
+        let (file, bytes) = self.find(uri, from_file, true)?;
+        Ok(ResolvedData {
+            bytes: bytes.to_vec(),
+            file: file.to_owned(),
+            identity: file.to_owned(),
+        })
+    }
+}
+
+impl LibraryKey {
+    /// Makes the key of a URI in a file.
+    pub fn new(uri: &str, from_file: &str, is_data: bool) -> Self {
+        Self {
+            uri: uri.to_owned(),
+            from_file: from_file.to_owned(),
+            is_data,
+        }
+    }
 }
 
 impl LibraryFile {

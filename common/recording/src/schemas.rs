@@ -40,6 +40,9 @@ pub(crate) fn schema(channel: Channel) -> Option<Value> {
             "levels": list(&open_object()), "statics": list(&open_object()),
             "performers": list(&open_object()), "topics": list(&open_object()),
         })),
+        Channel::Models => object(&json!({
+            "anew": boolean(), "changes": list(&open_object()),
+        })),
         Channel::Scene => foxglove::scene_update(),
         Channel::Overflow => object(&json!({
             "topic": string(), "kind": string(), "message": open_object(),

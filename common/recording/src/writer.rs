@@ -18,7 +18,8 @@ use serde_json::json;
 
 use crate::channel::{Channel, JSON, JSON_SCHEMA, PUBLISHER_KEY, RUN_PUBLISHER};
 use crate::content::{
-    Affinity, Clock, Figures, Frame, IterationDigest, LinkTransforms, LogMessage, WorldContent,
+    Affinity, Clock, Figures, Frame, IterationDigest, LinkTransforms, LogMessage, ModelChanges,
+    WorldContent,
 };
 use crate::description::{METADATA, RunDescription, SETTINGS_ATTACHMENT, WORLDS_ATTACHMENT};
 use crate::library::LibraryFile;
@@ -137,6 +138,14 @@ impl<W: Write + Seek> RecordingWriter<W> {
         self.own(Channel::World, world, at)?;
         let scene = scene::scene(&world.layout, at.sim_time);
         self.own(Channel::Scene, &scene, at)
+    }
+
+    /// Writes which models came and left.
+    ///
+    /// # Errors
+    /// Fails if it cannot be written.
+    pub fn models(&mut self, changes: &ModelChanges, at: Moment) -> Result<(), WriteError> {
+        self.own(Channel::Models, changes, at)
     }
 
     /// Writes where everyone is, and who hosts what if that has changed; where a chunk begins also

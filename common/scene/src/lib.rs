@@ -7,6 +7,7 @@
 
 mod assets;
 mod build;
+mod changing;
 mod files;
 mod geometry;
 mod light;
@@ -15,6 +16,7 @@ mod scene;
 mod script;
 
 pub use assets::{Asset, AssetId, Assets, AssetsError, MediaType, ParseAssetIdError};
+pub use changing::ChangingScene;
 pub use geometry::Geometry;
 pub use light::{Attenuation, Light, LightKind, Spot};
 pub use material::Material;

@@ -11,10 +11,11 @@ use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
 use protocol::report::Snapshot;
 use protocol::{LinkPose, SimTime};
 use recording::content::Figures;
-use recording::{Channel, ChannelInfo, Message, ReadError, Recording};
+use recording::{Channel, ChannelInfo, Message, ModelChanges, ReadError, Recording};
 
 use super::links::{LinkChannels, LinkTable};
 use super::loaded::{FrameAt, Loaded, parse};
+use super::models::ModelTable;
 use super::stats;
 use super::survey::{MessagePosition, Survey};
 
@@ -34,6 +35,7 @@ pub struct Player<R> {
     frame: usize,
     loaded: Loaded,
     links: LinkTable,
+    models: ModelTable,
     survey: Survey,
     has_more: bool,
     speed: f64,
@@ -116,6 +118,7 @@ impl<R: Read + Seek> Player<R> {
             frame: 0,
             loaded: Loaded::default(),
             links: LinkTable::default(),
+            models: ModelTable::default(),
             survey: Survey::default(),
             has_more: true,
             speed: 1.0,
@@ -336,6 +339,16 @@ impl<R: Read + Seek> Player<R> {
         self.links.go_to(&self.loaded, self.frame, channels)?;
         let has_changed = self.links.take_changed();
         Ok(has_changed.then(|| self.links.poses()))
+    }
+
+    /// Returns which models came and left up to the current place, in this order, each step with
+    /// the place where it is told.
+    ///
+    /// # Errors
+    /// Fails if the recording cannot be read.
+    pub fn model_changes(&mut self) -> Result<&[(MessagePosition, ModelChanges)], ReadError> {
+        let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        self.models.up_to(&mut self.recording, position)
     }
 
     /// Returns the figures at the current place, as a primary would tell them.

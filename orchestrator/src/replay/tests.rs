@@ -10,13 +10,15 @@ use protocol::link_offsets::LinkOffsets;
 use protocol::peer::Build;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot};
-use protocol::{Digest, Iteration, Publisher, SessionId, SimTime, TopicMessage};
+use protocol::{Digest, Iteration, ModelId, Publisher, SessionId, SimTime, TopicMessage};
 use recording::content::IterationDigest;
 use recording::{
-    Channel, Clock, FORMAT, LoadWord, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
+    Channel, Clock, FORMAT, LoadWord, ModelChange, ModelChanges, Moment, Recording,
+    RecordingWriter, RunDescription, WorldContent,
 };
+use sdf::NoFiles;
 
-use super::Player;
+use super::{Player, RecordedScene};
 
 const FRAMES: u64 = 10;
 const PERIOD_NS: u64 = 100_000_000;
@@ -387,6 +389,83 @@ fn seeking_is_not_misled_by_a_chunk_that_begins_with_what_is_older_than_its_fram
         player.act(ReplayWish::Play).unwrap();
         player.advance(Duration::from_millis(50)).unwrap();
         assert_eq!(shown(&mut player), 2, "the next chunk is not due yet");
+    }
+}
+
+/// Returns a recording of six frames, in two chunks, in which `a` and then `b` come at the second
+/// and fourth frame, and all is set back at the fifth, when `c` comes.
+fn recorded_models() -> Vec<u8> {
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
+    let comes = |name: &str, model| {
+        let text =
+            format!("<sdf version='1.11'><model name='{name}'><link name='l'/></model></sdf>");
+        let parcel = sdf::read_model(&text, "m.sdf", &NoFiles).unwrap().parcel;
+        ModelChange::Comes {
+            model: ModelId { world: 0, model },
+            parcel: parcel.encode(),
+        }
+    };
+    for (number, time) in [0, 1, 2, 3, 0, 1].into_iter().enumerate() {
+        let at = Moment {
+            sim_time: SimTime(time * PERIOD_NS),
+            wall_ns: 0,
+        };
+        let (anew, changes) = match number {
+            1 => (false, vec![comes("a", 1)]),
+            3 => {
+                let model = ModelId { world: 0, model: 0 };
+                (false, vec![ModelChange::Leaves { model }, comes("b", 2)])
+            }
+            4 => (true, vec![comes("c", 1)]),
+            _ => (false, Vec::new()),
+        };
+        let changes = ModelChanges { anew, changes };
+        if !changes.is_empty() {
+            writer.models(&changes, at).unwrap();
+        }
+        let clock = Clock {
+            iteration: Iteration(number as u64),
+            sim_time_ns: at.sim_time,
+            paused: false,
+            events: EventCounts::default(),
+        };
+        writer.frame(clock, &[], None, at).unwrap();
+        if number == 2 {
+            writer.flush().unwrap();
+        }
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_scene_has_the_models_of_its_place_whichever_way_it_is_reached() {
+    let text = "<sdf version='1.11'><world name='w'><model name='m'><link name='l'/></model>\
+                </world></sdf>";
+    let worlds = sdf::read_worlds(text, "w.sdf", &NoFiles).unwrap().worlds;
+    let recording = Recording::open(Cursor::new(recorded_models())).unwrap();
+    let mut player = Player::new(recording).unwrap();
+    let mut scene = RecordedScene::new(&worlds, Vec::new());
+    let mut names = |player: &mut TestPlayer| {
+        let is_other = scene.go_to(player).unwrap();
+        let models = &scene.scene().scene().worlds[0].models;
+        let names: Vec<&str> = models.iter().map(|model| &*model.name).collect();
+        (is_other, names.join(" "))
+    };
+    let expected = [
+        (1, (true, "m a")),
+        (1, (false, "m a")),
+        (1, (true, "a b")),
+        (1, (true, "m c")),
+        (1, (false, "m c")),
+        (-2, (true, "a b")),
+        (-3, (true, "m")),
+        (5, (true, "m c")),
+        (-4, (true, "m a")),
+    ];
+    assert_eq!(names(&mut player), (false, "m".to_owned()));
+    for (count, (is_other, found)) in expected {
+        player.act(ReplayWish::Step(count)).unwrap();
+        assert_eq!(names(&mut player), (is_other, found.to_owned()), "{count}");
     }
 }
 

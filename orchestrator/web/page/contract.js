@@ -121,7 +121,19 @@
  * @property {number} [cpu]
  * @property {number} [memory_bytes]
  * @property {string[] | number} [performers]
+ * @property {string} [host] the machine that it runs on
+ * @property {HostLoad | null} [host_load]
  */
+
+/**
+ * @typedef {object} HostLoad
+ * @property {number} load_average processes that run or wait for a core
+ * @property {number} cores
+ * @property {number} memory_bytes
+ * @property {number} available_bytes memory that programs can have without swapping
+ */
+
+/** @typedef {{ host: string, secondaries: string[], load: HostLoad | null }} HostFigures */
 
 /**
  * @typedef {object} LevelFigures
@@ -239,6 +251,25 @@ export function readScene(raw) {
  */
 export function countOf(value) {
   return Array.isArray(value) ? value.length : (value ?? 0);
+}
+
+/**
+ * Returns the hosts of secondaries by name, each with its load as it was heard last.
+ *
+ * @param {Secondary[]} secondaries
+ * @returns {HostFigures[]}
+ */
+export function byHost(secondaries) {
+  /** @type {Map<string, HostFigures>} */
+  const hosts = new Map();
+  for (const { name, host, host_load: load } of secondaries) {
+    if (!host) continue;
+    const one = hosts.get(host) ?? { host, secondaries: [], load: null };
+    one.secondaries.push(name);
+    one.load = load ?? one.load;
+    hosts.set(host, one);
+  }
+  return [...hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1));
 }
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The panel of the run: who holds the step, secondaries, levels and events.
+ * The panel of the run: who holds the step, secondaries, hosts, levels and events.
  *
  * @module run_panel
  */
@@ -9,6 +9,7 @@ import { countOf } from './contract.js';
 import { categoryColour, css } from './colours.js';
 import { byId, element, setText } from './dom.js';
 import { bytes, micros, whole } from './format.js';
+import { HostsPanel } from './hosts_panel.js';
 
 /** Events that are shown. */
 const EVENTS_SHOWN = 60;
@@ -24,6 +25,7 @@ export class RunPanel {
   #view = byId('view-run');
   #holder = element('p', { class: 'holder', 'data-figure': 'holder' });
   #secondaries = element('div', { class: 'secondaries' });
+  #hosts = new HostsPanel();
   #levels = element('tbody');
   #events = element('ol', { class: 'events' });
   #problems = element('details', { class: 'problems', hidden: true });
@@ -54,6 +56,7 @@ export class RunPanel {
       heading('Secondaries'),
       this.#secondaries,
       key,
+      this.#hosts.root,
       heading('Levels'),
       element('table', { class: 'levels' }, element('thead', {}, head), this.#levels),
       heading('Events'),
@@ -77,6 +80,7 @@ export class RunPanel {
     );
     this.#holder.classList.toggle('is-held', holder !== null);
     this.#showSecondaries(run);
+    this.#hosts.setRun(run);
     this.#showLevels(run, levelIndex);
     this.#showEvents();
   }

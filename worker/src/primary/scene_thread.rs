@@ -1,6 +1,5 @@
 //! [`SceneThread`]: the thread that makes scenes, which no step waits for.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,7 +9,7 @@ use lockstep::{Library, PrimaryInput};
 use protocol::primary_to_client::Reply;
 use protocol::report::ScenePart;
 use protocol::{Digest, FailureCode, ModelId, RequestId, RoutingId};
-use scene::{AssetId, Assets, Scene};
+use scene::{AssetId, ChangingScene, Scene};
 use sdf::{ModelParcel, SearchPaths};
 
 use crate::secondary::InputSender;
@@ -146,10 +145,7 @@ struct Keeper {
 
 /// A scene that is made.
 struct Made {
-    scene: Scene,
-    assets: Assets,
-    /// The numbers that models have in the scene.
-    numbers: BTreeMap<ModelId, u32>,
+    scene: ChangingScene,
     /// The scene as JSON.
     text: Arc<[u8]>,
 }
@@ -176,7 +172,7 @@ impl Keeper {
             None => part(Digest::of_bytes(&made.text), &made.text, ask.offset),
             Some(name) => {
                 let id = name.parse::<AssetId>().ok();
-                match id.and_then(|id| made.assets.get(&id)) {
+                match id.and_then(|id| made.scene.assets().get(&id)) {
                     Some(asset) => part(asset.id.digest, &asset.bytes, ask.offset),
                     None => Reply::Failed {
                         code: FailureCode::NotFound,
@@ -198,18 +194,17 @@ impl Keeper {
         }
         for change in std::mem::take(&mut self.changes) {
             match change {
-                Change::Comes(id, parcel) => made.add(id, &parcel, &self.library),
-                Change::Leaves(id) => {
-                    if let Some(number) = made.numbers.remove(&id) {
-                        made.scene.remove_model(number);
+                Change::Comes(id, parcel) => {
+                    if let Ok(parcel) = ModelParcel::decode(&parcel) {
+                        made.scene.add(id, parcel, &*self.library.another());
                     }
                 }
+                Change::Leaves(id) => made.scene.remove(id),
                 Change::Anew => {}
             }
         }
-        let named = made.scene.assets();
-        made.assets.retain(|id| named.contains(id));
-        made.text = text_of(&made.scene);
+        made.scene.drop_unused();
+        made.text = text_of(made.scene.scene());
     }
 }
 
@@ -217,36 +212,11 @@ impl Made {
     /// Makes the scene of worlds as they were at the start.
     fn of_worlds(encoded: &[u8]) -> Option<Self> {
         let worlds = sdf::decode_worlds(encoded).ok()?;
-        let mut assets = Assets::default();
-        let scene = Scene::from_worlds(&worlds, &SearchPaths::from_environment(), &mut assets);
-        let mut numbers = BTreeMap::new();
-        for ((own, drawn), world) in worlds.iter().zip(&scene.worlds).zip(0..) {
-            let places = own.models.iter().zip(0..);
-            let places = places.filter(|(model, _)| !model.is_vacant());
-            for ((_, model), drawn) in places.zip(&drawn.models) {
-                numbers.insert(ModelId { world, model }, drawn.id);
-            }
-        }
+        let scene = ChangingScene::of_worlds(&worlds, &SearchPaths::from_environment());
         Some(Self {
-            text: text_of(&scene),
+            text: text_of(scene.scene()),
             scene,
-            assets,
-            numbers,
         })
-    }
-
-    fn add(&mut self, id: ModelId, parcel: &[u8], library: &Arc<dyn Library>) {
-        let Ok(parcel) = ModelParcel::decode(parcel) else {
-            return;
-        };
-        let world = id.world as usize;
-        let files = library.another();
-        let number = self
-            .scene
-            .add_model(world, parcel, &*files, &mut self.assets);
-        if let Some(number) = number {
-            self.numbers.insert(id, number);
-        }
     }
 }
 

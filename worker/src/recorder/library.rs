@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockstep::Library;
-use recording::{LibraryFile, LibraryKey};
+use recording::{LibraryFile, LibraryKey, RecordedFiles};
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 use super::RecorderFeed;
@@ -21,7 +21,7 @@ pub struct RecordingLibrary<L> {
 
 /// Finds files in a recording; clones are the same one.
 #[derive(Clone, Debug)]
-pub struct RecordedLibrary(Arc<BTreeMap<LibraryKey, (String, Vec<u8>)>>);
+pub struct RecordedLibrary(RecordedFiles);
 
 impl<L> RecordingLibrary<L> {
     /// Makes a library of the files that another resolver finds.
@@ -57,7 +57,7 @@ impl<L: Library + Clone + 'static> Library for RecordingLibrary<L> {
     fn keep(&self, files: &BTreeSet<UsedFile>) {
         let mut read = std::mem::take(&mut *locked(&self.read));
         for used in files {
-            let key = key(&used.uri, &used.from_file, used.is_data);
+            let key = LibraryKey::new(&used.uri, &used.from_file, used.is_data);
             let Some((file, bytes)) = read.remove(&key) else {
                 continue;
             };
@@ -78,72 +78,49 @@ impl Library for RecordedLibrary {
 impl RecordedLibrary {
     /// Makes a library of the files of a recording.
     pub fn new(files: Vec<LibraryFile>) -> Self {
-        let entry = |file: LibraryFile| (file.key, (file.file, file.bytes));
-        Self(Arc::new(files.into_iter().map(entry).collect()))
-    }
-
-    fn find(
-        &self,
-        uri: &str,
-        from_file: &str,
-        is_data: bool,
-    ) -> Result<(&str, &[u8]), ResolveError> {
-        let found = self.0.get(&key(uri, from_file, is_data));
-        let (file, bytes) = found.ok_or_else(|| {
-            ResolveError::NotFound("there is no such file in the recording".to_owned())
-        })?;
-        Ok((file, bytes))
+        Self(RecordedFiles::new(files))
     }
 }
 
 impl<L: Library> Resolver for RecordingLibrary<L> {
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
         let found = self.files.read(uri, from_file)?;
-        let key = key(uri, from_file, false);
+        let key = LibraryKey::new(uri, from_file, false);
         self.lay_aside(key, &found.file, found.text.as_bytes());
         Ok(found)
     }
 
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
         let found = self.files.read_data(uri, from_file)?;
-        self.lay_aside(key(uri, from_file, true), &found.file, &found.bytes);
+        self.lay_aside(
+            LibraryKey::new(uri, from_file, true),
+            &found.file,
+            &found.bytes,
+        );
         Ok(found)
     }
 
     fn read_side(&self, name: &str, mesh_file: &str) -> Result<ResolvedData, ResolveError> {
         let found = self.files.read_side(name, mesh_file)?;
-        self.lay_aside(key(name, mesh_file, true), &found.file, &found.bytes);
+        self.lay_aside(
+            LibraryKey::new(name, mesh_file, true),
+            &found.file,
+            &found.bytes,
+        );
         Ok(found)
     }
 }
 
 impl Resolver for RecordedLibrary {
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
-        let (file, bytes) = self.find(uri, from_file, false)?;
-        Ok(ResolvedFile {
-            text: String::from_utf8_lossy(bytes).into_owned(),
-            file: file.to_owned(),
-        })
+        self.0.read(uri, from_file)
     }
 
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
-        let (file, bytes) = self.find(uri, from_file, true)?;
-        Ok(ResolvedData {
-            bytes: bytes.to_vec(),
-            file: file.to_owned(),
-            identity: file.to_owned(),
-        })
+        self.0.read_data(uri, from_file)
     }
 }
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn key(uri: &str, from_file: &str, is_data: bool) -> LibraryKey {
-    LibraryKey {
-        uri: uri.to_owned(),
-        from_file: from_file.to_owned(),
-        is_data,
-    }
 }

@@ -12,7 +12,9 @@ use protocol::report::{LevelReport, PerformerReport};
 use protocol::{Digest, Iteration, TopicMessage};
 use recording::content::{Figures, IterationDigest};
 use recording::writer::CHUNK_BYTES;
-use recording::{Clock, LibraryFile, Moment, RecordingWriter, RosWriter, WorldContent, WriteError};
+use recording::{
+    Clock, LibraryFile, ModelChanges, Moment, RecordingWriter, RosWriter, WorldContent, WriteError,
+};
 
 use super::queue::{Queue, Taken};
 
@@ -47,6 +49,7 @@ pub(super) enum Entry {
     Digest(Iteration, Digest),
     Frame(Box<FrameEntry>),
     World(Box<WorldContent>),
+    Models(Box<ModelChanges>),
     Command(String),
     Event(Event),
     Figures(Box<Figures>),
@@ -75,6 +78,7 @@ impl Entry {
                 Self::Message(message) => message.body.len() + message.topic.len(),
                 Self::Links(links) => links.iter().map(|one| one.body.len() + SMALL_BYTES).sum(),
                 Self::Library(file) => file.bytes.len(),
+                Self::Models(models) => models.size(),
                 Self::Digest(..) | Self::World(_) | Self::Event(_) | Self::Figures(_) => 0,
             }
     }
@@ -163,6 +167,7 @@ impl<W: Write + Seek> EntryWriter for RecordingWriter<W> {
                 self.frame(clock, &performers, levels, at)
             }
             Entry::World(world) => self.world(&world, at),
+            Entry::Models(models) => self.models(&models, at),
             Entry::Command(line) => self.command(&line, at),
             Entry::Event(event) => self.event(&event, at),
             Entry::Figures(figures) => self.figures(&figures, at),
@@ -207,6 +212,7 @@ impl<W: Write + Seek> EntryWriter for RosWriter<W> {
             Entry::Message(message) => self.message(&message),
             Entry::Digest(..)
             | Entry::World(_)
+            | Entry::Models(_)
             | Entry::Command(_)
             | Entry::Event(_)
             | Entry::Figures(_)

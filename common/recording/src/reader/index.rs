@@ -85,6 +85,9 @@ pub(super) fn first_time(
             let times = list.records.iter().map(|entry| entry.log_time);
             Ok(times.min().map(SimTime))
         }
-        _ => Err(damaged(offset, "the index names a list of times that is none")),
+        _ => Err(damaged(
+            offset,
+            "the index names a list of times that is none",
+        )),
     }
 }

@@ -12,13 +12,11 @@ use anyhow::Context;
 use client::feed::Feed;
 use client::recorded::ReplayWish;
 use recording::{ReadError, Recording};
-use scene::{Assets, Scene};
-use sdf::SearchPaths;
 use tokio::sync::mpsc::Sender as NewsSender;
 use web::shown_scene::ShownScene;
 use web::source::{Body, CallId, Order, Outcome, Said, SourceEnd, SourceNews};
 
-use crate::replay::Player;
+use crate::replay::{Player, RecordedScene};
 
 /// Interval at which the position of a recording that is played is shown.
 const FRAME_TIME: Duration = Duration::from_millis(33);
@@ -27,8 +25,8 @@ const FRAME_TIME: Duration = Duration::from_millis(33);
 struct Recorded {
     player: Player<BufReader<File>>,
     topics: BTreeSet<String>,
-    /// True once there is a scene better than boxes around models.
-    has_scene: bool,
+    /// The scene, if there is one better than boxes around models.
+    scene: Option<RecordedScene>,
     news: NewsSender<SourceNews>,
 }
 
@@ -50,6 +48,7 @@ pub(super) async fn follow(
     end: SourceEnd,
 ) -> anyhow::Result<()> {
     let scene = drawn(&mut recording);
+    let first = scene.as_ref().map(shown);
     let player = Player::new(recording);
     let player = player.with_context(|| format!("{} cannot be replayed", file.display()))?;
     let (sender, receiver) = mpsc::channel();
@@ -57,14 +56,14 @@ pub(super) async fn follow(
     let recorded = Recorded {
         player,
         topics: BTreeSet::new(),
-        has_scene: scene.is_some(),
+        scene,
         news: news.clone(),
     };
     thread::Builder::new()
         .name("replay".to_owned())
         .spawn(move || recorded.run(&receiver))
         .context("cannot start to read")?;
-    let first = [Some(SourceNews::Feed(Box::new(Feed::Connected))), scene];
+    let first = [Some(SourceNews::Feed(Box::new(Feed::Connected))), first];
     for one in first.into_iter().flatten() {
         if news.send(one).await.is_err() {
             return Ok(());
@@ -85,12 +84,15 @@ async fn pass(orders: &mut tokio::sync::mpsc::Receiver<Order>, thread: &Sender<O
 }
 
 /// Returns what is drawn, if the recording has its worlds.
-fn drawn(recording: &mut Recording<BufReader<File>>) -> Option<SourceNews> {
+fn drawn(recording: &mut Recording<BufReader<File>>) -> Option<RecordedScene> {
     let worlds = sdf::decode_worlds(&recording.worlds().ok()?).ok()?;
-    let mut assets = Assets::default();
-    let scene = Scene::from_worlds(&worlds, &SearchPaths::from_environment(), &mut assets);
-    let shown = web::scenes::shown(scene, &assets);
-    Some(SourceNews::Scene(Box::new(shown)))
+    Some(RecordedScene::new(&worlds, recording.library().ok()?))
+}
+
+fn shown(scene: &RecordedScene) -> SourceNews {
+    let scene = scene.scene();
+    let shown = web::scenes::shown(scene.scene().clone(), scene.assets());
+    SourceNews::Scene(Box::new(shown))
 }
 
 impl Recorded {
@@ -165,13 +167,19 @@ impl Recorded {
 
     /// Tells what there is at the current place.
     fn show(&mut self) -> Result<(), End> {
+        if let Some(scene) = &mut self.scene
+            && scene.go_to(&mut self.player)?
+        {
+            let shown = shown(scene);
+            self.send(shown)?;
+        }
         if let Some(offsets) = self.player.link_offsets()? {
             let offsets = offsets.clone();
             self.send(SourceNews::Offsets(offsets))?;
         }
         for feed in self.player.feed()? {
             if let Feed::Layout(layout) = &feed
-                && !self.has_scene
+                && self.scene.is_none()
             {
                 let shown = ShownScene::of_layout(layout, "");
                 self.send(SourceNews::Scene(Box::new(shown)))?;

@@ -17,12 +17,7 @@ export function findChromium() {
 /** Arguments by which pictures are computed by the processor, the same on every machine. */
 const SOFTWARE = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 /** Arguments by which a GPU computes them, also where there is no display. */
-const GPU = [
-  '--use-angle=vulkan',
-  '--enable-features=Vulkan',
-  '--disable-vulkan-surface',
-  '--disable-software-rasterizer',
-];
+const GPU = ['--use-angle=vulkan', '--enable-features=Vulkan', '--disable-vulkan-surface'];
 
 /**
  * Starts it.

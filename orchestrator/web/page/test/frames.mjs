@@ -1,5 +1,6 @@
 // Counts frames per second with 50 and 1,000 performers: `node frames.mjs` without a GPU, and
 // `node frames.mjs --gpu` on one, by Vulkan, at the pace of a display and as fast as it can.
+// Arguments behind `--` are for Chromium.
 //
 // One JSON line each. The world is generated, moves at 30 Hz and is drawn in between, too.
 
@@ -7,7 +8,8 @@ import { launch, open } from './browser.mjs';
 import { StandIn } from './stand_in/server.mjs';
 import { crowd } from './stand_in/worlds.mjs';
 
-const gpu = process.argv.includes('--gpu');
+const [own, others] = split(process.argv.slice(2));
+const gpu = own.includes('--gpu');
 /** Time until frames are counted, and for which they are [ms]. */
 const TIMES_MS = gpu ? { before: 2500, counted: 4000 } : { before: 4000, counted: 8000 };
 /** Windows in which they are [px]. */
@@ -19,6 +21,12 @@ const SIZES = gpu
   : [[1280, 800]];
 /** Arguments by which a browser draws as fast as it can. */
 const UNLIMITED = ['--disable-frame-rate-limit', '--disable-gpu-vsync'];
+
+/** Splits arguments where a `--` stands. */
+function split(all) {
+  const end = all.includes('--') ? all.indexOf('--') : all.length;
+  return [all.slice(0, end), all.slice(end + 1)];
+}
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -73,7 +81,7 @@ async function measure(browser, performers, [width, height], more) {
 }
 
 for (const limited of gpu ? [true, false] : [true]) {
-  const browser = await launch({ gpu, more: limited ? [] : UNLIMITED });
+  const browser = await launch({ gpu, more: [...others, ...(limited ? [] : UNLIMITED)] });
   for (const size of SIZES) {
     for (const performers of [50, 1000])
       await measure(browser, performers, size, { at_pace_of_display: limited });

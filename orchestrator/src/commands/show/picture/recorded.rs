@@ -14,19 +14,20 @@ use protocol::report::Snapshot;
 use protocol::{ExitCode, LinkPose};
 use recording::ReadError;
 use render::Poses;
-use scene::{Assets, Scene, World};
-use sdf::{Pose, SearchPaths};
+use scene::World;
+use sdf::Pose;
 
 use super::view::{Lapse, View};
 use crate::cli::PictureArguments;
 use crate::commands::{CommandResult, Failed, output, replay};
-use crate::replay::Player;
+use crate::replay::{Player, RecordedScene};
 
 /// A recording that pictures are made of.
 struct Archive<'a> {
     file: &'a Path,
     player: Player<BufReader<File>>,
     offsets: BTreeMap<String, LinkPose>,
+    scene: RecordedScene,
     view: View<'a>,
 }
 
@@ -62,14 +63,18 @@ impl<'a> Archive<'a> {
         let worlds = sdf::decode_worlds(&worlds)
             .with_context(|| format!("the worlds in {} cannot be read", file.display()))
             .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
-        let mut assets = Assets::default();
-        let scene = Scene::from_worlds(&worlds, &SearchPaths::from_environment(), &mut assets);
+        let files = recording.library();
+        let files = files.map_err(|error| unreadable(file, error))?;
+        let scene = RecordedScene::new(&worlds, files);
+        let drawn = scene.scene();
+        let view = View::new(drawn.scene().clone(), drawn.assets(), options, size)?;
         let player = Player::new(recording).map_err(|error| unreadable(file, error))?;
         Ok(Self {
             file,
             player,
             offsets: BTreeMap::new(),
-            view: View::new(scene, &assets, options, size)?,
+            scene,
+            view,
         })
     }
 
@@ -87,6 +92,11 @@ impl<'a> Archive<'a> {
         let offsets = self.player.link_offsets();
         if let Some(offsets) = offsets.map_err(|error| unreadable(self.file, error))? {
             self.offsets.clone_from(offsets);
+        }
+        let is_other = self.scene.go_to(&mut self.player);
+        if is_other.map_err(|error| unreadable(self.file, error))? {
+            let drawn = self.scene.scene();
+            self.view.set_scene(drawn.scene().clone(), drawn.assets())?;
         }
         let poses = poses(self.view.world(), snapshot, &self.offsets);
         self.view.picture(&poses)

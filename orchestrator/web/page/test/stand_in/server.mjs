@@ -375,6 +375,13 @@ export class StandIn {
         blocking: index === 1,
         cpu: 0.62 + 0.08 * index,
         memory_bytes: 88e6 + index * 7e6,
+        host: index < 2 ? 'lab-1' : 'lab-2',
+        host_load: {
+          load_average: index < 2 ? 3.4 : 9.2,
+          cores: 8,
+          memory_bytes: 34e9,
+          available_bytes: index < 2 ? 21e9 : 4e9,
+        },
         performers: performers
           .filter((_, at) => ownerOf(this.#hands[at] ?? 0) === index)
           .map((one) => one.name),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColour, css, legend, niceCeiling, speedColour } from '../../colours.js';
-import { countOf, isDefaultLevel, isPlaying, readRun, readScene } from '../../contract.js';
+import { byHost, countOf, isDefaultLevel, isPlaying, readRun, readScene } from '../../contract.js';
 import { bytes, duration, fixed, micros, rollPitchYaw, times, whole } from '../../format.js';
 import { readOptions, writeOptions } from '../../options.js';
 import { NONE } from '../../poses.js';
@@ -55,6 +55,20 @@ test('figures are written for people', () => {
   assert.equal(times(12.34), '12.3×');
   const [roll, pitch, yaw] = rollPitchYaw(0, 0, Math.SQRT1_2, Math.SQRT1_2);
   assert.ok(Math.abs(yaw - Math.PI / 2) < 1e-9 && roll === 0 && pitch === 0);
+});
+
+test('hosts have their secondaries and the load that is known of them', () => {
+  const load = { load_average: 3, cores: 2, memory_bytes: 8e9, available_bytes: 1e9 };
+  const secondaries = [
+    { name: 's2', host: 'b', host_load: null },
+    { name: 's1', host: 'b', host_load: load },
+    { name: 's3', host: 'a' },
+    { name: 's4' },
+  ];
+  assert.deepEqual(byHost(secondaries), [
+    { host: 'a', secondaries: ['s3'], load: null },
+    { host: 'b', secondaries: ['s2', 's1'], load },
+  ]);
 });
 
 test('options are read from the fragment and what is wrong is left out', () => {
