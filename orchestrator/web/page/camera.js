@@ -28,6 +28,8 @@ import {
 const MOVE_MS = 450;
 /** Direction from which a world is shown first. */
 const FIRST_DIRECTION = new Vector3(-0.62, -0.95, 0.72).normalize();
+/** The same where the picture is taller than wide: along an edge of most worlds, and steeper. */
+const FIRST_DIRECTION_TALL = new Vector3(-0.3, -0.85, 1).normalize();
 /** Part of the picture that a box fills which is shown as a whole. */
 const FILLED = 0.88;
 /** Speeds of flying [m/s], slow and with Shift. */
@@ -100,7 +102,7 @@ export class CameraRig extends EventTarget {
   fit(box, options = {}) {
     const centre = box.getCenter(new Vector3());
     const direction = options.isFirst
-      ? FIRST_DIRECTION.clone()
+      ? (this.camera.aspect < 1 ? FIRST_DIRECTION_TALL : FIRST_DIRECTION).clone()
       : this.camera.position.clone().sub(this.#controls.target).normalize();
     const distance = this.#distanceFor(box, centre, direction);
     // What stands before the lower part of the picture is passed by.

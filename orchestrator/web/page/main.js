@@ -310,10 +310,15 @@ class Page {
   noteCovers() {
     const { rig } = this.stage;
     const canvas = byId('canvas').getBoundingClientRect();
-    const [dock, rail] = ['dock', 'rail'].map((id) => byId(id).getBoundingClientRect());
-    const part = (/** @type {number} */ covered, /** @type {number} */ whole) =>
-      Math.min(Math.max(covered / (whole || 1), 0), 0.3);
+    const [dock, rail, panel] = ['dock', 'rail', 'panel'].map((id) =>
+      byId(id).getBoundingClientRect(),
+    );
+    const part = (/** @type {number} */ covered, /** @type {number} */ whole, most = 0.3) =>
+      Math.min(Math.max(covered / (whole || 1), 0), most);
     rig.coveredBelow = dock.height > 0 ? part(canvas.bottom - dock.top, canvas.height) : 0;
+    // On a phone the panel is a sheet that rises from below.
+    const isSheet = !byId('panel').inert && panel.width >= canvas.width;
+    if (isSheet) rig.coveredBelow = part(canvas.bottom - panel.top, canvas.height, 0.6);
     const isBeside = rail.height > rail.width;
     rig.coveredLeft = isBeside ? part(rail.right - canvas.left, canvas.width) : 0;
   }

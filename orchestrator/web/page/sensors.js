@@ -295,7 +295,7 @@ export class Sensors {
 }
 
 /**
- * Shortens a topic to what tells sensors apart: the model, the sensor, and what follows.
+ * Shortens a topic to the model and the sensor; what it tells of these is said beside its name.
  *
  * @param {string} topic
  */
@@ -303,7 +303,7 @@ export function shortName(topic) {
   const plain = topic.replace(/^\/foxglove\//, '/');
   const named = /\/model\/(.+?)\/link\/.+?\/sensor\/(.+)$/.exec(plain);
   if (!named) return plain;
-  return `${named[1]} ${named[2].replace(/\/(scan|image|depth_image)$/, '')}`;
+  return `${named[1]} ${named[2].replace(/\/(scan\/points|scan|points|image|depth_image)$/, '')}`;
 }
 
 /**
