@@ -32,8 +32,10 @@ import { matrixOf } from './shapes.js';
  * @property {Vector3} aim point that it shines at, world frame
  */
 
-/** Spot lights that cast shadows at most. */
-const SPOT_SHADOWS_MAX = 2;
+/** Lamps that cast shadows at most, of each kind: one to all sides draws the world six times. */
+const SHADOWS_MAX = { spot: 2, point: 1 };
+/** Distance to which a lamp without a range casts shadows [m]. */
+const POINT_SHADOW_M = 60;
 /** The sun of worlds that have none. */
 const SUN = {
   direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]),
@@ -98,9 +100,16 @@ export class Lights {
     const spots = lamps.filter((light) => light.type === 'spot').length;
     const points = lamps.length - spots;
     const spotShare = Math.min(spots, Math.max(LAMPS_MAX - points, LAMPS_MAX / 2));
-    for (let nth = 0; nth < spotShare; nth += 1) this.#addLamp(this.#makeSpot(nth));
+    const shadows = { spot: 0, point: 0 };
+    if (this.#hasShadows) {
+      for (const kind of /** @type {const} */ (['spot', 'point'])) {
+        const casting = lamps.filter((light) => light.type === kind && casts(light)).length;
+        shadows[kind] = Math.min(casting, SHADOWS_MAX[kind]);
+      }
+    }
+    for (let nth = 0; nth < spotShare; nth += 1) this.#addLamp(makeSpot(nth < shadows.spot));
     const pointShare = Math.min(points, LAMPS_MAX - spotShare);
-    for (let nth = 0; nth < pointShare; nth += 1) this.#addLamp(new PointLight());
+    for (let nth = 0; nth < pointShare; nth += 1) this.#addLamp(makePoint(nth < shadows.point));
   }
 
   /** @param {Light | undefined} light */
@@ -129,16 +138,6 @@ export class Lights {
     this.root.add(far);
   }
 
-  /** @param {number} nth */
-  #makeSpot(nth) {
-    const spot = new SpotLight();
-    spot.castShadow = this.#hasShadows && nth < SPOT_SHADOWS_MAX;
-    spot.shadow.mapSize.set(1024, 1024);
-    spot.shadow.bias = -0.0006;
-    spot.shadow.normalBias = 0.02;
-    return spot;
-  }
-
   /** @param {PointLight | SpotLight} lamp */
   #addLamp(lamp) {
     this.#shining.push(lamp);
@@ -161,7 +160,9 @@ export class Lights {
     const taken = new Set();
     for (const shining of this.#shining) {
       const isSpot = shining instanceof SpotLight;
-      const lamp = near.find((one) => (one.light.type === 'spot') === isSpot && !taken.has(one));
+      const fits = (/** @type {Lamp} */ { light }) =>
+        (light.type === 'spot') === isSpot && (!shining.castShadow || casts(light));
+      const lamp = near.find((one) => fits(one) && !taken.has(one));
       if (!lamp) continue;
       taken.add(lamp);
       lightLamp(shining, lamp);
@@ -234,6 +235,35 @@ export class Lights {
       else cone.set(...EVERYWHERE);
     });
   }
+}
+
+/** @param {Light} light */
+function casts(light) {
+  return light.cast_shadows !== false;
+}
+
+/** @param {boolean} hasShadow */
+function makeSpot(hasShadow) {
+  const spot = new SpotLight();
+  spot.castShadow = hasShadow;
+  spot.shadow.mapSize.set(1024, 1024);
+  spot.shadow.bias = -0.0006;
+  spot.shadow.normalBias = 0.02;
+  return spot;
+}
+
+/** @param {boolean} hasShadow */
+function makePoint(hasShadow) {
+  const point = new PointLight();
+  point.castShadow = hasShadow;
+  point.shadow.mapSize.set(512, 512);
+  point.shadow.bias = -0.0001;
+  point.shadow.normalBias = 0.004;
+  const { camera } = point.shadow;
+  camera.near = 0.05;
+  camera.far = POINT_SHADOW_M;
+  camera.updateProjectionMatrix();
+  return point;
 }
 
 /**
