@@ -16,7 +16,7 @@ const ENTRIES_MAX: usize = 200_000;
 const WORLDS_MAX: usize = 1_000;
 
 /// A place in a recording: the chunk, and the message in it.
-pub type MessagePosition = (usize, usize);
+pub(super) type MessagePosition = (usize, usize);
 
 /// Events, statistics and descriptions of the world in a recording.
 #[derive(Debug, Default)]

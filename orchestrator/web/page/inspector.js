@@ -33,6 +33,7 @@ export class Inspector {
   #swatch = element('i', { class: 'swatch', 'aria-hidden': 'true' });
   #askedAt = -Infinity;
   #isAsking = false;
+  #drive;
 
   /**
    * @param {import('./connection.js').Connection} connection
@@ -43,6 +44,7 @@ export class Inspector {
     this.#connection = connection;
     this.#actions = actions;
     this.#canDrive = canDrive;
+    this.#drive = button('Drive', actions.drive);
     this.#answer.append(element('summary', { text: 'As the terminal shows it' }), this.#lines);
   }
 
@@ -76,8 +78,9 @@ export class Inspector {
       this.#cells.set(name, cell);
       list.append(element('dt', { text: name }), cell);
     }
-    const actions = element('div', { class: 'actions' }, button('Follow', this.#actions.follow));
-    if (this.#canDrive(entry.name)) actions.append(button('Drive', this.#actions.drive));
+    const follow = button('Follow', this.#actions.follow);
+    const actions = element('div', { class: 'actions' }, follow, this.#drive);
+    this.#drive.hidden = !this.#canDrive(entry.name);
     const links = `${kind}, ${model.links.length} ${model.links.length === 1 ? 'link' : 'links'}`;
     this.#panel.replaceChildren(
       element('header', {}, title, close),
@@ -99,6 +102,8 @@ export class Inspector {
   update(scene, track, run, colour) {
     const entry = this.#entry;
     if (!entry) return;
+    // Which robots can be driven may be told after the world.
+    this.#drive.hidden = !this.#canDrive(entry.name);
     const { position, orientation } = scene.poseOf(entry);
     const { x, y, z } = position;
     const degrees = rollPitchYaw(...orientation.toArray()).map((angle) =>

@@ -335,7 +335,7 @@ class Page {
     } else {
       this.stage.rig.fit(this.worldBox(), { isFirst: true });
     }
-    if (this.options.follow && this.selected) this.follow();
+    if (this.options.follow && this.selected) this.followSelected();
   }
 
   /** The box around all that is drawn but planes. */
@@ -657,7 +657,11 @@ class Page {
       this.say('Select a model to follow: click it, or choose it in Performers.');
       return;
     }
-    rig.follow(() => (this.selected ? this.scene.positionOf(this.selected.slot) : null));
+    this.followSelected();
+  }
+
+  followSelected() {
+    this.stage.rig.follow(() => (this.selected ? this.scene.positionOf(this.selected.slot) : null));
   }
 
   toggleFly() {

@@ -9,14 +9,13 @@ if (!folder) {
   process.exit(2);
 }
 
-/** Pictures: name, options of the page, window, what is done before, and its time to act [ms]. */
+/** Pictures: name, options of the page, and window. */
 const PICTURES = [
   ['web', 'colour=level&theme=light&panel=run&show=levels,buffers,handOffs,names,trails', {}],
   [
     'web_dark',
-    'colour=owner&theme=dark&panel=performers&show=levels,ghosts,handOffs,names',
+    'colour=owner&theme=dark&panel=performers&show=levels,ghosts,handOffs,names&select=robot_1&follow=true',
     {},
-    selectFirst,
   ],
   [
     'web_phone',
@@ -27,16 +26,11 @@ const PICTURES = [
 /** Time in which trails grow and a world is drawn [ms]. */
 const SHOWN_MS = 6000;
 
-async function selectFirst(page) {
-  await page.evaluate(() => document.querySelector('tr[data-performer] button')?.click());
-}
-
 const browser = await launch();
-for (const [name, options, size, act] of PICTURES) {
+for (const [name, options, size] of PICTURES) {
   const view = await open(browser, `${address}#quality=high&${options}`, size);
   const { page } = view;
   await page.waitForFunction(() => document.querySelector('#veil').hidden);
-  await act?.(page);
   await new Promise((resolve) => setTimeout(resolve, SHOWN_MS));
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await page.close();

@@ -160,6 +160,36 @@ test('a click selects a model, and the card tells of it', async () => {
   );
 });
 
+test('a link to a view selects a model and follows it', async () => {
+  const fragment = 'panel=run&select=rover_2&follow=true';
+  await shown(crowd(20), { fragment }, async ({ page }) => {
+    await page.waitForFunction(
+      () => document.querySelector('#camera-follow').getAttribute('aria-pressed') === 'true',
+    );
+    // It stays so once poses have come; which robots can be driven is told after the world.
+    await page.waitForFunction(() => {
+      const buttons = [...document.querySelectorAll('#inspector .actions button')];
+      return buttons.some((one) => one.textContent === 'Drive' && !one.hidden);
+    });
+    await page.waitForFunction(() => document.querySelector('[data-fact=speed]').textContent);
+    assert.equal(
+      await page.$eval('#camera-follow', (one) => one.getAttribute('aria-pressed')),
+      'true',
+    );
+  });
+});
+
+test('hosts are told with their load and their secondaries', async () => {
+  await shown(crowd(1000), { fragment: 'panel=run' }, async ({ page }) => {
+    await page.waitForFunction(() => document.querySelectorAll('[data-host]').length === 2);
+    const cards = await page.$$eval('[data-host]', (all) => all.map((one) => one.textContent));
+    assert.deepEqual(cards, [
+      'lab-13.4 of 8 cores2 secondaries · 13.0 GB of 34.0 GB used',
+      'lab-2crowded9.2 of 8 cores2 secondaries · 30.0 GB of 34.0 GB used',
+    ]);
+  });
+});
+
 test('groups are heard while they are shown', async () => {
   await shown(crowd(50), {}, async ({ page, server }) => {
     await page.focus('#canvas');
