@@ -181,9 +181,22 @@ pub fn read_recording(bytes: &[u8]) {
     let _ = recording.library();
     let _ = recording.digests();
     let _ = recording.commands();
+    let channels: Vec<u16> = recording.channels().keys().copied().collect();
     for chunk in 0..recording.chunks().len() {
         let _ = recording.messages(chunk);
+        for channel in &channels {
+            let _ = recording.first_time(chunk, *channel);
+        }
     }
+    let _ = recording.each(recording::Channel::Models, &mut |message| {
+        let changes = serde_json::from_slice::<recording::ModelChanges>(&message.data);
+        for change in changes.unwrap_or_default().changes {
+            if let recording::ModelChange::Comes { parcel, .. } = change {
+                let _ = sdf::ModelParcel::decode(&parcel);
+            }
+        }
+        true
+    });
 }
 
 #[cfg(test)]
