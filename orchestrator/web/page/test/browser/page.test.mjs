@@ -180,7 +180,7 @@ test('a link to a view selects a model and follows it', async () => {
 });
 
 test('hosts are told with their load and their secondaries', async () => {
-  await shown(crowd(1000), { fragment: 'panel=run' }, async ({ page }) => {
+  await shown(crowd(220), { fragment: 'panel=run' }, async ({ page }) => {
     await page.waitForFunction(() => document.querySelectorAll('[data-host]').length === 2);
     const cards = await page.$$eval('[data-host]', (all) => all.map((one) => one.textContent));
     assert.deepEqual(cards, [
