@@ -28,8 +28,11 @@ import {
 const MOVE_MS = 450;
 /** Direction from which a world is shown first. */
 const FIRST_DIRECTION = new Vector3(-0.62, -0.95, 0.72).normalize();
-/** The same where the picture is taller than wide: along an edge of most worlds, and steeper. */
-const FIRST_DIRECTION_TALL = new Vector3(-0.3, -0.85, 1).normalize();
+/** The same where the picture is taller than wide: steeper, and along the longer edge of a world. */
+const FIRST_DIRECTION_TALL = {
+  x: new Vector3(-0.85, -0.3, 1).normalize(),
+  y: new Vector3(-0.3, -0.85, 1).normalize(),
+};
 /** Part of the picture that a box fills which is shown as a whole. */
 const FILLED = 0.88;
 /** Speeds of flying [m/s], slow and with Shift. */
@@ -102,7 +105,7 @@ export class CameraRig extends EventTarget {
   fit(box, options = {}) {
     const centre = box.getCenter(new Vector3());
     const direction = options.isFirst
-      ? (this.camera.aspect < 1 ? FIRST_DIRECTION_TALL : FIRST_DIRECTION).clone()
+      ? firstDirection(box, this.camera.aspect)
       : this.camera.position.clone().sub(this.#controls.target).normalize();
     const distance = this.#distanceFor(box, centre, direction);
     // What stands before the lower part of the picture is passed by.
@@ -365,4 +368,16 @@ function axesOf(direction) {
   if (across.lengthSq() < 1e-6) across.set(1, 0, 0);
   across.normalize();
   return { across, up: direction.clone().cross(across) };
+}
+
+/**
+ * Returns the direction from which a world is shown first.
+ *
+ * @param {Box3} box around it
+ * @param {number} aspect width of the picture over its height
+ */
+function firstDirection(box, aspect) {
+  if (aspect >= 1) return FIRST_DIRECTION.clone();
+  const { x, y } = box.getSize(new Vector3());
+  return FIRST_DIRECTION_TALL[x > y ? 'x' : 'y'].clone();
 }
