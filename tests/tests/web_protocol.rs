@@ -689,13 +689,13 @@ fn models_come_and_leave_in_a_recording_whichever_way_it_is_sought() {
         "sdf": crate_text, "name": null, "allow_renaming": false, "pose": null,
         "relative_to": null, "world": null,
     });
-    let lines = [
+    let changes = [
         json!({ "iteration": 300, "command": { "spawn": spawn } }),
         json!({ "iteration": 600, "command": { "remove": { "model": "barrel" } } }),
         json!({ "iteration": 900, "command": { "remove": { "model": "crate" } } }),
     ];
     let commands = scratch.path("commands.jsonl");
-    let text = lines.map(|line| format!("{line}\n")).concat();
+    let text = changes.map(|line| format!("{line}\n")).concat();
     std::fs::write(&commands, text).expect("a file of commands");
     let file = scratch.path("changing.mcap");
     let mut command = scratch.phalanx();
