@@ -3,6 +3,7 @@
 mod config;
 mod control;
 mod environment;
+mod fuel;
 mod generate;
 mod image;
 mod keys;
@@ -27,6 +28,7 @@ use view::panels::Panel;
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::{CtlArguments, CtlCommand, CtlError, is_verb, verbs};
 pub use environment::{command, parse, variables};
+pub use fuel::{FuelAction, FuelArguments};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use image::ImageArguments;
 pub use keys::{KeyArguments, KeyRole, KeygenArguments};
@@ -75,8 +77,8 @@ Exit codes: 0 completed, 1 a command could not take effect, 2 usage, 3 world or 
 
 Environment: every option has a variable, which --help shows beside it. PHALANX_CONFIG is your own
 file of settings, PHALANX_RUNTIME_DIR where runs keep their sockets and logs, PHALANX_WORKER the
-worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH folders of models; NO_COLOR is
-respected. `phalanx config print` shows all settings in force and where they come from.";
+worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH folders of models,
+PHALANX_FUEL_CACHE where models of Fuel are kept; NO_COLOR is respected. `phalanx config print` shows all settings in force and where they come from.";
 
 /// Commands of `phalanx`.
 #[derive(Debug, Subcommand)]
@@ -120,6 +122,8 @@ pub enum CliCommand {
     Doctor(DoctorArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
+    /// Fetch, list and remove models and worlds of Gazebo's Fuel
+    Fuel(FuelArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
     Diff(DiffArguments),
     /// Print, check and find files of settings
@@ -146,7 +150,8 @@ pub enum CliCommand {
 /// The arguments of `phalanx run`; what is absent comes from the run file.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArguments {
-    /// A run file (.toml), or worlds that all run together; without it, the embedded demo
+    /// A run file (.toml), or worlds that all run together, as files or addresses of Fuel; without
+    /// it, the embedded demo
     #[arg(value_name = "CONFIG.toml | WORLD.sdf...")]
     pub files: Vec<PathBuf>,
     /// Settings of the run.
@@ -157,6 +162,9 @@ pub struct RunArguments {
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(value_parser = BoolishValueParser::new())]
     pub allow_programs: Option<bool>,
+    /// Fetch nothing: models and worlds of Fuel are those of this machine's caches
+    #[arg(long)]
+    pub offline: bool,
     /// No view: progress on stderr, summary on stdout; the run ends with this process
     #[arg(long)]
     pub headless: bool,
@@ -359,7 +367,7 @@ pub struct DiffArguments {
 /// The arguments of `phalanx check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// The world
+    /// The world, or its address of Fuel if it was fetched
     #[arg(value_name = "WORLD.sdf")]
     pub world: PathBuf,
     /// Tell which topics a run of it has in ROS 2, too
@@ -368,6 +376,9 @@ pub struct CheckArguments {
     /// The rules by which it has them, as `phalanx run` takes them
     #[arg(long, value_name = "FILE", requires = "ros2")]
     pub ros_rules: Option<PathBuf>,
+    /// Ask no server how large the models are that a run would fetch
+    #[arg(long)]
+    pub offline: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -11,6 +11,8 @@ mod ctl;
 mod diff;
 mod doctor;
 mod feeder;
+mod fuel;
+mod fuel_files;
 mod generate;
 mod keygen;
 mod man;
@@ -99,6 +101,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Submit(arguments)) => submit::submit(&arguments),
         Some(CliCommand::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
+        Some(CliCommand::Fuel(arguments)) => fuel::fuel(&arguments),
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),
         Some(CliCommand::Service(arguments)) => service::service(&arguments),

@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod cyclone_dds;
 pub mod direct;
 pub mod fast_dds;
+pub mod fuel_server;
 pub mod hostile;
 pub mod json_process;
 pub mod key_ring;

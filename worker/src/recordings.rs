@@ -11,7 +11,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
 use recording::RunDescription;
 use run::RunSpec;
-use sdf::{SearchPaths, World};
+use sdf::{FuelCaches, SearchPaths, World};
 
 use crate::journaling::DriverState;
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
@@ -57,7 +57,11 @@ impl Recordings {
         let own = settings.map(|settings| start(settings, run, primary));
         let own = own.transpose()?;
         let beside = run.world_files.iter().filter_map(|file| folder_of(file));
-        let files = SearchPaths::from_environment().confined(beside);
+        let mut paths = SearchPaths::from_environment();
+        if !run.spec.security.spawn_from_fuel {
+            paths = paths.with_fuel(FuelCaches::default());
+        }
+        let files = paths.confined(beside);
         let mut expected = None;
         let library: Box<dyn Library> = match (recorded, &own) {
             (Some(recorded), _) => {

@@ -19,6 +19,8 @@ pub struct Security {
     pub key: Option<PathBuf>,
     /// Files and folders that name the keys which may connect.
     pub authorized: Vec<PathBuf>,
+    /// True if what is spawned may name models of Fuel that this machine has in its caches.
+    pub spawn_from_fuel: bool,
 }
 
 #[rustfmt::skip]
@@ -31,4 +33,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("insecure", "BOOL",
             "Encrypt nothing and let anybody in who reaches --bind; a secondary: connect to \
              another machine without encryption"),
+    Setting::of_run("security", "spawn_from_fuel", Kind::Flag)
+        .flag("spawn-from-fuel", "BOOL",
+            "Let what is spawned name models of Fuel that are in the caches of this machine; \
+             nothing is fetched then"),
 ];

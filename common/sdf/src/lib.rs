@@ -8,6 +8,7 @@ mod bounds;
 mod convert;
 mod encoding;
 mod frames;
+mod fuel_address;
 mod generate;
 mod include;
 mod merge;
@@ -31,6 +32,7 @@ pub mod world;
 
 pub use bounds::Reach;
 pub use encoding::{DecodeTextError, decode_text};
+pub use fuel_address::{FUEL_SERVER, FuelAddress, FuelKind, FuelResource};
 pub use generate::{generate_fleet, generate_piles};
 pub use parcel::{ModelParcel, StartJointError};
 pub use pose::Pose;
@@ -41,7 +43,10 @@ pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver, U
 pub use runnable::{
     NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run, check_names,
 };
-pub use search_paths::{ConfinedPaths, FoundModel, SearchPaths, models_in, read_bounded};
+pub use search_paths::{
+    CachedFuel, ConfinedPaths, FoundModel, FuelCaches, SearchPaths, models_in, read_bounded,
+    world_file_in,
+};
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
 pub use visual_files::{KeptFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFiles, mesh_name};
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod confined;
+mod fuel_caches;
 mod model_folder;
 #[cfg(test)]
 mod tests;
@@ -13,8 +14,10 @@ use std::path::{Component, Path, PathBuf};
 
 pub use catalogue::{FoundModel, models_in};
 pub use confined::ConfinedPaths;
+pub use fuel_caches::{CachedFuel, FuelCaches, world_file_in};
 
 use crate::encoding::decode_text;
+use crate::fuel_address::FuelAddress;
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver};
 use crate::tree;
 
@@ -29,12 +32,15 @@ const RESOURCE_PATH: &str = "PHALANX_RESOURCE_PATH";
 ///
 /// `model://NAME/rest`, `package://NAME/rest`, `file://...`, absolute, relative and bare names are
 /// understood. A folder stands for the file that its `model.config` (or `manifest.xml`) names.
-/// Packages are looked for in folders of ROS, too, and around the file that names them.
+/// Packages are looked for in folders of ROS, too, and around the file that names them. Addresses of
+/// Fuel mean what the caches of this machine have of it.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPaths {
     folders: Vec<PathBuf>,
     /// Folders that hold packages of ROS, or are one.
     package_folders: Vec<PathBuf>,
+    /// Models and worlds that were fetched.
+    fuel: FuelCaches,
 }
 
 impl SearchPaths {
@@ -43,7 +49,14 @@ impl SearchPaths {
         Self {
             folders: folders.into_iter().collect(),
             package_folders: Vec::new(),
+            fuel: FuelCaches::default(),
         }
+    }
+
+    /// Returns it with other caches of Fuel, or none.
+    #[must_use]
+    pub fn with_fuel(self, fuel: FuelCaches) -> Self {
+        Self { fuel, ..self }
     }
 
     /// Returns it with folders in which packages are looked for last; one may be a package itself.
@@ -55,7 +68,7 @@ impl SearchPaths {
 
     /// Makes a resolver that searches the folders listed in `PHALANX_RESOURCE_PATH`, then those in
     /// `GZ_SIM_RESOURCE_PATH`; packages also in `ROS_PACKAGE_PATH`, then below the prefixes in
-    /// `AMENT_PREFIX_PATH`.
+    /// `AMENT_PREFIX_PATH`; addresses of Fuel in [`FuelCaches::from_environment`].
     pub fn from_environment() -> Self {
         let list = |name: &str| {
             let list = std::env::var_os(name).unwrap_or_default();
@@ -68,10 +81,19 @@ impl SearchPaths {
         Self::new(folders)
             .with_packages(list("ROS_PACKAGE_PATH"))
             .with_packages(prefixes.map(|prefix| prefix.join("share")))
+            .with_fuel(FuelCaches::from_environment())
+    }
+
+    /// Returns the file or folder that a URI in a file means, if there is one.
+    pub fn locate(&self, uri: &str, from_file: &str) -> Option<PathBuf> {
+        self.find(uri, from_file).ok()
     }
 
     /// Returns the first file or folder that a URI means.
     fn find(&self, uri: &str, from_file: &str) -> Result<PathBuf, ResolveError> {
+        if let Some(address) = FuelAddress::parse(uri) {
+            return self.fuel.path(&address).map(|(_, path)| path);
+        }
         let scheme = SCHEMES.into_iter().find(|scheme| uri.starts_with(scheme));
         if scheme.is_none() && uri.contains("://") {
             let message = format!(
@@ -90,6 +112,10 @@ impl SearchPaths {
         let mut candidates = self.candidates(path, is_model, from_file);
         if scheme == Some("package://") {
             candidates.extend(self.in_packages(path, from_file));
+        }
+        if is_model {
+            let cached = self.fuel.candidates(path, from_file);
+            candidates.extend(cached.into_iter().map(|(_, path)| path));
         }
         let found = candidates.into_iter().find(|candidate| candidate.exists());
         found.ok_or_else(|| self.not_found(path, scheme, from_file))

@@ -1,5 +1,6 @@
 //! `phalanx check`: reads a world and reports what is wrong with it, or what it was read as.
 
+mod fuel_needs;
 mod resolved;
 mod ros_topics;
 
@@ -12,8 +13,9 @@ use sdf::{Model, Problem, ReadWorldError, ReadWorlds, SourceSpan, World};
 use serde::Serialize;
 
 use super::world_file::Sources;
-use super::{CommandResult, output, world_file};
+use super::{CommandResult, Failed, fuel_files, output, world_file};
 use crate::cli::{CheckArguments, Format};
+use fuel_needs::FuelNeed;
 use resolved::ResolvedWorld;
 
 /// The most errors, and the most warnings, that are shown as text.
@@ -31,33 +33,22 @@ struct CheckReport<'a> {
     errors: Option<&'a [Problem]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ros2: Option<RosMappingReport>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fuel: &'a [FuelNeed],
 }
 
 /// Reads a world and reports.
 pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
-    let text = world_file::read_text(&arguments.world)?;
-    match world_file::read_worlds(&text, &arguments.world) {
+    let path = &match fuel_files::address_of(&arguments.world) {
+        Some(address) => fuel_needs::file_of(&address)?,
+        None => arguments.world.clone(),
+    };
+    let text = world_file::read_text(path)?;
+    let fuel = fuel_needs::find(&text, path, arguments.offline)?;
+    match world_file::read_worlds(&text, path) {
         Ok(mut read) => {
-            read.warnings
-                .extend(run_warning(&text, &arguments.world, &read.worlds));
-            let ros2 = arguments.ros2.then(|| {
-                let rules = arguments.ros_rules.as_deref();
-                ros_topics::read(&arguments.world, rules)
-            });
-            let ros2 = ros2.transpose()?;
-            match arguments.format {
-                Format::Text => {
-                    let topics = ros2.as_ref().map(ros_topics::describe);
-                    output::print(&(describe(&read) + &topics.unwrap_or_default()))?
-                }
-                Format::Json => output::print_json(&CheckReport {
-                    valid: true,
-                    worlds: Some(read.worlds.iter().map(ResolvedWorld::of).collect()),
-                    warnings: Some(&read.warnings),
-                    errors: None,
-                    ros2,
-                })?,
-            };
+            read.warnings.extend(run_warning(&text, path, &read.worlds));
+            report(arguments, path, &read, &fuel)?;
             Ok(ExitCode::Success)
         }
         Err(error) => {
@@ -65,6 +56,7 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
                 Format::Text => {
                     let told = problems("warning", &error.warnings)
                         + &problems("error", &error.errors)
+                        + &fuel_needs::describe(&fuel)
                         + &count_refused(&error);
                     output::print(&told)?
                 }
@@ -74,11 +66,42 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
                     warnings: Some(&error.warnings),
                     errors: Some(&error.errors),
                     ros2: None,
+                    fuel: &fuel,
                 })?,
             };
             Ok(ExitCode::Configuration)
         }
     }
+}
+
+/// Prints what a valid file was read as.
+fn report(
+    arguments: &CheckArguments,
+    path: &Path,
+    read: &ReadWorlds,
+    fuel: &[FuelNeed],
+) -> Result<(), Failed> {
+    let ros2 = arguments.ros2.then(|| {
+        let rules = arguments.ros_rules.as_deref();
+        ros_topics::read(path, rules)
+    });
+    let ros2 = ros2.transpose()?;
+    match arguments.format {
+        Format::Text => {
+            let topics = ros2.as_ref().map(ros_topics::describe);
+            let needs = fuel_needs::describe(fuel);
+            output::print(&(needs + &describe(read) + &topics.unwrap_or_default()))
+        }
+        Format::Json => output::print_json(&CheckReport {
+            valid: true,
+            worlds: Some(read.worlds.iter().map(ResolvedWorld::of).collect()),
+            warnings: Some(&read.warnings),
+            errors: None,
+            ros2,
+            fuel,
+        }),
+    }
+    .map(drop)
 }
 
 /// Warns of worlds that are valid and that `phalanx run` refuses.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use protocol::id::PeerNameError;
 use run::suggestion::advice;
 use run::{Host, HostError, Kind, Program, ProgramNameError, SLOTS_MAX};
+use sdf::FuelAddress;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use view::app::keymap::KeyNameError;
@@ -294,7 +295,10 @@ impl Reader<'_> {
 
 /// Returns a value whose paths are those of a folder.
 fn joined(kind: Kind, value: serde_json::Value, folder: &Path) -> serde_json::Value {
-    let join = |path: &str| serde_json::Value::from(folder.join(path).to_string_lossy());
+    let join = |path: &str| match FuelAddress::parse(path) {
+        Some(_) => serde_json::Value::from(path),
+        None => serde_json::Value::from(folder.join(path).to_string_lossy()),
+    };
     match (kind, &value) {
         (Kind::Place, serde_json::Value::String(word)) if word == "on" || word == "off" => value,
         (Kind::Path | Kind::Place | Kind::Paths, serde_json::Value::String(path)) => join(path),

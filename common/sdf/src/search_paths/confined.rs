@@ -9,20 +9,23 @@ use rustix::fs::{Mode, OFlags};
 
 use super::model_folder;
 use super::{
-    DATA_BYTES_MAX, RESOURCE_PATH, SCHEMES, SearchPaths, as_text, package_and_rest, read_regular,
+    DATA_BYTES_MAX, FuelCaches, RESOURCE_PATH, SCHEMES, SearchPaths, as_text, package_and_rest,
+    read_regular,
 };
+use crate::fuel_address::FuelAddress;
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver};
 use crate::tree;
 
 /// Looks for the files that the text of a client, a system or a secondary names.
 ///
 /// `model://`, `package://` and relative names below the folders are understood, beside a file
-/// that is there itself, then in the folders. A link counts as the place that it leads to. Of what
+/// that is there itself, then in the folders; addresses of Fuel, if it has caches. A link counts as the place that it leads to. Of what
 /// is elsewhere nothing is told, not even whether it exists.
 #[derive(Clone, Debug, Default)]
 pub struct ConfinedPaths {
     folders: Vec<PathBuf>,
     package_folders: Vec<PathBuf>,
+    fuel: FuelCaches,
 }
 
 /// A file or folder below one of the folders.
@@ -54,12 +57,16 @@ impl SearchPaths {
                 .filter_map(absolute)
                 .filter(is_some_of_all)
                 .collect(),
+            fuel: self.fuel,
         }
     }
 }
 
 impl ConfinedPaths {
     fn find(&self, uri: &str, from_file: &str) -> Result<Found, ResolveError> {
+        if let Some(address) = FuelAddress::parse(uri) {
+            return self.find_fuel(&address);
+        }
         let scheme = SCHEMES.into_iter().find(|scheme| uri.starts_with(scheme));
         let is_model = matches!(scheme, Some("model://" | "package://"));
         if !is_model && (scheme.is_some() || uri.contains("://")) {
@@ -91,8 +98,26 @@ impl ConfinedPaths {
                 candidates.push((root.clone(), root.join(package).join(rest)));
             }
         }
+        if is_model {
+            let cached = self.fuel.candidates(&path, from_file).into_iter();
+            candidates.extend(cached.filter_map(|(root, path)| {
+                let root = root.canonicalize().ok()?;
+                Some((root, path))
+            }));
+        }
         let mut found = candidates.into_iter().filter_map(below);
         found.next().ok_or_else(|| not_found(scheme, &path))
+    }
+
+    fn find_fuel(&self, address: &FuelAddress) -> Result<Found, ResolveError> {
+        if self.fuel.roots().next().is_none() {
+            let message = "what comes into a running world names no models of Fuel, unless the run \
+                           was started with --spawn-from-fuel";
+            return Err(ResolveError::Refused(message.to_owned()));
+        }
+        let found = self.fuel.path(address).ok();
+        let found = found.and_then(|(root, path)| below((root.canonicalize().ok()?, path)));
+        found.ok_or_else(|| ResolveError::NotFound(FuelCaches::missing(address)))
     }
 
     /// Returns the folder of a file without links, if that is below one of the folders, and which.
@@ -103,6 +128,7 @@ impl ConfinedPaths {
         }
         let folder = file.parent()?.canonicalize().ok()?;
         let all = self.folders.iter().chain(&self.package_folders);
+        let all = all.map(PathBuf::as_path).chain(self.fuel.roots());
         let mut roots = canonical(all).filter(|root| folder.starts_with(root));
         roots.next().map(|root| (root, folder))
     }
@@ -191,9 +217,11 @@ fn relative(path: &Path) -> Result<PathBuf, ResolveError> {
     Ok(relative)
 }
 
-fn canonical<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> impl Iterator<Item = PathBuf> {
+fn canonical<P: AsRef<Path>>(
+    folders: impl IntoIterator<Item = P>,
+) -> impl Iterator<Item = PathBuf> {
     let folders = folders.into_iter();
-    folders.filter_map(|folder| folder.canonicalize().ok())
+    folders.filter_map(|folder| folder.as_ref().canonicalize().ok())
 }
 
 /// Returns what is at a path, if it is below a folder once links are followed.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{ConfinedPaths, SearchPaths, read_bounded};
+use super::{ConfinedPaths, FuelCaches, SearchPaths, read_bounded};
 use crate::resolve::{ResolveError, Resolver};
 
 fn check(uri: &str, expect: Option<&str>) {
@@ -298,4 +298,117 @@ fn a_file_is_the_same_however_it_is_named() {
         let other = resolver.read_data("box/side.bin", "/text").unwrap();
         assert_ne!(other.identity, same[0]);
     }
+}
+
+/// Two caches, the first with a newest version that was asked for.
+fn cached(root: &std::path::Path) -> SearchPaths {
+    let list = "<model><sdf version='1.9'>model.sdf</sdf></model>";
+    let own = "own/fuel.gazebosim.org/open";
+    let other = "other/fuel.ignitionrobotics.org/open";
+    for (file, text) in [
+        (format!("{own}/models/ground plane/2/model.sdf"), "plane 2"),
+        (
+            format!("{own}/models/ground plane/10/model.sdf"),
+            "plane 10",
+        ),
+        (format!("{own}/models/ground plane/tip"), "2\n"),
+        (format!("{own}/models/cup/1/model.sdf"), "cup"),
+        (format!("{own}/models/cup/1/meshes/cup.obj"), "mesh"),
+        (format!("{own}/worlds/table/1/a.world"), "table"),
+        (
+            format!("{other}/models/ground plane/11/model.sdf"),
+            "plane 11",
+        ),
+        (format!("{other}/models/cup/3/model.sdf"), "cup 3"),
+        (format!("{other}/models/spoon/7/model.sdf"), "spoon"),
+        ("own/private".to_owned(), "private"),
+    ] {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if path.ends_with("model.sdf") {
+            fs::write(path.with_file_name("model.config"), list).unwrap();
+        }
+        fs::write(&path, text).unwrap();
+    }
+    let caches = ["own", "other", "gone"].map(|name| root.join(name));
+    SearchPaths::default().with_fuel(FuelCaches::new(caches))
+}
+
+#[test]
+fn addresses_of_fuel_mean_what_the_caches_have() {
+    let root = tempfile::tempdir().unwrap();
+    let open = cached(root.path());
+    let confined = open.clone().confined([]);
+    let fuel = "https://fuel.gazebosim.org/1.0/Open";
+    let cup = root
+        .path()
+        .join("own/fuel.gazebosim.org/open/models/cup/1/model.sdf");
+    let cup = cup.to_string_lossy();
+    for (uri, from, expected) in [
+        (
+            format!("{fuel}/models/Ground Plane"),
+            "/w.sdf",
+            Some("plane 2"),
+        ),
+        (
+            format!("{fuel}/models/Ground%20Plane/tip"),
+            "/w.sdf",
+            Some("plane 2"),
+        ),
+        (
+            format!("{fuel}/models/Ground Plane/11"),
+            "/w.sdf",
+            Some("plane 11"),
+        ),
+        (format!("{fuel}/models/Ground Plane/12"), "/w.sdf", None),
+        (format!("{fuel}/models/cup"), "/w.sdf", Some("cup 3")),
+        (
+            format!("{fuel}/models/cup/1/files/meshes/cup.obj"),
+            "/w.sdf",
+            Some("mesh"),
+        ),
+        (
+            format!("{fuel}/models/cup/1/files/gone.obj"),
+            "/w.sdf",
+            None,
+        ),
+        (format!("{fuel}/worlds/Table"), "/w.sdf", Some("table")),
+        ("model://Spoon".to_owned(), "/w.sdf", Some("spoon")),
+        (
+            "model://ground%20plane/model.sdf".to_owned(),
+            "/w.sdf",
+            Some("plane 2"),
+        ),
+        ("model://fork".to_owned(), "/w.sdf", None),
+        (
+            "model://any name/meshes/cup.obj".to_owned(),
+            &cup,
+            Some("mesh"),
+        ),
+        ("meshes/cup.obj".to_owned(), &cup, Some("mesh")),
+        ("model://cup/../../private".to_owned(), &cup, None),
+    ] {
+        let resolvers: [&dyn Resolver; 2] = [&open, &confined];
+        for resolver in resolvers {
+            let found = resolver.read(&uri, from).map(|found| found.text);
+            assert_eq!(found.as_deref().ok(), expected, "{uri}: {found:?}");
+        }
+    }
+    let error = open
+        .read(&format!("{fuel}/models/Fork"), "/w.sdf")
+        .unwrap_err();
+    let hint = "`phalanx fuel fetch https://fuel.gazebosim.org/1.0/Open/models/Fork`";
+    assert!(error.to_string().contains(hint), "{error}");
+}
+
+#[test]
+fn texts_of_others_have_nothing_of_fuel_without_caches() {
+    let root = tempfile::tempdir().unwrap();
+    let confined = cached(root.path())
+        .with_fuel(FuelCaches::default())
+        .confined([]);
+    let uri = "https://fuel.gazebosim.org/1.0/Open/models/cup";
+    let error = confined.read(uri, "/w.sdf").unwrap_err().to_string();
+    assert!(error.contains("--spawn-from-fuel"), "{error}");
+    assert!(confined.read("model://cup", "/w.sdf").is_err());
 }

@@ -10,7 +10,7 @@ use run::{JournalLocation, Program, RunSpec};
 use sdf::World;
 
 use super::super::config::settings;
-use super::super::{Failed, output, world_file};
+use super::super::{Failed, fuel_files, output, world_file};
 use crate::cli::RunArguments;
 use crate::config::Config;
 use crate::launch::{ros2_control, world_programs};
@@ -44,6 +44,7 @@ impl Settings {
         let mut config = with_flags(config, arguments)?;
         let spec = &mut config.spec;
         check_commands(spec.run.commands.as_deref())?;
+        fuel_files::bring(&mut spec.run.worlds, arguments.offline)?;
         let files = check_worlds(spec)?;
         let allowed = arguments.allow_programs.unwrap_or(false);
         spec.programs = programs(spec, &files, allowed)?;
@@ -115,7 +116,8 @@ impl Settings {
 
 /// Returns the settings of the files named: those of a run file, or the defaults with worlds.
 fn load(files: &[PathBuf]) -> Result<Config, Failed> {
-    if let Some(file) = files.iter().find(|file| !file.exists()) {
+    let is_missing = |file: &&PathBuf| !file.exists() && fuel_files::address_of(file).is_none();
+    if let Some(file) = files.iter().find(is_missing) {
         let hint = if file.extension().is_none() {
             "; `phalanx help` lists the commands"
         } else {

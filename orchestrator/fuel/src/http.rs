@@ -1,0 +1,433 @@
+//! [`Http`]: requests to servers, one at a time: time-outs, redirects, and tries of what may pass.
+
+use std::env;
+use std::fs;
+use std::io::{self, Read};
+use std::thread;
+use std::time::Duration;
+
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body, http::Response};
+
+/// The variable with the time that a server may be silent \[s\].
+pub const TIMEOUT: &str = "PHALANX_FUEL_TIMEOUT_S";
+/// The variable that names a file of certificates to trust in place of Mozilla's.
+const CERTIFICATES: &str = "SSL_CERT_FILE";
+/// Time that a server may be silent if the variable says nothing \[s\].
+const TIMEOUT_S: u64 = 30;
+/// Time to reach a server.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// Pauses before further tries.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(2)];
+/// The longest pause that a server may ask for.
+const PAUSE_MAX: Duration = Duration::from_secs(10);
+/// The most redirects of one request.
+const REDIRECTS_MAX: usize = 5;
+/// Headers with the version of a resource, the one of the present server first.
+const VERSION_HEADERS: [&str; 2] = ["X-Ign-Resource-Version", "X-Gz-Resource-Version"];
+
+/// A client of servers.
+#[derive(Debug)]
+pub struct Http {
+    agent: Agent,
+    silence: Duration,
+}
+
+/// The answer of a server, its body not yet read.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The number of bytes of the body, if the server says so.
+    pub length: Option<u64>,
+    /// The type of the body, in small letters.
+    pub content_type: String,
+    /// The version of the resource, if the server says so.
+    pub version: Option<u32>,
+    /// The server's tag of the content.
+    pub tag: Option<String>,
+    /// Pause after which the server may be asked again.
+    pause: Option<Duration>,
+    body: Body,
+}
+
+/// Reason why a request has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// A variable of the environment is wrong.
+    #[error("{variable}: {problem}")]
+    Variable {
+        /// The variable.
+        variable: &'static str,
+        /// Part of it that is wrong.
+        problem: String,
+    },
+    /// There is no way to the server, or no trust in it.
+    #[error("cannot reach {host}")]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// Error of the request.
+        #[source]
+        source: Box<ureq::Error>,
+    },
+    /// The server said nothing for too long.
+    #[error("{host} was silent for {} s", silence.as_secs())]
+    Silent {
+        /// The host.
+        host: String,
+        /// Time for which it was waited for.
+        silence: Duration,
+    },
+    /// The server cannot answer now.
+    #[error("{host} answered with status {status}")]
+    Busy {
+        /// The host.
+        host: String,
+        /// The status.
+        status: u16,
+        /// Pause that it asks for.
+        pause: Option<Duration>,
+    },
+    /// The connection ended before all was there.
+    #[error("{host} sent {received} of {expected} bytes")]
+    Truncated {
+        /// The host.
+        host: String,
+        /// Number of bytes that came.
+        received: u64,
+        /// Number of bytes that were announced.
+        expected: u64,
+    },
+    /// The connection broke.
+    #[error("the connection to {host} broke")]
+    Broken {
+        /// The host.
+        host: String,
+        /// Error of the connection.
+        #[source]
+        source: io::Error,
+    },
+    /// A redirect that leads nowhere, or out of encryption.
+    #[error("{host} redirects to {target:?}, which is {problem}")]
+    Redirect {
+        /// The host.
+        host: String,
+        /// The target.
+        target: String,
+        /// Part of it that is wrong.
+        problem: &'static str,
+    },
+}
+
+impl HttpError {
+    /// Tells whether the same request may be answered a little later.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { source, .. } => !matches!(
+                **source,
+                ureq::Error::BadUri(_)
+                    | ureq::Error::Tls(_)
+                    | ureq::Error::Rustls(_)
+                    | ureq::Error::HostNotFound
+            ),
+            Self::Silent { .. } | Self::Busy { .. } => true,
+            Self::Truncated { .. } | Self::Broken { .. } => true,
+            Self::Variable { .. } | Self::Redirect { .. } => false,
+        }
+    }
+}
+
+impl Http {
+    /// Makes a client; proxies are those of the environment.
+    ///
+    /// # Errors
+    /// Fails if a variable of the environment is wrong.
+    pub fn new() -> Result<Self, HttpError> {
+        let silence = silence()?;
+        let config = Agent::config_builder()
+            .user_agent(concat!("phalanx/", env!("CARGO_PKG_VERSION")))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_connect(Some(CONNECT_TIMEOUT.min(silence)))
+            .timeout_per_read(Some(silence))
+            .timeout_per_write(Some(silence))
+            .tls_config(TlsConfig::builder().root_certs(roots()?).build());
+        Ok(Self {
+            agent: config.build().into(),
+            silence,
+        })
+    }
+
+    /// Tries a request until it is answered, up to three times if the failure may pass.
+    ///
+    /// # Errors
+    /// Returns the error of the last try.
+    pub fn tried<T>(
+        &self,
+        mut request: impl FnMut(&Self) -> Result<T, HttpError>,
+    ) -> Result<T, HttpError> {
+        for pause in PAUSES {
+            let error = match request(self) {
+                Err(error) if error.may_pass() => error,
+                result => return result,
+            };
+            let asked = match error {
+                HttpError::Busy { pause, .. } => pause.unwrap_or_default(),
+                _ => Duration::ZERO,
+            };
+            thread::sleep(pause.max(asked).min(PAUSE_MAX));
+        }
+        request(self)
+    }
+
+    /// Asks for an address and follows redirects. The token goes to no other server than the first.
+    ///
+    /// # Errors
+    /// Fails if there is no answer, or one that asks to come back later.
+    pub fn get(&self, url: &str, token: Option<&str>) -> Result<Answer, HttpError> {
+        let mut url = url.to_owned();
+        let mut token = token;
+        for _ in 0..=REDIRECTS_MAX {
+            let response = self.ask(&url, token)?;
+            let status = response.status().as_u16();
+            let host = host_of(&url).to_owned();
+            if matches!(status, 301 | 302 | 303 | 307 | 308) {
+                let target = header(&response, "Location").unwrap_or_default();
+                let next = redirected(&url, &target).map_err(|problem| HttpError::Redirect {
+                    host,
+                    target,
+                    problem,
+                })?;
+                if server_of(&next) != server_of(&url) {
+                    token = None;
+                }
+                url = next;
+                continue;
+            }
+            let pause = header(&response, "Retry-After").and_then(|text| text.parse().ok());
+            let pause = pause.map(Duration::from_secs);
+            if status == 429 || status >= 500 {
+                return Err(HttpError::Busy {
+                    host,
+                    status,
+                    pause,
+                });
+            }
+            return Ok(Answer::of(response, pause));
+        }
+        Err(HttpError::Redirect {
+            host: host_of(&url).to_owned(),
+            target: url.clone(),
+            problem: "one redirect too many",
+        })
+    }
+
+    fn ask(&self, url: &str, token: Option<&str>) -> Result<Response<Body>, HttpError> {
+        let mut request = self.agent.get(url).header("Accept", "*/*");
+        if let Some(token) = token {
+            request = request.header("Private-Token", token);
+        }
+        request.call().map_err(|error| self.failed(url, error))
+    }
+
+    fn failed(&self, url: &str, error: ureq::Error) -> HttpError {
+        let host = host_of(url).to_owned();
+        match error {
+            ureq::Error::Timeout(_) => HttpError::Silent {
+                host,
+                silence: self.silence,
+            },
+            source => HttpError::Unreachable {
+                host,
+                source: Box::new(source),
+            },
+        }
+    }
+
+    /// Reads a body piece by piece, and returns the number of bytes in it.
+    ///
+    /// # Errors
+    /// Fails if it does not come whole, or `take` refuses a piece.
+    pub fn receive<E: From<HttpError>>(
+        &self,
+        answer: Answer,
+        url: &str,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let host = || host_of(url).to_owned();
+        let mut reader = answer.body.into_reader();
+        let mut piece = vec![0; 1 << 16];
+        let mut received = 0;
+        loop {
+            let count = match reader.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    return Err(self.broken(host(), received, answer.length, error).into());
+                }
+            };
+            received += count as u64;
+            take(&piece[..count])?;
+        }
+        match answer.length.filter(|expected| *expected != received) {
+            None => Ok(received),
+            Some(expected) => Err(HttpError::Truncated {
+                host: host(),
+                received,
+                expected,
+            }
+            .into()),
+        }
+    }
+
+    fn broken(
+        &self,
+        host: String,
+        received: u64,
+        expected: Option<u64>,
+        source: io::Error,
+    ) -> HttpError {
+        let inner = source.get_ref().and_then(|inner| inner.downcast_ref());
+        if matches!(inner, Some(ureq::Error::Timeout(_)))
+            || source.kind() == io::ErrorKind::TimedOut
+        {
+            return HttpError::Silent {
+                host,
+                silence: self.silence,
+            };
+        }
+        match expected {
+            Some(expected) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                HttpError::Truncated {
+                    host,
+                    received,
+                    expected,
+                }
+            }
+            Some(_) | None => HttpError::Broken { host, source },
+        }
+    }
+}
+
+impl Answer {
+    fn of(response: Response<Body>, pause: Option<Duration>) -> Self {
+        let version = VERSION_HEADERS
+            .iter()
+            .find_map(|name| header(&response, name));
+        let content_type = header(&response, "Content-Type").unwrap_or_default();
+        Self {
+            status: response.status().as_u16(),
+            length: header(&response, "Content-Length").and_then(|text| text.parse().ok()),
+            content_type: content_type.to_lowercase(),
+            version: version.and_then(|text| text.parse().ok()),
+            tag: header(&response, "ETag"),
+            pause,
+            body: response.into_body(),
+        }
+    }
+
+    /// Returns the pause after which the server may be asked again.
+    pub fn pause(&self) -> Option<Duration> {
+        self.pause
+    }
+}
+
+/// Returns the time that a server may be silent.
+fn silence() -> Result<Duration, HttpError> {
+    let Some(text) = env::var(TIMEOUT).ok().filter(|text| !text.is_empty()) else {
+        return Ok(Duration::from_secs(TIMEOUT_S));
+    };
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let silence = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    silence.ok_or_else(|| HttpError::Variable {
+        variable: TIMEOUT,
+        problem: format!("{text:?} is no number of seconds above 0"),
+    })
+}
+
+/// Returns the certificates that servers are trusted by.
+fn roots() -> Result<RootCerts, HttpError> {
+    let Some(file) = env::var_os(CERTIFICATES).filter(|file| !file.is_empty()) else {
+        return Ok(RootCerts::WebPki);
+    };
+    let wrong = |problem: String| HttpError::Variable {
+        variable: CERTIFICATES,
+        problem: format!("{}: {problem}", file.display()),
+    };
+    let text = fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+    let mut certificates = Vec::new();
+    for item in parse_pem(&text) {
+        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(error.to_string()))? {
+            certificates.push(certificate);
+        }
+    }
+    if certificates.is_empty() {
+        return Err(wrong("there is no certificate in it".to_owned()));
+    }
+    Ok(RootCerts::new_with_certs(&certificates))
+}
+
+fn header(response: &Response<Body>, name: &str) -> Option<String> {
+    let value = response.headers().get(name)?;
+    Some(value.to_str().ok()?.trim().to_owned())
+}
+
+/// Returns the address that a redirect leads to.
+///
+/// # Errors
+/// Fails, with the reason, if it is no address of the web or gives up encryption.
+pub(crate) fn redirected(from: &str, target: &str) -> Result<String, &'static str> {
+    if target.is_empty() || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("no address");
+    }
+    if target.starts_with('/') && !target.starts_with("//") {
+        return Ok(format!("{}{target}", server_of(from)));
+    }
+    let is_encrypted = target.starts_with("https://");
+    if !is_encrypted && !target.starts_with("http://") {
+        return Err("no address of the web");
+    }
+    if !is_encrypted && from.starts_with("https://") {
+        return Err("without encryption");
+    }
+    Ok(target.to_owned())
+}
+
+/// Returns scheme and host of an address.
+fn server_of(url: &str) -> &str {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+    &url[..end]
+}
+
+pub(crate) fn host_of(url: &str) -> &str {
+    let server = server_of(url);
+    server.split_once("://").map_or(server, |(_, host)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_stay_encrypted() {
+        let from = "https://a.org/1.0/x";
+        let check = |target: &str, expect| assert_eq!(redirected(from, target), expect, "{target}");
+        check("/y?z=1", Ok("https://a.org/y?z=1".to_owned()));
+        check("https://b.org/z", Ok("https://b.org/z".to_owned()));
+        check("http://a.org/y", Err("without encryption"));
+        check("file:///etc/passwd", Err("no address of the web"));
+        check("//b.org", Err("no address of the web"));
+        check("https://b.org/\u{7f}", Err("no address"));
+        check("", Err("no address"));
+        assert!(redirected("http://127.0.0.1:1/x", "http://127.0.0.1:2/y").is_ok());
+    }
+
+    #[test]
+    fn hosts_are_found_in_addresses() {
+        assert_eq!(host_of("https://a.org:1/x/y"), "a.org:1");
+        assert_eq!(host_of("http://a.org"), "a.org");
+    }
+}

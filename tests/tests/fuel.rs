@@ -1,0 +1,633 @@
+//! Shows that models and worlds of Fuel come to this machine once, whole and checked, and that all
+//! that can go wrong on the way is told. Runs real programs against a server on loopback, each test
+//! with a cache of its own.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use portable_pty::CommandBuilder;
+use serde_json::Value;
+use tests::fuel_server::{Fault, FuelServer, zip_of};
+use tests::processes::{Scratch, binary};
+use tests::screen::Screen;
+
+/// A box that falls.
+const BOX: &str = "<link name='l'><collision name='c'><geometry><box><size>1 1 1</size></box>\
+    </geometry></collision></link>";
+/// A tetrahedron.
+const MESH: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/// A server, and a user with empty caches.
+struct Desk {
+    scratch: Scratch,
+    server: FuelServer,
+}
+
+/// End of a command.
+struct Said {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self {
+            scratch: Scratch::new(),
+            server: FuelServer::new(),
+        }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.scratch.phalanx();
+        command.args(words).stdin(Stdio::null());
+        for (name, value) in self.environment() {
+            command.env(name, value);
+        }
+        for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn environment(&self) -> [(&'static str, String); 4] {
+        let path = |name: &str| self.scratch.path(name).display().to_string();
+        [
+            ("PHALANX_FUEL_CACHE", path("cache")),
+            ("GZ_FUEL_CACHE_PATH", path("gazebo")),
+            ("PHALANX_FUEL_SERVERS", self.server.url()),
+            ("PHALANX_FUEL_TIMEOUT_S", "5".to_owned()),
+        ]
+    }
+
+    fn says(&self, words: &[&str]) -> Said {
+        said(&mut self.command(words))
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.scratch.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// Writes a world that includes these addresses.
+    fn world(&self, addresses: &[&str]) -> String {
+        self.write("world.sdf", &world(addresses))
+    }
+
+    /// Runs a world for a moment without a view.
+    fn run(&self, world: &str, flags: &[&str]) -> Said {
+        let words = ["run", world, "--headless", "--format", "json"];
+        let words = [
+            &words[..],
+            &["--iterations", "40", "--real-time-factor", "0"],
+            flags,
+        ];
+        self.says(&words.concat())
+    }
+
+    /// Returns the folder of a resource in the cache.
+    fn cached(&self, resource: &str) -> PathBuf {
+        let host = self.server.url().replace("http://", "").replace(':', "_");
+        self.scratch.path("cache").join(host).join(resource)
+    }
+}
+
+fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    }
+}
+
+impl Said {
+    fn done(self) -> Self {
+        assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    fn summary(self) -> Value {
+        let done = self.done();
+        serde_json::from_str(&done.stdout).unwrap()
+    }
+
+    /// Checks that the command failed, and what it said.
+    fn refused(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
+        for part in parts {
+            assert!(self.stderr.contains(part), "no {part:?} in {}", self.stderr);
+        }
+    }
+}
+
+fn include(address: &str, name: &str) -> String {
+    format!("<include><uri>{address}</uri><name>{name}</name></include>")
+}
+
+fn world(addresses: &[&str]) -> String {
+    let name = |index: usize| format!("m{index}");
+    let includes = addresses.iter().enumerate();
+    let includes: String = includes
+        .map(|(index, one)| include(one, &name(index)))
+        .collect();
+    format!("<sdf version='1.9'><world name='w'>{includes}</world></sdf>")
+}
+
+fn names(summary: &Value) -> Vec<&str> {
+    let performers = summary["performers"].as_array().unwrap().iter();
+    performers
+        .map(|one| one["name"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn models_come_once_with_all_that_they_name_and_are_there_when_the_server_is_gone() {
+    let desk = Desk::new();
+    let mesh = desk.server.at("o/models/Shapes/tip/files/meshes/shape.obj");
+    let shape = |uri: &str| {
+        format!(
+            "<link name='l'><collision name='c'><geometry><mesh><uri>{uri}</uri></mesh></geometry>\
+             </collision></link>"
+        )
+    };
+    desk.server
+        .put_model("o/models/shapes", BOX, &[("meshes/shape.obj", MESH)]);
+    // A name of a model that the server does not know, and one of the same owner.
+    let own = shape("model://my_own_name/part.obj") + &include("model://outer part", "n");
+    desk.server
+        .put_model("o/models/inner part", &own, &[("part.obj", MESH)]);
+    desk.server.put_model("o/models/outer part", BOX, &[]);
+    let inner = desk.server.at("o/models/Inner%20Part");
+    let nested = include(&inner, "inner") + &shape(&mesh);
+    desk.server
+        .put_model("o/models/robot", "<static>true</static>", &[]);
+    desk.server.put_model("o/models/robot", &nested, &[]);
+    desk.server
+        .put_model("o/models/robot", "<static>true</static>", &[]);
+    let path = desk.world(&[
+        &desk.server.at("O/models/Robot/2"),
+        &inner.replace("%20", " "),
+    ]);
+    let first = desk.run(&path, &["--secondaries", "2"]).done();
+    assert!(first.stderr.contains("fetched"), "{}", first.stderr);
+    assert!(!first.stderr.contains("MESH_NOT_FOUND"), "{}", first.stderr);
+    let first = first.summary();
+    assert_eq!(names(&first), ["m0", "m1"]);
+    assert_eq!(desk.server.take_zip_count(), 4);
+    for version in ["robot/2", "inner part/1", "outer part/1", "shapes/1"] {
+        assert!(
+            desk.cached(&format!("o/models/{version}")).is_dir(),
+            "{version}"
+        );
+    }
+    let Desk { scratch, server } = desk;
+    let url = server.url();
+    drop(server);
+    let mut command = scratch.phalanx();
+    command.args([
+        "run",
+        &path,
+        "--headless",
+        "--format",
+        "json",
+        "--iterations",
+        "40",
+    ]);
+    command.args(["--real-time-factor", "0", "--secondaries", "1"]);
+    command.env("PHALANX_FUEL_CACHE", scratch.path("cache"));
+    command.env("PHALANX_FUEL_SERVERS", url);
+    let again = said(&mut command).summary();
+    assert_eq!(again["digest"], first["digest"]);
+}
+
+#[test]
+fn a_world_runs_by_its_address_and_its_newest_version_is_kept_until_it_is_asked_for() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let address = desk.server.at("o/models/box");
+    desk.server
+        .put("o/worlds/w", &[("w.sdf", &world(&[&address]))]);
+    let by_address = desk.server.at("o/worlds/W");
+    assert_eq!(names(&desk.run(&by_address, &[]).summary()), ["m0"]);
+    desk.server
+        .put("o/worlds/w", &[("w.world", &world(&[&address, &address]))]);
+    let file = desk.write("run.toml", &format!("[run]\nworlds = [\"{by_address}\"]\n"));
+    assert_eq!(names(&desk.run(&file, &[]).summary()), ["m0"]);
+    desk.says(&["check", &by_address]).done();
+    let updated = desk.says(&["fuel", "update", &by_address]).done();
+    assert!(
+        updated.stdout.contains("2 in place of 1"),
+        "{}",
+        updated.stdout
+    );
+    assert_eq!(
+        names(&desk.run(&file, &["--offline"]).summary()),
+        ["m0", "m1"]
+    );
+    let first = desk.server.at("o/worlds/w/1");
+    assert_eq!(names(&desk.run(&first, &["--offline"]).summary()), ["m0"]);
+    let updated = desk.says(&["fuel", "update"]).done();
+    assert!(
+        updated.stdout.contains("2 is the newest"),
+        "{}",
+        updated.stdout
+    );
+    let model = desk.run(&address, &[]);
+    model.refused(3, &["is a model"]);
+}
+
+#[test]
+fn a_newest_version_is_asked_for_though_another_is_there() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let tip = desk.server.at("o/models/box/tip");
+    desk.says(&["fuel", "fetch", &desk.server.at("o/models/box/1")])
+        .done();
+    let path = desk.world(&[&tip]);
+    desk.run(&path, &["--offline"]).done();
+    assert!(!desk.cached("o/models/box/2").exists());
+    desk.run(&path, &[]).done();
+    assert!(desk.cached("o/models/box/2").is_dir());
+    let listed = desk.says(&["fuel", "list", "--format", "json"]).done();
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let facts = |one: &Value| (one["version"].as_u64(), one["tip"].as_bool());
+    let facts: Vec<_> = listed.as_array().unwrap().iter().map(facts).collect();
+    assert_eq!(facts, [(Some(1), Some(false)), (Some(2), Some(true))]);
+    let removed = desk.says(&["fuel", "remove", &tip]).done();
+    assert_eq!(removed.stdout.lines().count(), 2);
+    desk.says(&["fuel", "remove", &tip])
+        .refused(1, &["was not fetched"]);
+    desk.run(&path, &["--offline"])
+        .refused(3, &["nothing is fetched offline", "world.sdf:1"]);
+}
+
+#[test]
+fn what_gazebo_has_fetched_is_used() {
+    let desk = Desk::new();
+    let place = "gazebo/fuel.ignitionrobotics.org/o/models/box/3";
+    let config = "<model><sdf version='1.9'>model.sdf</sdf></model>";
+    desk.write(&format!("{place}/model.config"), config);
+    let model = format!("<sdf version='1.9'><model name='m'>{BOX}</model></sdf>");
+    desk.write(&format!("{place}/model.sdf"), &model);
+    let path = desk.world(&["https://fuel.gazebosim.org/1.0/O/models/Box", "model://box"]);
+    assert_eq!(names(&desk.run(&path, &[]).summary()), ["m0", "m1"]);
+}
+
+/// Checks that a run is refused with a reason, and that nothing of the model is kept.
+fn check_broken(desk: &Desk, parts: &[&str]) {
+    let path = desk.world(&[&desk.server.at("o/models/box")]);
+    let words = ["run", &path, "--headless"];
+    let mut command = desk.command(&words);
+    command.env("PHALANX_FUEL_TIMEOUT_S", "0.5");
+    said(&mut command).refused(3, &[&["world.sdf:1", "/1.0/o/models/box"], parts].concat());
+    assert!(!desk.cached("o/models/box/1").exists());
+    assert!(!desk.cached("o/models/box/tip").exists());
+    let partial = std::fs::read_dir(desk.scratch.path("cache/.partial"));
+    assert_eq!(
+        partial.map_or(0, Iterator::count),
+        0,
+        "nothing is left half done"
+    );
+}
+
+#[test]
+fn a_server_that_fails_is_told() {
+    let desk = Desk::new();
+    check_broken(&desk, &["has no model"]);
+    desk.server.put_model("o/models/box", BOX, &[]);
+    for (fault, tries, part) in [
+        (Fault::Status(403), 1, "private (status 403)"),
+        (Fault::Status(418), 1, "status 418"),
+        (Fault::Status(500), 3, "status 500"),
+        (Fault::Truncated, 3, "bytes"),
+        (Fault::Silent, 3, "was silent for 0 s"),
+        (
+            Fault::Redirect("ftp://a".to_owned()),
+            1,
+            "no address of the web",
+        ),
+        (
+            Fault::Redirect(desk.server.url()),
+            6,
+            "one redirect too many",
+        ),
+        (
+            Fault::Link("nowhere".to_owned()),
+            1,
+            "no address of the web",
+        ),
+    ] {
+        desk.server.take_requests();
+        desk.server.set_fault(fault.clone());
+        check_broken(&desk, &[part]);
+        assert_eq!(desk.server.take_zip_count(), tries, "{fault:?}");
+    }
+    desk.server.set_fault(Fault::Busy(2));
+    let path = desk.world(&[&desk.server.at("o/models/box")]);
+    desk.run(&path, &[]).done();
+}
+
+#[test]
+fn a_server_that_is_gone_or_unknown_is_told() {
+    let mut desk = Desk::new();
+    let path = desk.world(&["http://127.0.0.1:1/1.0/o/models/box"]);
+    desk.run(&path, &[]).refused(
+        3,
+        &["is not asked", "PHALANX_FUEL_SERVERS=http://127.0.0.1:1"],
+    );
+    let address = desk.server.at("o/models/box");
+    let gone = std::mem::take(&mut desk.server);
+    let path = desk.world(&[&address]);
+    let url = gone.url();
+    drop(gone);
+    let mut command = desk.command(&["run", &path, "--headless"]);
+    command.env("PHALANX_FUEL_SERVERS", &url);
+    said(&mut command).refused(3, &["cannot fetch", "cannot reach 127.0.0.1", "try again"]);
+    // What is only drawn, or a shape, is no reason not to run.
+    let uri = format!("{address}/1/files/shape.obj");
+    let mesh = BOX.replace(
+        "<box><size>1 1 1</size></box>",
+        &format!("<mesh><uri>{uri}</uri></mesh>"),
+    );
+    let text = world(&[]).replace(
+        "</world>",
+        &format!("<model name='m'>{mesh}</model></world>"),
+    );
+    let path = desk.write("mesh.sdf", &text);
+    let mut command = desk.command(&["run", &path, "--headless", "--iterations", "5"]);
+    command.env("PHALANX_FUEL_SERVERS", &url);
+    let ran = said(&mut command).done();
+    assert!(
+        ran.stderr.contains("warning: ") && ran.stderr.contains("mesh.sdf:1"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn zips_that_are_broken_or_made_to_harm_are_refused() {
+    let config = (
+        "model.config",
+        "<model><sdf version='1.9'>model.sdf</sdf></model>",
+    );
+    let whole = zip_of(&[config, ("model.sdf", BOX), ("xx/evil", "x")]);
+    let renamed = |name: &[u8; 7]| {
+        let mut zip = whole.clone();
+        for at in 0..zip.len() - 7 {
+            if &zip[at..at + 7] == b"xx/evil" {
+                zip[at..at + 7].copy_from_slice(name);
+            }
+        }
+        zip
+    };
+    let mut damaged = whole.clone();
+    damaged[60] ^= 0x55;
+    // It says that its two files have 3 GiB each, or that one has.
+    let lying = |names: &[&str]| {
+        let zeros = "0".repeat(5 << 20);
+        let files: Vec<_> = names.iter().map(|name| (*name, zeros.as_str())).collect();
+        let mut zip = zip_of(&[&[config], &files[..]].concat());
+        let (real, said) = ((5_u32 << 20).to_le_bytes(), (3_u32 << 30).to_le_bytes());
+        for at in 0..zip.len() - 4 {
+            if zip[at..at + 4] == real {
+                zip[at..at + 4].copy_from_slice(&said);
+            }
+        }
+        zip
+    };
+    for (zip, part) in [
+        (whole[..whole.len() / 2].to_vec(), "damaged"),
+        (b"<html>hello</html>".to_vec(), "damaged"),
+        (damaged, "damaged"),
+        (renamed(b"../evil"), "no path below its folder"),
+        (renamed(b"/a/evil"), "no path below its folder"),
+        (zip_of(&[("model.sdf", BOX)]), "it has no model.config"),
+        (lying(&["a", "b"]), "its files have more than 4096 MiB"),
+        (lying(&["a"]), "\"a\" is shorter than it says"),
+    ] {
+        let desk = Desk::new();
+        desk.server.put_zip("o/models/box", zip);
+        check_broken(&desk, &["nothing of it was kept", part]);
+        assert!(!desk.scratch.path("cache/evil").exists());
+    }
+}
+
+#[test]
+fn a_file_that_has_changed_is_noticed_and_replaced_on_demand() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let address = desk.server.at("o/models/box");
+    let path = desk.world(&[&address]);
+    desk.run(&path, &[]).done();
+    let verified = desk.says(&["fuel", "verify"]).done();
+    assert_eq!(verified.stdout, "1 of 1 are as they were fetched\n");
+    let file = desk.cached("o/models/box/1/model.sdf");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("1 1 1", "1 1 2")).unwrap();
+    desk.run(&path, &[])
+        .refused(3, &["model.sdf has changed", "fuel fetch --again"]);
+    let verified = desk.says(&["fuel", "verify"]);
+    assert_eq!(verified.code, 1);
+    assert!(verified.stdout.contains("0 of 1"), "{}", verified.stdout);
+    desk.says(&["fuel", "fetch", "--again", &address]).done();
+    desk.run(&path, &[]).done();
+    let listed = desk.says(&["fuel", "list", "--format", "json"]).done();
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let sha256 = listed[0]["sha256"].as_str().unwrap();
+    desk.says(&["fuel", "fetch", "--sha256", sha256, &address])
+        .done();
+    desk.says(&["fuel", "remove", "--all"]).done();
+    desk.says(&["fuel", "fetch", "--sha256", sha256, &address])
+        .done();
+    let other = "0".repeat(64);
+    for again in [&["--again"][..], &[]] {
+        let words = [&["fuel", "fetch", "--sha256", &other, &address][..], again].concat();
+        desk.says(&words).refused(3, &["has the SHA-256", &other]);
+    }
+    desk.run(&path, &["--offline"]).done();
+}
+
+#[test]
+fn processes_that_fetch_at_once_wait_for_each_other() {
+    let desk = Desk::new();
+    let noise: String = (0..400_000_u32)
+        .map(|n| format!("{:x}", n.wrapping_mul(n)))
+        .collect();
+    desk.server
+        .put_model("o/models/box", BOX, &[("noise", &noise)]);
+    let address = desk.server.at("o/models/box");
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        let mut command = desk.command(&["fuel", "fetch", &address]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        all.push(command.spawn().unwrap());
+    }
+    for one in all {
+        let output = one.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+    }
+    assert_eq!(desk.server.take_zip_count(), 1);
+    desk.says(&["fuel", "verify"]).done();
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_and_leaves_nothing() {
+    let desk = Desk::new();
+    let large = "x".repeat(200_000);
+    desk.server
+        .put_model("o/models/box", BOX, &[("large", &large)]);
+    let address = desk.server.at("o/models/box");
+    let mut shell = Command::new("bash");
+    // No file may have more than 64 blocks of 1 KiB; without the trap a signal would end it.
+    let line = "trap '' XFSZ; ulimit -f 64; exec \"$0\" fuel fetch \"$1\"";
+    shell
+        .args(["-c", line])
+        .arg(binary("phalanx"))
+        .arg(&address);
+    for (name, value) in desk.environment() {
+        shell.env(name, value);
+    }
+    said(&mut shell).refused(3, &["cannot write", "large", "File too large"]);
+    assert!(!desk.cached("o/models/box/1").exists());
+    let mut command = desk.command(&["fuel", "fetch", &address]);
+    command.env("PHALANX_FUEL_CACHE", "/proc/nowhere");
+    said(&mut command).refused(3, &["cannot use /proc/nowhere", "PHALANX_FUEL_CACHE"]);
+}
+
+#[test]
+fn a_token_goes_to_its_server_alone_and_is_never_shown() {
+    let desk = Desk::new();
+    let other = FuelServer::new();
+    for server in [&desk.server, &other] {
+        server.put_model("o/models/box", BOX, &[]);
+    }
+    let host = desk.server.url().replace("http://", "");
+    for fault in [Fault::Link(other.url()), Fault::Redirect(other.url())] {
+        desk.server.set_fault(fault);
+        let words = ["fuel", "fetch", "--again", &desk.server.at("o/models/box")];
+        let mut command = desk.command(&words);
+        command.env("PHALANX_FUEL_TOKEN", format!("{host}=s3cret"));
+        let said = said(&mut command).done();
+        assert!(!(said.stdout + &said.stderr).contains("s3cret"));
+        let tokens = |server: &FuelServer| -> Vec<Option<String>> {
+            server
+                .take_requests()
+                .into_iter()
+                .map(|one| one.token)
+                .collect()
+        };
+        assert_eq!(tokens(&desk.server), [Some("s3cret".to_owned())]);
+        assert_eq!(tokens(&other), [None]);
+    }
+    let mut command = desk.command(&["fuel", "fetch", &desk.server.at("o/models/box")]);
+    command.env("PHALANX_FUEL_TOKEN", "a.org=s3cret");
+    let refused = said(&mut command);
+    refused.refused(3, &["PHALANX_FUEL_TOKEN", "a.org"]);
+    assert!(!refused.stderr.contains("s3cret"));
+}
+
+#[test]
+fn a_check_tells_what_a_run_would_fetch() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let path = desk.world(&[
+        &desk.server.at("o/models/box"),
+        &desk.server.at("o/models/none"),
+    ]);
+    let checked = desk.says(&["check", &path]);
+    assert_eq!(checked.code, 3);
+    for part in [
+        "a run fetches",
+        "models/box: ",
+        "has no model",
+        "2 to fetch",
+    ] {
+        assert!(
+            checked.stdout.contains(part),
+            "no {part:?} in {}",
+            checked.stdout
+        );
+    }
+    assert_eq!(desk.server.take_zip_count(), 0);
+    desk.says(&["fuel", "fetch", &desk.server.at("o/models/box")])
+        .done();
+    desk.server.take_requests();
+    let checked = desk.says(&["check", &path, "--format", "json", "--offline"]);
+    let checked: Value = serde_json::from_str(&checked.stdout).unwrap();
+    let states = |one: &Value| (one["state"].clone(), one["version"].clone());
+    let states: Vec<_> = checked["fuel"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(states)
+        .collect();
+    let expected = [
+        ("present".into(), 1.into()),
+        ("missing".into(), Value::Null),
+    ];
+    assert_eq!(states, expected);
+    assert_eq!(desk.server.take_requests(), []);
+}
+
+#[test]
+fn what_is_spawned_names_cached_models_only_if_the_run_allows_it() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    desk.server.put_model("o/models/other", BOX, &[]);
+    let address = desk.server.at("o/models/box");
+    desk.says(&["fuel", "fetch", &address]).done();
+    desk.server.take_requests();
+    let spawn = |iteration: u64, address: &str| {
+        let sdf = format!("<sdf version='1.9'>{}</sdf>", include(address, "spawned"));
+        let line = serde_json::json!({ "iteration": iteration, "command": { "spawn": {
+            "sdf": sdf, "file": null, "name": null, "allow_renaming": true,
+            "pose": [0, 0, 9, 0, 0, 0, 1], "relative_to": null, "world": null,
+        } } });
+        format!("{line}\n")
+    };
+    let text = spawn(1, &address) + &spawn(2, &desk.server.at("o/models/other"));
+    let commands = desk.write("commands.jsonl", &text);
+    let path = desk.world(&[]);
+    let flags = ["--commands", &commands, "--spawn-from-fuel"];
+    let plain = desk.run(&path, &flags[..2]).done();
+    assert!(
+        plain.stderr.contains("--spawn-from-fuel"),
+        "{}",
+        plain.stderr
+    );
+    assert_eq!(names(&plain.summary()), [""; 0]);
+    let allowed = desk.run(&path, &flags).done();
+    assert!(allowed.stderr.contains("fuel fetch"), "{}", allowed.stderr);
+    assert_eq!(names(&allowed.summary()), ["spawned"]);
+    assert_eq!(desk.server.take_requests(), []);
+}
+
+#[test]
+fn a_terminal_shows_how_far_it_is() {
+    let desk = Desk::new();
+    let noise: String = (0..400_000_u32)
+        .map(|n| format!("{:x}", n.wrapping_mul(n)))
+        .collect();
+    desk.server
+        .put_model("o/models/box", BOX, &[("noise", &noise)]);
+    let mut command = CommandBuilder::new(binary("phalanx"));
+    command.args(["fuel", "fetch", &desk.server.at("o/models/box")]);
+    command.env("TERM", "xterm-256color");
+    for (name, value) in desk.environment() {
+        command.env(name, value);
+    }
+    let mut screen = Screen::start(command, 24, 200);
+    screen.wait_for("fetched http");
+    assert_eq!(screen.wait().0, 0);
+    let shown = screen.contents();
+    assert!(
+        !shown.contains('%'),
+        "the line of progress is gone: {shown}"
+    );
+}
