@@ -30,7 +30,7 @@ pub use control::{CtlArguments, CtlCommand, CtlError, is_verb, verbs};
 pub use environment::{command, parse, variables};
 pub use fuel::{FuelAction, FuelArguments};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
-pub use image::ImageArguments;
+pub use image::{GraphicsName, ImageArguments};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments};
 pub use logs::LogArguments;
 pub use picture::PictureArguments;
@@ -78,7 +78,8 @@ Exit codes: 0 completed, 1 a command could not take effect, 2 usage, 3 world or 
 Environment: every option has a variable, which --help shows beside it. PHALANX_CONFIG is your own
 file of settings, PHALANX_RUNTIME_DIR where runs keep their sockets and logs, PHALANX_WORKER the
 worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH folders of models,
-PHALANX_FUEL_CACHE where models of Fuel are kept; NO_COLOR is respected. `phalanx config print` shows all settings in force and where they come from.";
+PHALANX_FUEL_CACHE where models of Fuel are kept; NO_COLOR is respected. `phalanx config print`
+shows all settings in force and where they come from.";
 
 /// Commands of `phalanx`.
 #[derive(Debug, Subcommand)]
@@ -269,7 +270,8 @@ pub struct ShowArguments {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: TableFormat,
-    /// Go on with events or logs as they come until the run has ended; JSON is one line each then
+    /// Go on with events, logs or images as they come until the run has ended; JSON is one line
+    /// each then
     #[arg(long)]
     pub follow: bool,
     /// Columns of what is drawn: overview, map and latency; pixels of a picture [default: 100;
@@ -343,7 +345,7 @@ impl ValueEnum for ShownPanel {
             ),
             Self::Image => (
                 "image".to_owned(),
-                "The next image of a camera, as a PNG file on standard output",
+                "The next image of a camera, drawn on a terminal, else a PNG file on stdout",
             ),
         };
         Some(PossibleValue::new(name).help(about))

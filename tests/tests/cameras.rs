@@ -3,11 +3,14 @@
 //! processes; the file of messages, with a digest of each image, is equal for 0 to 3 secondaries.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use mesh::{Image, ImageFile};
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::Value;
-use tests::processes::{Process, Scratch, wait_for};
+use tests::processes::{Process, Scratch, binary, wait_for};
+use tests::screen::Screen;
 
 /// A green square of 2 m by 2 m in the y-z plane, seen from both sides.
 const OBJ: &str = "mtllib square.mtl\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nv 0 -1 1\nusemtl green\n\
@@ -197,4 +200,76 @@ fn show_prints_the_image_of_a_camera_with_meshes_of_levels_that_are_inactive() {
     );
     let (code, _, said) = scratch.phalanx_says(&["show", "r", "overview", "--topic", "/eye"]);
     assert_eq!(code, 2, "{said}");
+    check_drawn(&scratch);
+}
+
+/// Shows the images of that run on terminals.
+fn check_drawn(scratch: &Scratch) {
+    let green = |color: vt100::Color| match color {
+        vt100::Color::Rgb(red, green, blue) => green > 150 && red < 110 && blue < 110,
+        vt100::Color::Default | vt100::Color::Idx(_) => false,
+    };
+    let words = ["show", "r", "image", "--topic", "/eye", "--follow"];
+    // It says nothing about itself, and is drawn on with blocks.
+    let mut screen = Screen::start(on_terminal(scratch, &words), 24, 100);
+    screen.wait_until("the square is green", |screen| {
+        let cells = (0..24).flat_map(|row| (0..100).map(move |column| (row, column)));
+        let cells = cells.filter_map(|(row, column)| screen.cell(row, column));
+        let halves = cells.flat_map(|cell| [cell.fgcolor(), cell.bgcolor()]);
+        (2..40).contains(&halves.filter(|color| green(*color)).count())
+    });
+    screen.hang_up();
+    for (answer, begin) in [
+        ("\u{1b}[?62;4;22c", "\u{1b}P0;1;0q"),
+        ("\u{1b}_Gi=31;OK\u{1b}\\\u{1b}[?62;c", "\u{1b}_Ga=T,f=24"),
+    ] {
+        check_pixels(scratch, answer, begin);
+    }
+    let drawn = [&words[..5], &["--graphics", "blocks", "--width", "40"]].concat();
+    let (code, drawn, said) = scratch.phalanx_says(&drawn);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(
+        drawn.lines().count(),
+        15,
+        "40 pixels of 80 x 60, two in a cell"
+    );
+    let (code, _, said) = scratch.phalanx_says(&words);
+    assert!(code == 2 && said.contains("--graphics"), "{said}");
+}
+
+fn on_terminal(scratch: &Scratch, words: &[&str]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(binary("phalanx"));
+    command.args(words);
+    command.env("PHALANX_RUNTIME_DIR", scratch.folder());
+    command.env("PHALANX_CONFIG", "/dev/null");
+    command.env("TERM", "xterm-256color");
+    command.env("COLORTERM", "truecolor");
+    command.env_remove("NO_COLOR");
+    command
+}
+
+/// Answers as a terminal that has pixels does, and reads what is drawn on it.
+fn check_pixels(scratch: &Scratch, answer: &str, begin: &str) {
+    let pair = native_pty_system()
+        .openpty(PtySize::default())
+        .expect("a pseudo-terminal");
+    let words = ["show", "r", "image", "--topic", "/eye"];
+    let child = pair.slave.spawn_command(on_terminal(scratch, &words));
+    let mut child = child.expect("phalanx starts");
+    drop(pair.slave);
+    let mut reader = pair.master.try_clone_reader().expect("it can be read");
+    let mut writer = pair.master.take_writer().expect("it can be written");
+    let (mut said, mut piece, mut is_answered) = (String::new(), [0; 4096], false);
+    while let Ok(count @ 1..) = reader.read(&mut piece) {
+        said += &String::from_utf8_lossy(&piece[..count]);
+        if said.contains("\u{1b}[c") && !std::mem::replace(&mut is_answered, true) {
+            writer.write_all(answer.as_bytes()).expect("it hears");
+        }
+    }
+    assert!(child.wait().expect("it ends").success(), "{said}");
+    let (_, drawn) = said.split_once(begin).expect("it is drawn in pixels");
+    assert!(
+        drawn.contains("\u{1b}\\\u{1b}8"),
+        "it is drawn to its end: {drawn:?}"
+    );
 }

@@ -215,7 +215,7 @@ fn a_world_runs_by_its_address_and_its_newest_version_is_kept_until_it_is_asked_
     assert_eq!(names(&desk.run(&by_address, &[]).summary()), ["m0"]);
     desk.server
         .put("o/worlds/w", &[("w.world", &world(&[&address, &address]))]);
-    let file = desk.write("run.toml", &format!("[run]\nworlds = [\"{by_address}\"]\n"));
+    let file = desk.write("run.toml", &format!("[run]\nworld = \"{by_address}\"\n"));
     assert_eq!(names(&desk.run(&file, &[]).summary()), ["m0"]);
     desk.says(&["check", &by_address]).done();
     let updated = desk.says(&["fuel", "update", &by_address]).done();
@@ -305,7 +305,7 @@ fn a_server_that_fails_is_told() {
         (Fault::Status(418), 1, "status 418"),
         (Fault::Status(500), 3, "status 500"),
         (Fault::Truncated, 3, "bytes"),
-        (Fault::Silent, 3, "was silent for 0 s"),
+        (Fault::Silent, 3, "was silent for 0.5 s"),
         (
             Fault::Redirect("ftp://a".to_owned()),
             1,
@@ -594,17 +594,21 @@ fn what_is_spawned_names_cached_models_only_if_the_run_allows_it() {
     let text = spawn(1, &address) + &spawn(2, &desk.server.at("o/models/other"));
     let commands = desk.write("commands.jsonl", &text);
     let path = desk.world(&[]);
-    let flags = ["--commands", &commands, "--spawn-from-fuel"];
-    let plain = desk.run(&path, &flags[..2]).done();
-    assert!(
-        plain.stderr.contains("--spawn-from-fuel"),
-        "{}",
-        plain.stderr
-    );
-    assert_eq!(names(&plain.summary()), [""; 0]);
-    let allowed = desk.run(&path, &flags).done();
-    assert!(allowed.stderr.contains("fuel fetch"), "{}", allowed.stderr);
-    assert_eq!(names(&allowed.summary()), ["spawned"]);
+    let events = desk.scratch.path("events.jsonl").display().to_string();
+    let flags = [
+        "--commands",
+        &commands,
+        "--events",
+        &events,
+        "--spawn-from-fuel",
+    ];
+    let told = || std::fs::read_to_string(&events).unwrap();
+    let plain = desk.run(&path, &flags[..4]).summary();
+    assert!(told().contains("--spawn-from-fuel"), "{}", told());
+    assert_eq!(names(&plain), [""; 0]);
+    let allowed = desk.run(&path, &flags).summary();
+    assert!(told().contains("phalanx fuel fetch"), "{}", told());
+    assert_eq!(names(&allowed), ["spawned"]);
     assert_eq!(desk.server.take_requests(), []);
 }
 

@@ -1,9 +1,10 @@
-//! [`FuelAddress`]: a model, a world, or a file of one, by its address on a server of Gazebo's Fuel.
+//! [`FuelAddress`]: a model, a world, or a file of one, by its address on a server of Gazebo's
+//! Fuel.
 //!
 //! Text alone: nothing here opens a file or a connection. Where the caches of this machine have
 //! what an address means is in `search_paths/fuel_caches.rs`.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::path::PathBuf;
 
 /// The server of Gazebo's own models and worlds.
@@ -280,7 +281,7 @@ fn encoded(part: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text += &format!("%{byte:02X}");
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

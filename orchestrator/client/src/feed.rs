@@ -6,6 +6,7 @@ use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, FailureCode, Iteration, PrimaryToObservers, Role};
 
 use crate::ended::RunEnded;
+use crate::raster::Raster;
 use crate::recorded::RecordingPlace;
 
 /// Input from the run or the recording.
@@ -107,6 +108,8 @@ pub struct Heard {
     pub bytes: usize,
     /// Message as text, of bounded length.
     pub text: String,
+    /// The image in it, made small, if it is one.
+    pub image: Option<Raster>,
     /// Number of messages that came since the one that was told before, with this one.
     pub count: u64,
 }

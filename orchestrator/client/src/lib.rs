@@ -12,9 +12,11 @@ pub mod log_level;
 pub mod message_text;
 mod observer;
 pub mod plain_text;
+pub mod raster;
 mod reach;
 pub mod recorded;
 pub mod scene_fetch;
+pub mod sensor_image;
 pub mod units;
 pub mod wish;
 

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use messages::Message;
+use messages::sensor::Image;
 use protocol::TopicMessage;
 use tokio::time::{Instant, sleep_until};
 use transport::zeromq::ConnectError;
@@ -11,11 +13,16 @@ use super::{Connection, News, Reach};
 use crate::feed::Heard;
 use crate::message_text;
 use crate::plain_text::plain;
+use crate::raster::Raster;
+use crate::sensor_image;
 
 /// Shortest interval between two messages to the view.
 const TELL_TIME: Duration = Duration::from_millis(200);
 /// The largest message that is shown as text \[bytes\].
 const BODY_MAX: usize = 64 << 10;
+/// The largest message with an image that is shown \[bytes\], and the pixels that are shown of it.
+const IMAGE_BYTES_MAX: usize = 8 << 20;
+const IMAGE_PIXELS: (usize, usize) = (240, 120);
 /// The most lines and bytes of it that are shown.
 const LINES_MAX: usize = 2_000;
 const TEXT_MAX: usize = 128 << 10;
@@ -87,12 +94,26 @@ fn describe(message: &TopicMessage, count: u64) -> Heard {
         iteration: message.iteration.0,
         bytes: message.body.len(),
         text: text(message),
+        image: image(message),
         count,
     }
 }
 
+/// Returns the image of a message, as large as any screen of characters shows it.
+fn image(message: &TopicMessage) -> Option<Raster> {
+    if message.kind != Image::KIND || message.body.len() > IMAGE_BYTES_MAX {
+        return None;
+    }
+    let image: Image = messages::decode(&message.body).ok()?;
+    let pixels = sensor_image::pixels(&image).ok()?;
+    Some(pixels.raster()?.fitted(IMAGE_PIXELS.0, IMAGE_PIXELS.1))
+}
+
 fn text(message: &TopicMessage) -> String {
     if message.body.len() > BODY_MAX {
+        if message.kind == Image::KIND {
+            return "the image is above".to_owned();
+        }
         return "too large to be shown; `phalanx topic echo` prints it".to_owned();
     }
     let Some(kind) = messages::find(&message.kind) else {

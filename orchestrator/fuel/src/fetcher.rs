@@ -6,7 +6,7 @@ use std::io::{self, Seek, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sdf::{CachedFuel, FuelAddress, FuelCaches, FuelKind, FuelResource, SearchPaths};
+use sdf::{CachedFuel, FuelAddress, FuelCaches, FuelKind, FuelResource};
 use sha2::{Digest, Sha256};
 
 use crate::PACKED_BYTES_MAX;
@@ -77,7 +77,7 @@ pub enum FetchError {
     )]
     Offline {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
     },
     /// A server that the user does not know.
     #[error(
@@ -86,19 +86,19 @@ pub enum FetchError {
     )]
     UnknownServer {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
     },
     /// The server has no such thing.
     #[error("{} has no {} {address}", address.resource.host(), address.resource.kind.word())]
     NotFound {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
     },
     /// The server does not give it to this user.
     #[error("{address} is private (status {status}); {TOKEN} takes a token for its server")]
     Denied {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// The status of the answer.
         status: u16,
     },
@@ -106,7 +106,7 @@ pub enum FetchError {
     #[error("cannot fetch {address}: its server answered with {problem}")]
     Answer {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// Description of the answer.
         problem: String,
     },
@@ -117,7 +117,7 @@ pub enum FetchError {
     )]
     Http {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// Error of the last try.
         #[source]
         source: HttpError,
@@ -126,19 +126,19 @@ pub enum FetchError {
     #[error("cannot fetch {address}: {} did not answer before", address.resource.host())]
     Down {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
     },
     /// It is more than is fetched.
     #[error("{address} has more than {} MiB, which are not fetched", PACKED_BYTES_MAX >> 20)]
     TooLarge {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
     },
     /// Its zip is not as it was asked for.
     #[error("{address} has the SHA-256 {found}, not {expected}; nothing of it was kept")]
     Checksum {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// The digest of the zip.
         found: String,
         /// The digest that was asked for.
@@ -148,7 +148,7 @@ pub enum FetchError {
     #[error("cannot unpack {address}; nothing of it was kept")]
     Unpack {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// Reason.
         #[source]
         source: UnpackError,
@@ -160,7 +160,7 @@ pub enum FetchError {
     )]
     Changed {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// The first difference.
         change: Change,
     },
@@ -168,7 +168,7 @@ pub enum FetchError {
     #[error("cannot keep {address}")]
     Store {
         /// The resource.
-        address: FuelAddress,
+        address: Box<FuelAddress>,
         /// Error of the store.
         #[source]
         source: StoreError,
@@ -232,11 +232,6 @@ impl<'p> Fetcher<'p> {
         })
     }
 
-    /// Returns the paths by which files of it are found.
-    pub fn paths(&self) -> SearchPaths {
-        SearchPaths::from_environment()
-    }
-
     /// Returns a version if it is on this machine, without asking anybody.
     ///
     /// # Errors
@@ -255,7 +250,7 @@ impl<'p> Fetcher<'p> {
         if let Some(record) = self.store.record(&found) {
             let verified = Store::verify(&found.folder, &record);
             verified.map_err(|change| FetchError::Changed {
-                address: address.clone(),
+                address: address.clone().into(),
                 change,
             })?;
         }
@@ -306,7 +301,10 @@ impl<'p> Fetcher<'p> {
             None => self.fetch(&resource.at(None), None, true)?,
         };
         let kept = self.store.set_tip(resource, fetched.found.version);
-        kept.map_err(|source| FetchError::Store { address, source })?;
+        kept.map_err(|source| FetchError::Store {
+            address: address.into(),
+            source,
+        })?;
         Ok(fetched)
     }
 
@@ -331,12 +329,12 @@ impl<'p> Fetcher<'p> {
             Ok((status, bytes))
         });
         let (status, bytes) = answered.map_err(|source| FetchError::Http {
-            address: address.clone(),
+            address: address.clone().into(),
             source,
         })?;
         refusal(&address, status)?;
         Details::read(&bytes).map_err(|error| FetchError::Answer {
-            address,
+            address: address.into(),
             problem: format!("facts that cannot be read: {error}"),
         })
     }
@@ -345,13 +343,19 @@ impl<'p> Fetcher<'p> {
     fn allowed(&self, address: &FuelAddress) -> Result<&Http, FetchError> {
         let address = || address.clone();
         let Some(http) = &self.http else {
-            return Err(FetchError::Offline { address: address() });
+            return Err(FetchError::Offline {
+                address: address().into(),
+            });
         };
         if !self.servers.allow(&address().resource.server) {
-            return Err(FetchError::UnknownServer { address: address() });
+            return Err(FetchError::UnknownServer {
+                address: address().into(),
+            });
         }
         if self.down.contains(&address().resource.server) {
-            return Err(FetchError::Down { address: address() });
+            return Err(FetchError::Down {
+                address: address().into(),
+            });
         }
         Ok(http)
     }
@@ -364,7 +368,7 @@ impl<'p> Fetcher<'p> {
     ) -> Result<Fetched, FetchError> {
         self.allowed(address)?;
         let kept = |source| FetchError::Store {
-            address: address.clone(),
+            address: address.clone().into(),
             source,
         };
         let progress = &mut self.progress;
@@ -383,7 +387,7 @@ impl<'p> Fetcher<'p> {
             && !expected.eq_ignore_ascii_case(&received.sha256)
         {
             return Err(FetchError::Checksum {
-                address: address.clone(),
+                address: address.clone().into(),
                 found: received.sha256,
                 expected: expected.to_owned(),
             });
@@ -412,7 +416,7 @@ impl<'p> Fetcher<'p> {
     ) -> Result<CachedFuel, FetchError> {
         let bytes = received.bytes;
         let refused = |source| FetchError::Unpack {
-            address: address.clone(),
+            address: address.clone().into(),
             source,
         };
         std::fs::create_dir(unpacked).map_err(|source| {
@@ -447,7 +451,7 @@ impl<'p> Fetcher<'p> {
         };
         let found = self.store.install(address, unpacked, &record);
         let found = found.map_err(|source| FetchError::Store {
-            address: address.clone(),
+            address: address.clone().into(),
             source,
         })?;
         (self.progress)(Progress::Fetched { address, bytes });
@@ -458,13 +462,13 @@ impl<'p> Fetcher<'p> {
     fn version(&self, address: &FuelAddress, received: &Received) -> Result<u32, FetchError> {
         match (address.version, received.version) {
             (Some(asked), Some(sent)) if asked != sent => Err(FetchError::Answer {
-                address: address.clone(),
+                address: address.clone().into(),
                 problem: format!("version {sent}"),
             }),
             (Some(version), _) | (None, Some(version)) => Ok(version),
             (None, None) => match self.details(&address.resource)?.version {
                 0 => Err(FetchError::Answer {
-                    address: address.clone(),
+                    address: address.clone().into(),
                     problem: "no version; name one in the address".to_owned(),
                 }),
                 version => Ok(version),
@@ -482,7 +486,7 @@ impl<'p> Fetcher<'p> {
         self.allowed(address)?;
         let Some(http) = &self.http else {
             return Err(FetchError::Offline {
-                address: address.clone(),
+                address: address.clone().into(),
             });
         };
         let token = self.servers.token(&resource.server);
@@ -517,7 +521,7 @@ impl<'p> Fetcher<'p> {
                 Err(ReceiveError::Http(error)) => Err(error),
                 Err(ReceiveError::TooLarge) => {
                     refused = Err(FetchError::TooLarge {
-                        address: address.clone(),
+                        address: address.clone().into(),
                     });
                     Ok(None)
                 }
@@ -528,12 +532,12 @@ impl<'p> Fetcher<'p> {
             }
         });
         let received = received.map_err(|source| FetchError::Http {
-            address: address.clone(),
+            address: address.clone().into(),
             source,
         })?;
         refused?;
         received.ok_or_else(|| FetchError::Store {
-            address: address.clone(),
+            address: address.clone().into(),
             source: StoreError::Io {
                 path: folder.to_owned(),
                 source: unwritten.unwrap_or_else(|| io::ErrorKind::Other.into()),
@@ -547,13 +551,15 @@ fn refusal(address: &FuelAddress, status: u16) -> Result<(), FetchError> {
     let address = || address.clone();
     match status {
         200 => Ok(()),
-        404 | 410 => Err(FetchError::NotFound { address: address() }),
+        404 | 410 => Err(FetchError::NotFound {
+            address: address().into(),
+        }),
         401 | 403 => Err(FetchError::Denied {
-            address: address(),
+            address: address().into(),
             status,
         }),
         status => Err(FetchError::Answer {
-            address: address(),
+            address: address().into(),
             problem: format!("status {status}"),
         }),
     }

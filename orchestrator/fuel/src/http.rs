@@ -18,7 +18,7 @@ const TIMEOUT_S: u64 = 30;
 /// Time to reach a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Pauses before further tries.
-const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(2)];
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 /// The longest pause that a server may ask for.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// The most redirects of one request.
@@ -46,8 +46,6 @@ pub struct Answer {
     pub version: Option<u32>,
     /// The server's tag of the content.
     pub tag: Option<String>,
-    /// Pause after which the server may be asked again.
-    pause: Option<Duration>,
     body: Body,
 }
 
@@ -72,7 +70,7 @@ pub enum HttpError {
         source: Box<ureq::Error>,
     },
     /// The server said nothing for too long.
-    #[error("{host} was silent for {} s", silence.as_secs())]
+    #[error("{host} was silent for {} s", silence.as_secs_f64())]
     Silent {
         /// The host.
         host: String,
@@ -131,8 +129,10 @@ impl HttpError {
                     | ureq::Error::Rustls(_)
                     | ureq::Error::HostNotFound
             ),
-            Self::Silent { .. } | Self::Busy { .. } => true,
-            Self::Truncated { .. } | Self::Broken { .. } => true,
+            Self::Silent { .. }
+            | Self::Busy { .. }
+            | Self::Truncated { .. }
+            | Self::Broken { .. } => true,
             Self::Variable { .. } | Self::Redirect { .. } => false,
         }
     }
@@ -172,11 +172,14 @@ impl Http {
                 Err(error) if error.may_pass() => error,
                 result => return result,
             };
-            let asked = match error {
-                HttpError::Busy { pause, .. } => pause.unwrap_or_default(),
-                _ => Duration::ZERO,
-            };
-            thread::sleep(pause.max(asked).min(PAUSE_MAX));
+            let mut longest = pause;
+            if let HttpError::Busy {
+                pause: Some(asked), ..
+            } = error
+            {
+                longest = pause.max(asked).min(PAUSE_MAX);
+            }
+            thread::sleep(longest);
         }
         request(self)
     }
@@ -205,16 +208,16 @@ impl Http {
                 url = next;
                 continue;
             }
-            let pause = header(&response, "Retry-After").and_then(|text| text.parse().ok());
-            let pause = pause.map(Duration::from_secs);
             if status == 429 || status >= 500 {
+                let pause = header(&response, "Retry-After").and_then(|text| text.parse().ok());
+                let pause = pause.map(Duration::from_secs);
                 return Err(HttpError::Busy {
                     host,
                     status,
                     pause,
                 });
             }
-            return Ok(Answer::of(response, pause));
+            return Ok(Answer::of(response));
         }
         Err(HttpError::Redirect {
             host: host_of(&url).to_owned(),
@@ -312,7 +315,7 @@ impl Http {
 }
 
 impl Answer {
-    fn of(response: Response<Body>, pause: Option<Duration>) -> Self {
+    fn of(response: Response<Body>) -> Self {
         let version = VERSION_HEADERS
             .iter()
             .find_map(|name| header(&response, name));
@@ -323,14 +326,8 @@ impl Answer {
             content_type: content_type.to_lowercase(),
             version: version.and_then(|text| text.parse().ok()),
             tag: header(&response, "ETag"),
-            pause,
             body: response.into_body(),
         }
-    }
-
-    /// Returns the pause after which the server may be asked again.
-    pub fn pause(&self) -> Option<Duration> {
-        self.pause
     }
 }
 

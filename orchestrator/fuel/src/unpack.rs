@@ -266,7 +266,13 @@ mod tests {
     fn nothing_gets_out_of_the_folder() {
         let bytes = zip_of(&[("aa/evil", b"x")]);
         for name in [
-            "../evil", "/../evi", "a/../ev", "/a/evil", "a//evil", "a\\..\\e", "c:/evil",
+            "../evil",
+            "/../evi",
+            "a/../ev",
+            "/a/evil",
+            "a//evil",
+            "a\\..\\ev",
+            "c:/evil",
         ] {
             let bytes = replaced(&bytes, "aa/evil", name);
             check_refused(&bytes, "is no path below its folder");

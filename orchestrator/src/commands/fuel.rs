@@ -1,5 +1,6 @@
 //! `phalanx fuel`: models and worlds of Gazebo's Fuel on this machine.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use fuel::{FetchError, Fetched, Store, Stored};
@@ -105,7 +106,7 @@ fn fetch_one(
     match record {
         Some((record, cached)) if record.sha256 == sha256 => Ok(cached),
         Some((record, cached)) => Err(from_fetch(FetchError::Checksum {
-            address: cached.address,
+            address: cached.address.into(),
             found: record.sha256,
             expected: sha256.to_owned(),
         })),
@@ -177,10 +178,10 @@ fn update(what: &[String]) -> CommandResult {
             .and_then(|stored| stored.address.version);
         let fetched = bringer.fetcher()?.update(resource).map_err(from_fetch)?;
         let new = fetched.found.version;
-        text += &match old {
-            Some(old) if old == new => format!("{resource}: {new} is the newest version\n"),
-            Some(old) => format!("{resource}: {new} in place of {old}\n"),
-            None => format!("{resource}: {new}\n"),
+        let _ = match old {
+            Some(old) if old == new => writeln!(text, "{resource}: {new} is the newest version"),
+            Some(old) => writeln!(text, "{resource}: {new} in place of {old}"),
+            None => writeln!(text, "{resource}: {new}"),
         };
         bringer.wanted.read_cached(&fetched.address);
     }
@@ -196,11 +197,15 @@ fn verify() -> CommandResult {
     for stored in &all {
         if let Err(change) = Store::verify(&stored.folder, &stored.record) {
             changed += 1;
-            text += &format!("{}: {change}\n", stored.address);
+            let _ = writeln!(text, "{}: {change}", stored.address);
         }
     }
     let count = all.len();
-    text += &format!("{} of {count} are as they were fetched\n", count - changed);
+    let _ = writeln!(
+        text,
+        "{} of {count} are as they were fetched",
+        count - changed
+    );
     if changed > 0 {
         text += "`phalanx fuel fetch --again ADDRESS` replaces one\n";
     }
@@ -228,7 +233,7 @@ fn remove(what: &[String]) -> CommandResult {
             return Err(Failed::message(ExitCode::Failure, message));
         }
         for stored in removed {
-            text += &format!("removed {}\n", stored.address);
+            let _ = writeln!(text, "removed {}", stored.address);
         }
     }
     output::print(&text)

@@ -1,7 +1,6 @@
 //! What commands have of Fuel: worlds by their addresses, and all that worlds name, brought to this
 //! machine before anything reads them.
 
-use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -138,14 +137,12 @@ impl Bringer {
     /// Returns what fetches.
     pub(super) fn fetcher(&mut self) -> Result<&mut Fetcher<'static>, Failed> {
         if self.fetcher.is_none() {
-            let progress = RefCell::new(FetchProgress::of_stderr());
-            let show = move |told: Progress<'_>| progress.borrow_mut().on_progress(told);
+            let mut progress = FetchProgress::of_stderr();
+            let show = move |told: Progress<'_>| progress.on_progress(told);
             let fetcher = Fetcher::from_environment(self.is_offline, show);
             self.fetcher = Some(fetcher.map_err(from_fetcher)?);
         }
-        self.fetcher
-            .as_mut()
-            .ok_or_else(|| Failed::message(ExitCode::Failure, "nothing can be fetched"))
+        Ok(self.fetcher.as_mut().expect("it was made above"))
     }
 
     /// Brings what the files name that were looked through, and what that names in turn; returns

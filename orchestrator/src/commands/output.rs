@@ -54,6 +54,25 @@ pub(super) fn print_bytes(bytes: &[u8]) -> CommandResult {
     }
 }
 
+/// Writes a text that draws to stdout, as [`view::graphics`] makes it: nothing in it is of others.
+/// Returns false if its reader has closed it.
+///
+/// # Errors
+/// Fails if it cannot be written for another reason.
+pub(super) fn draw(text: &str) -> Result<bool, Failed> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(anyhow::Error::new(error)
+            .context("cannot write to stdout")
+            .into()),
+    }
+}
+
 /// Writes a value as indented JSON to stdout.
 pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
     let text = serde_json::to_string_pretty(value).context("cannot print as JSON")?;

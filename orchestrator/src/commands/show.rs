@@ -40,8 +40,10 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         let message = "--process and --lines are for `phalanx show logs`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
-    if arguments.follow && panel != Some(Panel::Events) {
-        let message = "--follow is for `phalanx show logs` and `phalanx show events`";
+    let has_more = panel == Some(Panel::Events) || arguments.panel == ShownPanel::Image;
+    if arguments.follow && !has_more {
+        let message = "--follow is for `phalanx show logs`, `phalanx show events` and \
+                       `phalanx show image`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
     if arguments.picture.is_given() && !is_picture {
@@ -50,7 +52,7 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         return Err(Failed::message(ExitCode::Usage, message));
     }
     if arguments.image.is_given() && arguments.panel != ShownPanel::Image {
-        let message = "--topic is for `phalanx show image`";
+        let message = "--topic and --graphics are for `phalanx show image`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
     if let Some(file) = arguments

@@ -564,6 +564,7 @@ impl<R: Read + Seek> Player<R> {
             iteration: self.loaded.frames[self.frame].clock.iteration.0,
             bytes: message.data.len(),
             text,
+            image: None,
             count,
         })))
     }

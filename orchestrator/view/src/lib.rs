@@ -5,6 +5,7 @@
 
 pub mod app;
 mod background_io;
+pub mod graphics;
 pub mod options;
 mod outbox;
 pub mod panels;

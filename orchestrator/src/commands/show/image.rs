@@ -1,15 +1,22 @@
-//! `phalanx show RUN image`: the next image of a sensor, as a PNG file.
+//! `phalanx show RUN image`: the next image of a sensor, drawn on a terminal, else as a PNG file;
+//! or all of them, one in the place of the other.
 
+use std::io::IsTerminal;
 use std::time::Duration;
 
+use client::Connection;
+use client::raster::Raster;
+use client::sensor_image::{self, ImageError};
 use mesh::Image as Picture;
 use messages::sensor::Image;
 use protocol::primary_to_client::Reply;
 use protocol::report::TopicReport;
 use protocol::{Command, ExitCode, TopicMessage};
+use tokio::time::timeout;
+use view::graphics::{Abilities, Colors, Drawn, Graphics, Room, detect};
 
 use super::refused;
-use crate::cli::ShowArguments;
+use crate::cli::{GraphicsName, ShowArguments};
 use crate::commands::ctl::from_ask;
 use crate::commands::target::Target;
 use crate::commands::topic::{listen, next_message};
@@ -18,33 +25,87 @@ use crate::commands::{CommandResult, Failed, output, runtime};
 /// The kind of messages with images.
 const KIND: &str = "gz.msgs.Image";
 
-/// The most pixels of an image that is shown.
-const PIXELS_MAX: usize = 64 << 20;
+/// Time for which a terminal is waited for that is asked what it can draw.
+const DETECT_TIME: Duration = Duration::from_millis(500);
+/// Columns and rows where there is no terminal that says how many it has.
+const NO_TERMINAL: (u16, u16) = (80, 24);
 
-/// Reason why an image cannot be shown.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-enum ShowImageError {
-    /// It has no pixels, or more than are shown.
-    #[error("the image has {0} x {1} pixels")]
-    Size(u32, u32),
-    /// Its bytes are not as many as its size says.
-    #[error("the image has fewer bytes than its size says")]
-    Bytes,
-    /// Its pixels are written in another way.
-    #[error("images of the format {0:?} cannot be shown")]
-    Format(String),
+/// Drawing as text, in a room.
+struct Drawing {
+    way: Graphics,
+    room: Room,
+    is_terminal: bool,
+    last: Option<Drawn>,
 }
 
-/// Waits for the next image of a topic, and prints it.
+impl Drawing {
+    /// Returns how images are drawn; none if they are files.
+    fn of(arguments: &ShowArguments) -> Option<Self> {
+        let is_terminal = std::io::stdout().is_terminal();
+        let name = arguments.image.graphics;
+        let name = name.or(is_terminal.then_some(GraphicsName::Auto))?;
+        let colors = Colors::from_environment(|name| std::env::var(name).ok());
+        // A terminal is asked for the size of its cells whatever is drawn.
+        let abilities = match (name, is_terminal) {
+            (GraphicsName::Blocks, _) | (_, false) => Abilities::default(),
+            (GraphicsName::Auto | GraphicsName::Sixel | GraphicsName::Kitty, true) => {
+                detect(DETECT_TIME)
+            }
+        };
+        let (columns, rows) = view::terminal::size()
+            .filter(|_| is_terminal)
+            .unwrap_or(NO_TERMINAL);
+        let columns = arguments.width.unwrap_or(columns);
+        // One row of the room is for the prompt.
+        let rows = arguments.height.map_or(rows, |rows| rows.saturating_add(1));
+        Some(Self {
+            way: match name {
+                GraphicsName::Auto => Graphics::best(abilities, colors),
+                GraphicsName::Blocks => Graphics::Blocks(colors),
+                GraphicsName::Sixel => Graphics::Sixel,
+                GraphicsName::Kitty => Graphics::Kitty,
+            },
+            room: Room::new(columns.into(), rows.into(), abilities.cell),
+            is_terminal,
+            last: None,
+        })
+    }
+
+    /// Draws an image, in the place of the last one; returns false if nobody looks any more.
+    fn draw(&mut self, picture: &Picture) -> Result<bool, Failed> {
+        let opaque = |[red, green, blue, _]: &[u8; 4]| [*red, *green, *blue];
+        let pixels = picture.pixels.iter().map(opaque).collect();
+        let raster = Raster::new(picture.width, picture.height, pixels);
+        let raster = raster
+            .ok_or(ImageError::Bytes)
+            .map_err(anyhow::Error::new)?;
+        let drawn = self.way.draw(&raster, self.room);
+        let text = if self.is_terminal {
+            drawn.placed(self.last.as_ref())
+        } else {
+            drawn.plain()
+        };
+        self.last = Some(drawn);
+        output::draw(&text)
+    }
+}
+
+/// Waits for the next image of a topic, and shows it; with `--follow`, goes on with those after it.
 pub(super) fn show(target: &Target, arguments: &ShowArguments) -> CommandResult {
     let patience = arguments.timeout;
+    let mut drawing = Drawing::of(arguments);
+    if arguments.follow && drawing.is_none() {
+        let message = "--follow draws on a terminal: leave stdout to one, or say how by \
+                       --graphics; `phalanx topic echo` prints messages as they come";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
     let shown = async {
         let topic = match &arguments.image.topic {
             Some(topic) => topic.clone(),
             None => only_topic(target, patience).await?,
         };
         let mut connection = listen(target, &topic)?;
-        let next = tokio::time::timeout(patience, next_message(&mut connection, target)).await;
+        let next = timeout(patience, next_message(&mut connection, target)).await;
         let next = next.map_err(|_| {
             let message = format!(
                 "there was no image on {topic} in {} s; --timeout waits longer, and a run that \
@@ -57,9 +118,34 @@ pub(super) fn show(target: &Target, arguments: &ShowArguments) -> CommandResult 
             let message = "the run ended before an image came";
             return Err(Failed::message(ExitCode::Failure, message));
         };
-        output::print_bytes(&png(&message)?)
+        let Some(drawing) = &mut drawing else {
+            return output::print_bytes(&pixels(&message)?.to_png());
+        };
+        let mut is_seen = drawing.draw(&pixels(&message)?)?;
+        while arguments.follow && is_seen {
+            let Some(message) = newest(&mut connection, target).await? else {
+                break;
+            };
+            is_seen = drawing.draw(&pixels(&message)?)?;
+        }
+        Ok(ExitCode::Success)
     };
     runtime()?.block_on(shown)
+}
+
+/// Waits for a message, and returns the last one that came meanwhile: a terminal that is slow to
+/// draw shows fewer images, not old ones. None when the run has ended.
+async fn newest(
+    connection: &mut Connection,
+    target: &Target,
+) -> Result<Option<Box<TopicMessage>>, Failed> {
+    let mut message = next_message(connection, target).await?;
+    while message.is_some()
+        && let Ok(newer) = timeout(Duration::ZERO, next_message(connection, target)).await
+    {
+        message = newer?;
+    }
+    Ok(message)
 }
 
 /// Returns the topic of the only sensor with images.
@@ -88,8 +174,8 @@ async fn only_topic(target: &Target, patience: Duration) -> Result<String, Faile
     }
 }
 
-/// Returns the image in a message as a PNG file.
-fn png(message: &TopicMessage) -> Result<Vec<u8>, Failed> {
+/// Returns the image in a message.
+fn pixels(message: &TopicMessage) -> Result<Picture, Failed> {
     if message.kind != KIND {
         let text = format!(
             "{} has messages of the type {}",
@@ -98,124 +184,10 @@ fn png(message: &TopicMessage) -> Result<Vec<u8>, Failed> {
         return Err(Failed::message(ExitCode::Usage, text));
     }
     let image = messages::decode::<Image>(&message.body).map_err(anyhow::Error::new)?;
-    let picture = picture(&image).map_err(anyhow::Error::new)?;
-    Ok(picture.to_png())
-}
-
-/// Returns the pixels of an image in colours. Distances and temperatures are from black, the least
-/// of the image, to white; what is not finite is black.
-fn picture(image: &Image) -> Result<Picture, ShowImageError> {
-    let (width, height) = (image.width as usize, image.height as usize);
-    let count = width.saturating_mul(height);
-    if count == 0 || count > PIXELS_MAX {
-        return Err(ShowImageError::Size(image.width, image.height));
-    }
-    let grey = |value: u8| [value, value, value, 255];
-    let format = image.pixel_format_type.as_str();
-    let pixels: Vec<[u8; 4]> = match format {
-        "RGB_INT8" => rows(image, 3)?.map(|p| [p[0], p[1], p[2], 255]).collect(),
-        "BGR_INT8" => rows(image, 3)?.map(|p| [p[2], p[1], p[0], 255]).collect(),
-        "RGBA_INT8" => rows(image, 4)?.map(|p| [p[0], p[1], p[2], p[3]]).collect(),
-        "BGRA_INT8" => rows(image, 4)?.map(|p| [p[2], p[1], p[0], p[3]]).collect(),
-        "L_INT8" | "BAYER_RGGB8" | "BAYER_BGGR8" | "BAYER_GBRG8" | "BAYER_GRBG8" => {
-            rows(image, 1)?.map(|p| grey(p[0])).collect()
-        }
-        "L_INT16" => {
-            let value = |p: &[u8]| f32::from(u16::from_le_bytes([p[0], p[1]]));
-            stretched(rows(image, 2)?.map(value))
-        }
-        "R_FLOAT32" => {
-            let value = |p: &[u8]| f32::from_le_bytes([p[0], p[1], p[2], p[3]]);
-            stretched(rows(image, 4)?.map(value))
-        }
-        other => return Err(ShowImageError::Format(other.to_owned())),
-    };
+    let pixels = sensor_image::pixels(&image).map_err(anyhow::Error::new)?;
     Ok(Picture {
-        width,
-        height,
-        pixels,
+        width: pixels.width,
+        height: pixels.height,
+        pixels: pixels.pixels,
     })
-}
-
-/// Returns the bytes of each pixel, row by row.
-fn rows(image: &Image, bytes: usize) -> Result<impl Iterator<Item = &[u8]>, ShowImageError> {
-    let row = image.width as usize * bytes;
-    let step = (image.step as usize).max(row);
-    let height = image.height as usize;
-    let needed = step.saturating_mul(height - 1).saturating_add(row);
-    if image.data.len() < needed {
-        return Err(ShowImageError::Bytes);
-    }
-    let rows = image.data.chunks(step).take(height);
-    Ok(rows.flat_map(move |bytes_of_row| bytes_of_row[..row].chunks_exact(bytes)))
-}
-
-/// Returns pixels from black for the least finite value to white for the greatest.
-fn stretched(values: impl Iterator<Item = f32>) -> Vec<[u8; 4]> {
-    let values: Vec<f32> = values.collect();
-    let finite = || values.iter().copied().filter(|value| value.is_finite());
-    let (least, most) = (
-        finite().fold(f32::MAX, f32::min),
-        finite().fold(f32::MIN, f32::max),
-    );
-    let scale = if most > least {
-        255.0 / (most - least)
-    } else {
-        0.0
-    };
-    let pixel = |value: &f32| {
-        let grey = if value.is_finite() {
-            ((value - least) * scale + 0.5) as u8
-        } else {
-            0
-        };
-        [grey, grey, grey, 255]
-    };
-    values.iter().map(pixel).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn image(format: &str, step: u32, data: &[u8]) -> Image {
-        Image {
-            width: 2,
-            height: 1,
-            step,
-            pixel_format_type: format.to_owned(),
-            data: data.to_vec().into(),
-            ..Image::default()
-        }
-    }
-
-    #[test]
-    fn images_of_all_sensors_become_pixels() {
-        let pixels = |image: &Image| picture(image).map(|picture| picture.pixels);
-        let colors = image("RGB_INT8", 6, &[1, 2, 3, 4, 5, 6]);
-        assert_eq!(pixels(&colors).unwrap(), [[1, 2, 3, 255], [4, 5, 6, 255]]);
-        let turned = image("BGR_INT8", 0, &[1, 2, 3, 4, 5, 6]);
-        assert_eq!(pixels(&turned).unwrap()[0], [3, 2, 1, 255]);
-        let grey = image("L_INT16", 4, &[0, 1, 0, 2]);
-        assert_eq!(pixels(&grey).unwrap(), [[0, 0, 0, 255], [255; 4]]);
-        let depths = [1.0_f32.to_le_bytes(), f32::INFINITY.to_le_bytes()].concat();
-        let depth = image("R_FLOAT32", 8, &depths);
-        assert_eq!(pixels(&depth).unwrap()[1], [0, 0, 0, 255]);
-    }
-
-    #[test]
-    fn images_that_lie_about_their_size_are_refused() {
-        let short = image("RGB_INT8", 6, &[1, 2, 3]);
-        assert_eq!(picture(&short), Err(ShowImageError::Bytes));
-        let wide = image("L_INT8", u32::MAX, &[1, 2]);
-        assert!(picture(&wide).is_ok(), "the last row may be short");
-        let mut empty = image("L_INT8", 2, &[]);
-        empty.height = 0;
-        assert_eq!(picture(&empty), Err(ShowImageError::Size(2, 0)));
-        let mut huge = image("L_INT8", 2, &[]);
-        (huge.width, huge.height) = (u32::MAX, u32::MAX);
-        assert!(matches!(picture(&huge), Err(ShowImageError::Size(..))));
-        let other = image("RGB_FLOAT32", 2, &[]);
-        assert!(matches!(picture(&other), Err(ShowImageError::Format(_))));
-    }
 }

@@ -2,6 +2,7 @@
 //! is as live as the tables.
 
 use client::plain_text::plain;
+use client::raster::Raster;
 
 use super::model::{Mode, Model};
 use crate::panels::{Content, Panel};
@@ -53,6 +54,8 @@ pub struct Detail {
     pub title: String,
     /// Properties: a name and a value each; a line without a name continues the one before.
     pub lines: Vec<(String, String)>,
+    /// An image that is drawn above the properties that follow so many.
+    pub image: Option<(usize, Raster)>,
 }
 
 impl Detail {
@@ -69,6 +72,7 @@ impl Detail {
         Self {
             title,
             lines: Vec::new(),
+            image: None,
         }
     }
 
@@ -102,6 +106,11 @@ impl Detail {
         if rest > 0 {
             self.add("", format!("and {rest} more"));
         }
+    }
+
+    /// Adds an image behind the properties so far.
+    pub(crate) fn add_image(&mut self, image: Raster) {
+        self.image = Some((self.lines.len(), image));
     }
 
     /// Adds an empty line.

@@ -166,6 +166,9 @@ fn add_topic(model: &Model, detail: &mut Detail, topic: &TopicReport) {
     );
     detail.add("last message", when);
     detail.add("size", format!("{} bytes", heard.bytes));
+    if let Some(image) = &heard.image {
+        detail.add_image(image.clone());
+    }
     detail.add_blank();
     for line in heard.text.lines() {
         detail.add("", line);

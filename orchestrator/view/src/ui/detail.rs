@@ -1,5 +1,6 @@
 //! A detail: all that is known of what is selected.
 
+use client::raster::Raster;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span, Text};
@@ -9,6 +10,8 @@ use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 
+/// The most rows of an image.
+const IMAGE_ROWS_MAX: usize = 40;
 /// The width of the names.
 const NAME_WIDTH: usize = 16;
 
@@ -38,6 +41,20 @@ pub fn scroll_max(model: &Model, area: Rect) -> usize {
         .saturating_sub(panel_frame::rows(area))
 }
 
+/// Adds an image, two pixels in each cell, as wide as there is room.
+fn add_image(lines: &mut Vec<Line<'static>>, theme: Theme, image: &Raster, width: usize) {
+    let image = image.fitted(width.saturating_sub(2), IMAGE_ROWS_MAX * 2);
+    for row in (0..image.height()).step_by(2) {
+        let above = image.row(row);
+        let below = image.row((row + 1).min(image.height() - 1));
+        let cells = above.iter().zip(below).map(|(upper, lower)| {
+            let (character, style) = theme.pixels(*upper, *lower);
+            Span::styled(character.to_string(), style)
+        });
+        lines.push(std::iter::once(Span::raw(" ")).chain(cells).collect());
+    }
+}
+
 fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let theme = Theme::of(model);
     let Some(detail) = &model.detail else {
@@ -45,7 +62,12 @@ fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     };
     let room = usize::from(width).saturating_sub(NAME_WIDTH + 3).max(8);
     let mut lines = Vec::new();
-    for (name, value) in &detail.lines {
+    for (number, (name, value)) in detail.lines.iter().enumerate() {
+        if let Some((at, image)) = &detail.image
+            && *at == number
+        {
+            add_image(&mut lines, theme, image, usize::from(width));
+        }
         let value = text::fit(theme, value, u16::MAX);
         for (index, range) in text::wrap(&value, room).into_iter().enumerate() {
             let name = if index == 0 { name.as_str() } else { "" };

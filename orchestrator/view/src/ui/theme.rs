@@ -12,11 +12,13 @@ use ratatui::symbols::{Marker, border};
 
 use self::colors::{Meaning, Palette};
 use crate::app::model::Model;
+use crate::graphics;
 
 /// Colours and glyphs of the view.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     palette: &'static Palette,
+    has_many_colors: bool,
     has_unicode: bool,
 }
 
@@ -111,6 +113,7 @@ impl Theme {
                 (true, false) => &colors::SIXTEEN,
                 (true, true) => &colors::MANY,
             },
+            has_many_colors: model.has_color && model.has_many_colors,
             has_unicode: model.has_unicode,
         }
     }
@@ -123,6 +126,16 @@ impl Theme {
     /// Tells whether more than ASCII is shown.
     pub fn has_unicode(self) -> bool {
         self.has_unicode
+    }
+
+    /// Returns two pixels, one above the other, as a character and its style: half a cell for each
+    /// where there are many colours, else a character that is as bright.
+    pub fn pixels(self, upper: [u8; 3], lower: [u8; 3]) -> (char, Style) {
+        if !self.has_unicode || !self.has_many_colors {
+            return (graphics::shade(upper, lower), self.text());
+        }
+        let color = |color| Color::Indexed(graphics::in_table(color));
+        ('▀', Style::new().fg(color(upper)).bg(color(lower)))
     }
 
     /// Plain text.

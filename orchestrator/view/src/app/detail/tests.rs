@@ -107,6 +107,31 @@ fn a_topic_that_is_listened_to_shows_its_last_message() {
 }
 
 #[test]
+fn an_image_that_is_heard_is_drawn_above_its_text() {
+    let mut model = fixture::model();
+    let topic = "/rover/image".to_owned();
+    model.topics[0].topic.clone_from(&topic);
+    model.hearing = Some(TopicSubscription::new(topic.clone()));
+    let subject = Subject::Row(Panel::Topics, topic.clone());
+    let image = Raster::filled(30, 20, [200, 30, 30]);
+    let heard = Heard {
+        topic,
+        text: "the image is above".to_owned(),
+        image: Some(image.clone()),
+        ..Heard::default()
+    };
+    fixture::feed(&mut model, Feed::Message(Box::new(heard)));
+    let detail = subject.describe(&model).unwrap();
+    let (at, shown) = detail.image.unwrap();
+    assert_eq!(shown, image);
+    let rest: Vec<&str> = detail.lines[at..]
+        .iter()
+        .map(|line| line.1.as_str())
+        .collect();
+    assert_eq!(rest, ["", "the image is above"]);
+}
+
+#[test]
 fn a_thousand_names_are_cut() {
     let mut detail = Detail::default();
     let names: Vec<String> = (0..1_000).map(|number| format!("box_{number}")).collect();
