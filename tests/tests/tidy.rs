@@ -276,8 +276,9 @@ fn components_of_the_primary_do_not_know_it() {
 }
 
 /// Functions that may fail with a text: the file, the name and the reason.
-const TEXTS_ALLOWED: [(&str, &str, &str); 6] = [
+const TEXTS_ALLOWED: [(&str, &str, &str); 7] = [
     ("orchestrator/src/cli.rs", "parse_seconds", VALUE_PARSER),
+    ("orchestrator/src/cli/fuel.rs", "sha256", VALUE_PARSER),
     (
         "orchestrator/src/cli/generate.rs",
         "parse_levels",

@@ -32,8 +32,8 @@ const RESOURCE_PATH: &str = "PHALANX_RESOURCE_PATH";
 ///
 /// `model://NAME/rest`, `package://NAME/rest`, `file://...`, absolute, relative and bare names are
 /// understood. A folder stands for the file that its `model.config` (or `manifest.xml`) names.
-/// Packages are looked for in folders of ROS, too, and around the file that names them. Addresses of
-/// Fuel mean what the caches of this machine have of it.
+/// Packages are looked for in folders of ROS, too, and around the file that names them. Addresses
+/// of Fuel mean what the caches of this machine have of it.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPaths {
     folders: Vec<PathBuf>,

@@ -312,7 +312,7 @@ impl<'p> Fetcher<'p> {
     ///
     /// # Errors
     /// Fails if it may not be asked, or does not answer.
-    pub fn details(&self, resource: &FuelResource) -> Result<Details, FetchError> {
+    pub fn details(&mut self, resource: &FuelResource) -> Result<Details, FetchError> {
         let address = resource.at(None);
         let http = self.allowed(&address)?;
         let url = format!("{}{}", resource.server, resource.request_path(&[]));
@@ -328,10 +328,14 @@ impl<'p> Fetcher<'p> {
             })?;
             Ok((status, bytes))
         });
-        let (status, bytes) = answered.map_err(|source| FetchError::Http {
-            address: address.clone().into(),
-            source,
-        })?;
+        let (status, bytes) = match answered {
+            Ok(answered) => answered,
+            Err(source) => {
+                self.down.insert(resource.server.clone());
+                let address = address.into();
+                return Err(FetchError::Http { address, source });
+            }
+        };
         refusal(&address, status)?;
         Details::read(&bytes).map_err(|error| FetchError::Answer {
             address: address.into(),
@@ -459,7 +463,7 @@ impl<'p> Fetcher<'p> {
     }
 
     /// Returns the version of a zip: the one that was asked for, or what the server says.
-    fn version(&self, address: &FuelAddress, received: &Received) -> Result<u32, FetchError> {
+    fn version(&mut self, address: &FuelAddress, received: &Received) -> Result<u32, FetchError> {
         match (address.version, received.version) {
             (Some(asked), Some(sent)) if asked != sent => Err(FetchError::Answer {
                 address: address.clone().into(),

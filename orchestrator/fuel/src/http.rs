@@ -114,8 +114,25 @@ pub enum HttpError {
         /// The target.
         target: String,
         /// Part of it that is wrong.
-        problem: &'static str,
+        problem: RedirectProblem,
     },
+}
+
+/// Something wrong with the target of a redirect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RedirectProblem {
+    /// It is empty, or has characters that no address has.
+    #[error("no address")]
+    NoAddress,
+    /// It is not reached by http.
+    #[error("no address of the web")]
+    OtherScheme,
+    /// It is reached by http from https.
+    #[error("without encryption")]
+    Plain,
+    /// Too many came before it.
+    #[error("one redirect too many")]
+    TooMany,
 }
 
 impl HttpError {
@@ -222,7 +239,7 @@ impl Http {
         Err(HttpError::Redirect {
             host: host_of(&url).to_owned(),
             target: url.clone(),
-            problem: "one redirect too many",
+            problem: RedirectProblem::TooMany,
         })
     }
 
@@ -375,19 +392,19 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
 ///
 /// # Errors
 /// Fails, with the reason, if it is no address of the web or gives up encryption.
-pub(crate) fn redirected(from: &str, target: &str) -> Result<String, &'static str> {
+pub(crate) fn redirected(from: &str, target: &str) -> Result<String, RedirectProblem> {
     if target.is_empty() || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("no address");
+        return Err(RedirectProblem::NoAddress);
     }
     if target.starts_with('/') && !target.starts_with("//") {
         return Ok(format!("{}{target}", server_of(from)));
     }
     let is_encrypted = target.starts_with("https://");
     if !is_encrypted && !target.starts_with("http://") {
-        return Err("no address of the web");
+        return Err(RedirectProblem::OtherScheme);
     }
     if !is_encrypted && from.starts_with("https://") {
-        return Err("without encryption");
+        return Err(RedirectProblem::Plain);
     }
     Ok(target.to_owned())
 }
@@ -414,11 +431,11 @@ mod tests {
         let check = |target: &str, expect| assert_eq!(redirected(from, target), expect, "{target}");
         check("/y?z=1", Ok("https://a.org/y?z=1".to_owned()));
         check("https://b.org/z", Ok("https://b.org/z".to_owned()));
-        check("http://a.org/y", Err("without encryption"));
-        check("file:///etc/passwd", Err("no address of the web"));
-        check("//b.org", Err("no address of the web"));
-        check("https://b.org/\u{7f}", Err("no address"));
-        check("", Err("no address"));
+        check("http://a.org/y", Err(RedirectProblem::Plain));
+        check("file:///etc/passwd", Err(RedirectProblem::OtherScheme));
+        check("//b.org", Err(RedirectProblem::OtherScheme));
+        check("https://b.org/\u{7f}", Err(RedirectProblem::NoAddress));
+        check("", Err(RedirectProblem::NoAddress));
         assert!(redirected("http://127.0.0.1:1/x", "http://127.0.0.1:2/y").is_ok());
     }
 

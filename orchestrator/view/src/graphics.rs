@@ -129,7 +129,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, rows: u16, columns: u16) -> vt100::Parser {
-        let mut terminal = vt100::Parser::new(rows, columns, 0);
+        let mut terminal =
+            vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
         terminal.process(text.replace('\n', "\r\n").as_bytes());
         terminal
     }

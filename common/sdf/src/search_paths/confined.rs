@@ -19,8 +19,8 @@ use crate::tree;
 /// Looks for the files that the text of a client, a system or a secondary names.
 ///
 /// `model://`, `package://` and relative names below the folders are understood, beside a file
-/// that is there itself, then in the folders; addresses of Fuel, if it has caches. A link counts as the place that it leads to. Of what
-/// is elsewhere nothing is told, not even whether it exists.
+/// that is there itself, then in the folders; addresses of Fuel, if it has caches. A link counts as
+/// the place that it leads to. Of what is elsewhere nothing is told, not even whether it exists.
 #[derive(Clone, Debug, Default)]
 pub struct ConfinedPaths {
     folders: Vec<PathBuf>,

@@ -66,8 +66,8 @@ impl FuelCaches {
     }
 
     /// Returns the folder in which Phalanx keeps what it fetched: the one of `PHALANX_FUEL_CACHE`,
-    /// else `fuel` in that of `PHALANX_CACHE_DIR` or in the user's folder of caches; `None` for users
-    /// without a home.
+    /// else `fuel` in that of `PHALANX_CACHE_DIR` or in the user's folder of caches; `None` for
+    /// users without a home.
     pub fn own_folder() -> Option<PathBuf> {
         let of_user = || {
             let folders = directories::ProjectDirs::from("", "", "phalanx")?;
@@ -132,13 +132,14 @@ impl FuelCaches {
     pub(super) fn missing(address: &FuelAddress) -> String {
         let address = address.whole();
         format!(
-            "it is in no cache of Fuel on this machine; `phalanx fuel fetch {address}` puts it there"
+            "it is in no cache of Fuel on this machine; `phalanx fuel fetch {address}` puts it \
+             there"
         )
     }
 
-    /// Returns where `model://NAME/rest` may lie: for a text in a cached model, in that model, since
-    /// models name themselves by names that the server does not know; then in a model of that name
-    /// of the same owner, then in those of any.
+    /// Returns where `model://NAME/rest` may lie: for a text in a cached model, in that model,
+    /// since models name themselves by names that the server does not know; then in a model of
+    /// that name of the same owner, then in those of any.
     pub(super) fn candidates(&self, path: &Path, from_file: &str) -> Vec<(PathBuf, PathBuf)> {
         let mut parts = path.components();
         let first = parts.next().map(|part| part.as_os_str().to_string_lossy());

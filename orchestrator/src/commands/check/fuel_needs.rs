@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use fuel::{FetchError, Need};
 use protocol::ExitCode;
 use sdf::{FuelAddress, FuelCaches};
 use serde::Serialize;
@@ -56,7 +57,7 @@ pub(super) fn find(text: &str, path: &Path, is_offline: bool) -> Result<Vec<Fuel
             needs.push(need);
             continue;
         }
-        if wanted.need == fuel::Need::Guess {
+        if wanted.need == Need::Guess {
             continue;
         }
         let details = (!is_offline).then(|| fetcher.details(&wanted.address.resource));
@@ -65,6 +66,9 @@ pub(super) fn find(text: &str, path: &Path, is_offline: bool) -> Result<Vec<Fuel
                 need.bytes = Some(details.filesize).filter(|bytes| *bytes > 0);
                 let newest = Some(details.version).filter(|version| *version > 0);
                 need.version = need.version.or(newest);
+            }
+            Some(Err(FetchError::Http { source, .. })) => {
+                need.problem = Some(format!("{:#}", anyhow::Error::new(source)));
             }
             Some(Err(error)) => need.problem = Some(format!("{:#}", anyhow::Error::new(error))),
             None => {}
@@ -82,7 +86,7 @@ pub(super) fn describe(needs: &[FuelNeed]) -> String {
     for need in &missing {
         let size = need.bytes.map(size);
         let how = match (&need.problem, size) {
-            (Some(problem), _) => problem.clone(),
+            (Some(problem), _) => format!("of unknown size: {problem}"),
             (None, Some(size)) => size,
             (None, None) => "of unknown size".to_owned(),
         };

@@ -79,3 +79,37 @@ fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::style::Color;
+
+    use super::*;
+    use crate::app::detail::Detail;
+    use crate::app::fixture;
+
+    #[test]
+    fn an_image_is_drawn_in_half_cells_or_in_characters() {
+        let mut model = fixture::model();
+        let mut detail = Detail::default();
+        detail.add("size", "1");
+        detail.add_image(Raster::filled(4, 4, [255, 0, 0]));
+        detail.add("text", "x");
+        model.detail = Some(detail);
+        (model.has_color, model.has_unicode) = (true, true);
+        let mut check = |has_many_colors, symbol, background| {
+            model.has_many_colors = has_many_colors;
+            let mut terminal = Terminal::new(TestBackend::new(40, 10)).unwrap();
+            let drawn = terminal.draw(|frame| draw(&model, frame, frame.area(), 0));
+            let buffer = drawn.unwrap().buffer;
+            for place in [(2, 2), (5, 3)] {
+                assert_eq!(buffer[place].symbol(), symbol, "{buffer:?}");
+                assert_eq!(buffer[place].bg, background, "{buffer:?}");
+            }
+        };
+        check(true, "▀", Color::Indexed(196));
+        check(false, ":", Color::Reset);
+    }
+}

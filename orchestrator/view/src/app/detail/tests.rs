@@ -113,6 +113,8 @@ fn an_image_that_is_heard_is_drawn_above_its_text() {
     model.topics[0].topic.clone_from(&topic);
     model.hearing = Some(TopicSubscription::new(topic.clone()));
     let subject = Subject::Row(Panel::Topics, topic.clone());
+    model.subject = Some(subject.clone());
+    model.mode = Mode::Detail { scroll: 0 };
     let image = Raster::filled(30, 20, [200, 30, 30]);
     let heard = Heard {
         topic,

@@ -31,6 +31,7 @@ fn twist() -> Feed {
         iteration: 12_300,
         bytes: 61,
         text: "linear {\n  x: 0.5\n}\nangular {\n  z: -0.2\n}\n".to_owned(),
+        image: None,
         count: 10,
     }))
 }
