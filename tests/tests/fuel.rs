@@ -2,6 +2,7 @@
 //! that can go wrong on the way is told. Runs real programs against a server on loopback, each test
 //! with a cache of its own.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -122,6 +123,14 @@ impl Said {
             assert!(self.stderr.contains(part), "no {part:?} in {}", self.stderr);
         }
     }
+}
+
+/// Returns a text of some megabytes that Deflate leaves large.
+fn noise() -> String {
+    (0..400_000_u32).fold(String::new(), |mut text, n| {
+        let _ = write!(text, "{:x}", n.wrapping_mul(n));
+        text
+    })
 }
 
 fn include(address: &str, name: &str) -> String {
@@ -455,9 +464,7 @@ fn a_file_that_has_changed_is_noticed_and_replaced_on_demand() {
 #[test]
 fn processes_that_fetch_at_once_wait_for_each_other() {
     let desk = Desk::new();
-    let noise: String = (0..400_000_u32)
-        .map(|n| format!("{:x}", n.wrapping_mul(n)))
-        .collect();
+    let noise = noise();
     desk.server
         .put_model("o/models/box", BOX, &[("noise", &noise)]);
     let address = desk.server.at("o/models/box");
@@ -615,9 +622,7 @@ fn what_is_spawned_names_cached_models_only_if_the_run_allows_it() {
 #[test]
 fn a_terminal_shows_how_far_it_is() {
     let desk = Desk::new();
-    let noise: String = (0..400_000_u32)
-        .map(|n| format!("{:x}", n.wrapping_mul(n)))
-        .collect();
+    let noise = noise();
     desk.server
         .put_model("o/models/box", BOX, &[("noise", &noise)]);
     let mut command = CommandBuilder::new(binary("phalanx"));

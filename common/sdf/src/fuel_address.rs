@@ -104,7 +104,7 @@ impl FuelResource {
             &self.name,
         ];
         let all = first.iter().chain(parts);
-        all.map(|part| format!("/{}", encoded(part))).collect()
+        all.fold(String::new(), |path, part| path + "/" + &encoded(part))
     }
 
     /// Returns what equal ones have in common: host, owner and name in small letters.

@@ -113,11 +113,13 @@ impl SearchPaths {
         if scheme == Some("package://") {
             candidates.extend(self.in_packages(path, from_file));
         }
-        if is_model {
-            let cached = self.fuel.candidates(path, from_file);
-            candidates.extend(cached.into_iter().map(|(_, path)| path));
-        }
-        let found = candidates.into_iter().find(|candidate| candidate.exists());
+        let exists = |candidate: &PathBuf| candidate.exists();
+        let cached = || {
+            let cached = self.fuel.candidates(path, from_file).into_iter();
+            cached.map(|(_, path)| path).find(exists)
+        };
+        let found = candidates.into_iter().find(exists);
+        let found = found.or_else(|| is_model.then(cached).flatten());
         found.ok_or_else(|| self.not_found(path, scheme, from_file))
     }
 

@@ -432,8 +432,9 @@ impl<'p> Fetcher<'p> {
         let files = unpack(received.packed, unpacked).map_err(refused)?;
         let lacks = match address.resource.kind {
             FuelKind::Model => {
-                let is_there = |name: &&str| unpacked.join(name).is_file();
-                (!MODEL_LISTS.iter().any(|name| is_there(&name))).then_some("model.config")
+                let is_there = |name: &str| unpacked.join(name).is_file();
+                let is_model = MODEL_LISTS.iter().any(|name| is_there(name));
+                (!is_model).then_some("model.config")
             }
             FuelKind::World => {
                 let is_there = sdf::world_file_in(unpacked).is_some();

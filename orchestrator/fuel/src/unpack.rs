@@ -1,5 +1,6 @@
 //! [`unpack`]: a zip of strangers as files in an empty folder, and nothing outside it.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -182,7 +183,10 @@ fn write<R: Read>(
 
 /// Returns bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = fmt::Write::write_fmt(&mut text, format_args!("{byte:02x}"));
+        text
+    })
 }
 
 fn refused(problem: impl Into<String>) -> UnpackError {

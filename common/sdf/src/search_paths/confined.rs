@@ -98,15 +98,13 @@ impl ConfinedPaths {
                 candidates.push((root.clone(), root.join(package).join(rest)));
             }
         }
-        if is_model {
-            let cached = self.fuel.candidates(&path, from_file).into_iter();
-            candidates.extend(cached.filter_map(|(root, path)| {
-                let root = root.canonicalize().ok()?;
-                Some((root, path))
-            }));
-        }
-        let mut found = candidates.into_iter().filter_map(below);
-        found.next().ok_or_else(|| not_found(scheme, &path))
+        let cached = || {
+            let mut cached = self.fuel.candidates(&path, from_file).into_iter();
+            cached.find_map(|(root, path)| below((root.canonicalize().ok()?, path)))
+        };
+        let found = candidates.into_iter().find_map(below);
+        let found = found.or_else(|| is_model.then(cached).flatten());
+        found.ok_or_else(|| not_found(scheme, &path))
     }
 
     fn find_fuel(&self, address: &FuelAddress) -> Result<Found, ResolveError> {

@@ -117,7 +117,7 @@ pub(crate) fn shade(upper: [u8; 3], lower: [u8; 3]) -> char {
     let brightness = |[red, green, blue]: [u8; 3]| {
         (u32::from(red) * 54 + u32::from(green) * 183 + u32::from(blue) * 19) >> 8
     };
-    let mean = (brightness(upper) + brightness(lower)) / 2;
+    let mean = brightness(upper).midpoint(brightness(lower));
     let shade = mean as usize * SHADES.len() / 256;
     char::from(SHADES[shade.min(SHADES.len() - 1)])
 }
