@@ -17,8 +17,7 @@ pub struct FuelArguments {
 pub enum FuelAction {
     /// Fetch models and worlds with all that they include, or all that files name
     Fetch {
-        /// Addresses such as https://fuel.gazebosim.org/1.0/OpenRobotics/models/Sun, or world and
-        /// model files
+        /// Addresses of models and worlds, or world and model files
         #[arg(value_name = "ADDRESS | FILE", required = true)]
         what: Vec<String>,
         /// Fetch those of addresses even if they are here already
