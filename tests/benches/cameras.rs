@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use physics::{Cell, Echo, Scan};
 use protocol::PerformerId;
-use render::{Camera, Intrinsics, Painter, Pose, Stage, View};
+use render::{Camera, Intrinsics, Painter, Pose, Renderer, Stage, View};
 use scene::{Assets, Scene};
 use sdf::{NoFiles, World};
 use serde_json::json;

@@ -367,6 +367,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         publish_all: false,
         link_record_hz: None,
         ros2: None,
+        renderer: protocol::RendererKind::Cpu,
         run_ahead_max: 64,
         trace: None,
         topics: Vec::new(),

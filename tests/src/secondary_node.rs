@@ -190,6 +190,7 @@ fn welcome() -> Welcome {
         publish_all: false,
         link_record_hz: None,
         ros2: None,
+        renderer: protocol::RendererKind::Cpu,
         trace: None,
         worlds: Vec::new(),
         world_digest: Digest(1),

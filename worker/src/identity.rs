@@ -30,12 +30,26 @@ pub fn version_text() -> String {
         build.version,
         build.sources,
         build.target,
-        if cfg!(feature = "ros2") {
-            "ros2"
-        } else {
-            "none"
-        }
+        features()
     )
+}
+
+/// Returns the features that it was built with.
+fn features() -> String {
+    let all = [
+        ("ros2", cfg!(feature = "ros2")),
+        ("gpu", cfg!(feature = "gpu")),
+    ];
+    let built: Vec<&str> = all
+        .iter()
+        .filter(|(_, is_built)| *is_built)
+        .map(|(name, _)| *name)
+        .collect();
+    if built.is_empty() {
+        "none".to_owned()
+    } else {
+        built.join(" ")
+    }
 }
 
 /// Returns what this process says of itself.

@@ -27,6 +27,7 @@ pub mod primary;
 pub mod recorder;
 pub mod recording_file;
 pub mod recordings;
+pub mod renderers;
 pub mod report;
 pub mod ros;
 pub mod run_outputs;

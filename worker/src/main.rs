@@ -41,7 +41,7 @@ use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::trace::Tracer;
 use worker::world_file::{self, LoadedWorlds};
-use worker::{announcement, identity, ros, stop_request};
+use worker::{announcement, identity, renderers, ros, stop_request};
 
 use cli::{Cli, Request, Run};
 
@@ -199,6 +199,7 @@ fn run_primary(
     for problem in &survey.problems {
         tracing::warn!("{problem}");
     }
+    renderers::check(run.spec.run.renderer)?;
     run.empty_reports()?;
     let options = socket_options(run)?;
     let ros2 = ros::settings_of(&run.spec.ros2, |name| std::env::var(name).ok())?;
@@ -472,6 +473,7 @@ fn settings_of(
         },
         balance: simulation.balance,
         threads: simulation.threads,
+        renderer: simulation.renderer,
         verify: simulation.verify,
         on_peer_loss: recovery.on_peer_loss,
         checkpoint_every: recovery.checkpoint_every,

@@ -24,11 +24,13 @@ use protocol::{
     SessionTime, StopReason, TopicMessage, decode, encode, topic,
 };
 use serde::Serialize;
+use systems::MakeRenderer;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::clock::SessionClock;
 use crate::data;
 use crate::link_frames::LinkFrames;
+use crate::renderers;
 use crate::ros::{self, RosError, RosPart};
 use crate::trace::StepTracer;
 
@@ -53,6 +55,8 @@ pub struct SecondaryEngine {
     /// them count.
     held: Vec<ExportedStep>,
     links: LinkFrames,
+    /// Maker of the renderers of sensors, unless the processor draws.
+    make_renderer: Option<MakeRenderer>,
 }
 
 /// Reason why steps cannot be done again.
@@ -104,6 +108,7 @@ impl SecondaryEngine {
             checkpoint: None,
             held: Vec::new(),
             links: LinkFrames::default(),
+            make_renderer: None,
         }
     }
 
@@ -253,6 +258,9 @@ impl SecondaryEngine {
         if let Some(settings) = &welcome.ros2 {
             host.export(ros::export_rule(settings)?);
         }
+        if let Some(make) = &self.make_renderer {
+            host.draw_by(Arc::clone(make));
+        }
         let becomes_host = work.becomes_host;
         let caught_up = host.catch_up(work, &self.progress)?;
         if becomes_host {
@@ -275,9 +283,16 @@ impl SecondaryEngine {
                 return SecondaryInput::WorldFailed(format!("the world is unreadable: {error}"));
             }
         };
+        match renderers::of_kind(welcome.renderer) {
+            Ok(make) => self.make_renderer = make,
+            Err(error) => return SecondaryInput::WorldFailed(Chain(&error).to_string()),
+        }
         let name = self.secondary.name().clone();
         match CellHost::new(name, worlds, HostSettings::from(&*welcome)) {
             Ok(mut host) => {
+                if let Some(make) = &self.make_renderer {
+                    host.draw_by(Arc::clone(make));
+                }
                 if let Some(settings) = &welcome.ros2 {
                     match ros::export_rule(settings) {
                         Ok(rule) => host.export(rule),

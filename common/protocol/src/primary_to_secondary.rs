@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::exit::StopReason;
 use crate::id::{CellId, Iteration, LevelId, PeerName, PerformerId, Sequence};
 use crate::link_poses::LinkPoses;
+use crate::renderer::RendererKind;
 use crate::ros::RosSettings;
 use crate::time::SimTime;
 use crate::topic;
@@ -68,6 +69,9 @@ pub struct Welcome {
     /// Settings of its node in ROS 2, if the run has such.
     #[serde(default)]
     pub ros2: Option<RosSettings>,
+    /// Device that draws what cameras see.
+    #[serde(default)]
+    pub renderer: RendererKind,
     /// True if the run has begun: then the first step is not for who is welcomed, also if it comes
     /// late and names another of the same name that is lost.
     pub has_begun: bool,

@@ -26,11 +26,11 @@ pub struct Camera {
 
 /// Lens of a camera for a grid of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lens {
+pub struct Lens {
     /// Focal lengths across and down, in samples.
-    pub(crate) focal: [f64; 2],
+    pub focal: [f64; 2],
     /// Principal point, in samples.
-    pub(crate) center: [f64; 2],
+    pub center: [f64; 2],
 }
 
 /// Intrinsics of a camera, in pixels.

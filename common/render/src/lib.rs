@@ -3,13 +3,16 @@
 //! A [`Stage`] holds what is drawn of a world; [`Stage::picture`] draws it as a [`Camera`] sees it:
 //! a depth buffer finds the triangle of each sample, which is then lit by all lights, with shadows
 //! of the first one that is far away. One thread, no function whose last bit a machine decides.
+//! [`Renderer`] is what draws views; a [`Frame`] is what others than [`Painter`] need of one.
 
 mod camera;
+mod frame;
 mod light;
 mod lit;
 mod painter;
 mod pixels;
 mod raster;
+mod renderer;
 mod shadow;
 mod shape;
 mod stage;
@@ -17,7 +20,14 @@ mod texture;
 mod vector;
 mod view;
 
-pub use camera::{Camera, Intrinsics};
-pub use painter::{NO_VISUAL, Painter, Seen};
-pub use stage::{Pose, Poses, Stage};
+pub use camera::{Camera, Intrinsics, Lens};
+pub use frame::{Caster, Frame, FrameItem, FrameShadow, Rows};
+pub use light::{Lamp, Reach};
+pub use lit::{AMBIENT_PART, LAMP_PART, Look, REFLECTANCE};
+pub use painter::Painter;
+pub use renderer::{NO_VISUAL, Renderer, Seen};
+pub use shadow::{Region, SHADOW_SIZE};
+pub use shape::Surface;
+pub use stage::{HORIZON, Pose, Poses, Stage, ZENITH};
+pub use texture::Texture;
 pub use view::{PlaceLink, View};

@@ -8,21 +8,23 @@ use crate::raster::single;
 use crate::vector::{Vector, add, place, rotate, scale, then};
 
 /// A light as it falls on samples.
-pub(crate) struct Lamp {
-    pub(crate) color: [f32; 3],
-    pub(crate) reach: Reach,
+pub struct Lamp {
+    /// Red, green and blue as amounts of light.
+    pub color: [f32; 3],
+    /// Extent, frame of the camera.
+    pub reach: Reach,
     /// Unit vector along it, world frame.
     pub(crate) along: Vector,
     pub(crate) casts_shadows: bool,
 }
 
-/// Extent of a light.
-pub(crate) enum Reach {
+/// Extent of a light, frame of the camera.
+pub enum Reach {
     /// From far away, along a unit vector.
     Far(Vector),
     /// From a place.
     Near {
-        /// Its place.
+        /// Its place \[m\].
         at: [f32; 3],
         /// Distance beyond which nothing is lit \[m\].
         range: f32,

@@ -6,29 +6,36 @@ use crate::shadow::{Placing, Shadows};
 use crate::texture::Texture;
 
 /// Part of the light that comes straight back from what is no metal.
-const REFLECTANCE: f32 = 0.04;
+pub const REFLECTANCE: f32 = 0.04;
 
-/// Parts of the light from everywhere, and of that from lamps, that pictures show: worlds are made
-/// for viewers in which a white wall in the sun and full ambient light is not yet blinding.
-const AMBIENT_PART: f32 = 0.4;
-const LAMP_PART: f32 = 0.8;
+/// Part of the light from everywhere that pictures show: worlds are made for viewers in which a
+/// white wall in the sun and full ambient light is not yet blinding.
+pub const AMBIENT_PART: f32 = 0.4;
 
-/// A material in amounts of light; textures are numbers.
+/// Part of the light from lamps that pictures show.
+pub const LAMP_PART: f32 = 0.8;
+
+/// A material in amounts of light.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Look {
+pub struct Look {
     /// Red, green, blue, and alpha.
-    pub(crate) color: [f32; 4],
-    pub(crate) emissive: [f32; 3],
-    pub(crate) metalness: f32,
-    pub(crate) roughness: f32,
-    pub(crate) texture: Option<usize>,
-    pub(crate) emissive_texture: Option<usize>,
+    pub color: [f32; 4],
+    /// Light of its own: red, green, blue.
+    pub emissive: [f32; 3],
+    /// From 0 to 1, for a metal.
+    pub metalness: f32,
+    /// From 0, for a mirror, to 1.
+    pub roughness: f32,
+    /// The texture that its colour is multiplied by, as an index into those of its stage.
+    pub texture: Option<usize>,
+    /// The same for light of its own.
+    pub emissive_texture: Option<usize>,
     /// Alpha of the texture below which nothing is drawn, unless it blends.
-    pub(crate) cutoff: f32,
+    pub cutoff: f32,
     /// True if it blends with what is behind it.
-    pub(crate) blends: bool,
+    pub blends: bool,
     /// False if lights do not matter.
-    pub(crate) is_lit: bool,
+    pub is_lit: bool,
     /// True if it is seen from behind, too, by whoever does not see all backs.
     pub(crate) has_back: bool,
 }

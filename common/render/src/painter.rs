@@ -6,27 +6,17 @@ use mesh::color::linear;
 use crate::lit::{Lighting, Look};
 use crate::pixels::Shown;
 use crate::raster::{Corner, Grid, NONE, Triangle, single};
+use crate::renderer::{NO_VISUAL, Renderer, Seen};
 use crate::shadow::{Placing, Region, Shadows};
-use crate::stage::{Item, Pose, Stage, around_all};
-use crate::vector::{Vector, rotate, unit_or};
+use crate::stage::{Item, Pose, Stage};
+use crate::vector::{rotate, unit_or};
 use crate::view::View;
 
 /// Part of a surface's light that a transparent one must hide to be drawn.
 const ALPHA_MIN: f32 = 1.0 / 255.0;
 
-/// The visual of a pixel that shows none.
-pub const NO_VISUAL: u32 = u32::MAX;
-
-/// Visuals of a view, by pixels from the top left.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
-    /// The visual that is nearest, counted over all links of all models, or [`NO_VISUAL`].
-    pub visuals: Vec<u32>,
-    /// Its depth along the view \[m\]; infinite where there is none.
-    pub depths: Vec<f32>,
-}
-
-/// A painter of one stage. What it drew before changes no bit of what it draws, only how fast.
+/// A painter of one stage, on the processor. What it drew before changes no bit of what it draws,
+/// only how fast.
 #[derive(Default)]
 pub struct Painter {
     grid: Grid,
@@ -40,9 +30,8 @@ pub struct Painter {
     shown: Shown,
 }
 
-impl Painter {
-    /// Draws a view in colours.
-    pub fn paint(&mut self, view: &View<'_>) -> Image {
+impl Renderer for Painter {
+    fn paint(&mut self, view: &View<'_>) -> Image {
         self.find_poses(view);
         let sun = self.draw_shadows(view);
         self.draw(view, true);
@@ -72,8 +61,7 @@ impl Painter {
         }
     }
 
-    /// Finds which visual each pixel shows at its middle, whatever its look.
-    pub fn look(&mut self, view: &View<'_>) -> Seen {
+    fn look(&mut self, view: &View<'_>) -> Seen {
         let view = View {
             samples: 1,
             ..*view
@@ -95,13 +83,13 @@ impl Painter {
             visuals,
         }
     }
+}
 
+impl Painter {
     /// Notes where all items are.
     fn find_poses(&mut self, view: &View<'_>) {
-        let items = view.stage.items.iter();
         self.poses.clear();
-        self.poses
-            .extend(items.map(|item| item.pose_in(view.place)));
+        self.poses.extend(view.poses());
     }
 
     /// Puts all that a camera may see on the grid; what is transparent is kept apart on request.
@@ -112,14 +100,9 @@ impl Painter {
         self.solid.clear();
         self.clear.clear();
         for (number, (item, pose)) in stage.items.iter().zip(&self.poses).enumerate() {
-            let is_seen = item.traits.visibility_flags & view.visibility_mask != 0;
-            let Some(pose) = pose.as_ref().filter(|_| is_seen) else {
+            let Some(pose) = pose.as_ref().filter(|pose| view.may_see(item, pose)) else {
                 continue;
             };
-            let (center, radius) = item.ball_at(pose);
-            if !camera.may_see(camera.seen(center), radius, size) {
-                continue;
-            }
             let look = &stage.looks[item.look];
             let triangles = if look.blends && keeps_clear {
                 &mut self.clear
@@ -131,7 +114,7 @@ impl Painter {
                 item,
                 pose,
                 number: number as u32,
-                fronts_only: !view.sees_backs && !look.has_back,
+                fronts_only: view.hides_back(look),
             };
             shape.put(view, size, &mut self.corners, triangles);
         }
@@ -149,21 +132,8 @@ impl Painter {
     /// returns that light's number, with how places that the camera sees come onto the maps.
     fn draw_shadows(&mut self, view: &View<'_>) -> Option<(usize, Placing)> {
         let (stage, camera) = (view.stage, view.camera);
-        if !stage.world.shadows {
-            return None;
-        }
         let lamps = stage.lamps(view);
-        let (number, along) = Lighting::sun(&lamps)?;
-        let placed = || stage.items.iter().zip(&self.poses);
-        let casters = || placed().filter(|(item, _)| item.traits.casts_shadows);
-        let upright = casters().filter(|(item, _)| !item.traits.is_ground);
-        let balls: Vec<(Vector, f64)> = upright
-            .filter_map(|(item, pose)| Some(item.ball_at(pose.as_ref()?)))
-            .collect();
-        let reach = 2.0 * camera.focus();
-        let whole = around_all(&balls).filter(|(_, radius)| *radius <= reach);
-        let (center, radius) = whole.unwrap_or((camera.target(), reach));
-        let region = Region::around(along, center, radius);
+        let (number, region) = Region::of_view(view, &lamps, &self.poses)?;
         let shadows = self.shadows.get_or_insert_default();
         let is_new = shadows.begin(region);
         let in_world = region.placing([0.0; 3], |unit| unit);

@@ -3,11 +3,15 @@
 //! Parts that never move have a map of their own, which is kept as long as it shows the same place:
 //! of a scene in which little moves, most of the work is done once.
 
+use crate::light::Lamp;
+use crate::lit::Lighting;
 use crate::raster::cover;
+use crate::stage::{Pose, around_all};
 use crate::vector::{Vector, add, cross, dot, scale, subtract, unit_or};
+use crate::view::View;
 
-/// Samples along an edge of a map.
-const SIZE: usize = 2048;
+/// Samples along an edge of a map of shadows.
+pub const SHADOW_SIZE: usize = 2048;
 
 /// Steps of the radii of maps, as a factor, and the least radius \[m\].
 const RADIUS_STEP: f64 = 1.25;
@@ -16,12 +20,13 @@ const RADIUS_MIN: f64 = 0.5;
 /// Places of a map along an edge of its ball, between which its centre does not move.
 const CENTER_STEPS: f64 = 8.0;
 
-/// Place and direction of maps, world frame.
+/// Place and direction of maps of shadows, world frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Region {
+pub struct Region {
     /// Unit vector along the light.
     pub(crate) direction: Vector,
-    center: Vector,
+    /// The place in the middle, whose depth is 0 \[m\].
+    pub(crate) center: Vector,
     /// Samples per metre.
     density: f64,
 }
@@ -40,8 +45,32 @@ impl Region {
         Self {
             direction,
             center,
-            density: SIZE as f64 / (2.0 * reach),
+            density: SHADOW_SIZE as f64 / (2.0 * reach),
         }
+    }
+
+    /// Returns the region of the shadows in a view, around what the camera looks at, with the
+    /// number of the lamp that casts them: the first light that is far away, if there is one.
+    pub(crate) fn of_view(
+        view: &View<'_>,
+        lamps: &[Lamp],
+        poses: &[Option<Pose>],
+    ) -> Option<(usize, Self)> {
+        let (stage, camera) = (view.stage, view.camera);
+        if !stage.world.shadows {
+            return None;
+        }
+        let (number, along) = Lighting::sun(lamps)?;
+        let placed = stage.items.iter().zip(poses);
+        let casters = placed.filter(|(item, _)| item.traits.casts_shadows);
+        let upright = casters.filter(|(item, _)| !item.traits.is_ground);
+        let balls: Vec<(Vector, f64)> = upright
+            .filter_map(|(item, pose)| Some(item.ball_at(pose.as_ref()?)))
+            .collect();
+        let reach = 2.0 * camera.focus();
+        let whole = around_all(&balls).filter(|(_, radius)| *radius <= reach);
+        let (center, radius) = whole.unwrap_or((camera.target(), reach));
+        Some((number, Self::around(along, center, radius)))
     }
 
     /// Returns the unit vectors of the map's edges.
@@ -66,7 +95,7 @@ impl Region {
         ];
         let units = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(turned);
         let offset = subtract(origin, self.center);
-        let middle = SIZE as f64 / 2.0;
+        let middle = SHADOW_SIZE as f64 / 2.0;
         let zero = [middle, middle, 0.0];
         Placing {
             rows: rows.map(|row| units.map(|unit| dot(row, unit))),
@@ -79,10 +108,10 @@ impl Region {
 /// Rule by which places of some frame are placed on a map.
 #[derive(Clone, Copy)]
 pub(crate) struct Placing {
-    rows: [Vector; 3],
-    origin: Vector,
+    pub(crate) rows: [Vector; 3],
+    pub(crate) origin: Vector,
     /// Size of a sample \[m\].
-    texel: f64,
+    pub(crate) texel: f64,
 }
 
 impl Placing {
@@ -102,8 +131,8 @@ struct Map {
 impl Default for Map {
     fn default() -> Self {
         Self {
-            depths: vec![f32::INFINITY; SIZE * SIZE],
-            used: [SIZE, 0],
+            depths: vec![f32::INFINITY; SHADOW_SIZE * SHADOW_SIZE],
+            used: [SHADOW_SIZE, 0],
         }
     }
 }
@@ -112,9 +141,9 @@ impl Map {
     fn clear(&mut self) {
         let [first, end] = self.used;
         if first < end {
-            self.depths[first * SIZE..end * SIZE].fill(f32::INFINITY);
+            self.depths[first * SHADOW_SIZE..end * SHADOW_SIZE].fill(f32::INFINITY);
         }
-        self.used = [SIZE, 0];
+        self.used = [SHADOW_SIZE, 0];
     }
 
     /// Adds a triangle that casts shadows, by where its corners are placed.
@@ -124,9 +153,9 @@ impl Map {
         cover(
             &screen,
             placed.map(|place| place[2]),
-            [SIZE; 2],
+            [SHADOW_SIZE; 2],
             |x, y, depth| {
-                let known = &mut depths[y * SIZE + x];
+                let known = &mut depths[y * SHADOW_SIZE + x];
                 *known = known.min(depth as f32);
                 *used = [used[0].min(y), used[1].max(y + 1)];
             },
@@ -172,14 +201,14 @@ impl Shadows {
         let lifted = add(at, scale(normal, 1.5 * placing.texel));
         let [x, y, depth] = placing.place(lifted);
         let limit = (depth - 0.5 * placing.texel) as f32;
-        let edge = (SIZE - 1) as f64;
+        let edge = (SHADOW_SIZE - 1) as f64;
         if !(1.0..edge).contains(&x) || !(1.0..edge).contains(&y) {
             return 1.0;
         }
-        let corner = (y as usize - 1) * SIZE + x as usize - 1;
+        let corner = (y as usize - 1) * SHADOW_SIZE + x as usize - 1;
         let mut lit = 0_u8;
         for row in 0..3 {
-            let first = corner + row * SIZE;
+            let first = corner + row * SHADOW_SIZE;
             let fixed = &self.fixed.depths[first..first + 3];
             let moving = &self.moving.depths[first..first + 3];
             for (fixed, moving) in fixed.iter().zip(moving) {

@@ -10,11 +10,15 @@ const RINGS: usize = 16;
 
 /// Triangles with normals and texture coordinates, frame of the shape.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Surface {
-    pub(crate) positions: Vec<[f32; 3]>,
-    pub(crate) normals: Vec<[f32; 3]>,
-    pub(crate) texcoords: Vec<[f32; 2]>,
-    pub(crate) triangles: Vec<[u32; 3]>,
+pub struct Surface {
+    /// Places of vertices \[m\].
+    pub positions: Vec<[f32; 3]>,
+    /// Unit vectors out of the surface, one for each vertex.
+    pub normals: Vec<[f32; 3]>,
+    /// Places on a texture, one for each vertex: to the right and down, 1 is its edge.
+    pub texcoords: Vec<[f32; 2]>,
+    /// Vertices of each triangle, counter-clockwise as seen from its front.
+    pub triangles: Vec<[u32; 3]>,
 }
 
 impl Surface {

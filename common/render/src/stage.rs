@@ -2,7 +2,9 @@
 
 mod build;
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use mesh::Image;
 use mesh::color::linear;
@@ -14,14 +16,17 @@ use crate::camera::Camera;
 use crate::light::Lamp;
 use crate::lit::Look;
 use crate::painter::Painter;
+use crate::renderer::Renderer;
 use crate::shape::Surface;
 use crate::texture::Texture;
 use crate::vector::{Vector, add, dot, length, place, rotate, scale, subtract, then, unit_or};
 use crate::view::{PlaceLink, View};
 
-/// Colours of the sky, as screens show them: at the horizon, and overhead.
-const HORIZON: [f32; 3] = [0.80, 0.87, 0.93];
-const ZENITH: [f32; 3] = [0.33, 0.55, 0.82];
+/// Colour of the sky at the horizon, as screens show it.
+pub const HORIZON: [f32; 3] = [0.80, 0.87, 0.93];
+
+/// Colour of the sky overhead, as screens show it.
+pub const ZENITH: [f32; 3] = [0.33, 0.55, 0.82];
 
 /// Poses of links by their numbers, world frame.
 pub type Poses = BTreeMap<u32, Pose>;
@@ -35,6 +40,8 @@ pub struct Stage {
     pub(crate) textures: Vec<Texture>,
     /// Content that could not be drawn, for people.
     problems: Vec<String>,
+    /// Data that a renderer keeps with it.
+    kept: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// A surface that is attached to a link.
@@ -71,6 +78,28 @@ impl Stage {
     /// Returns what could not be drawn, for people.
     pub fn problems(&self) -> &[String] {
         &self.problems
+    }
+
+    /// Returns the surfaces of which everything is made.
+    pub fn surfaces(&self) -> &[Surface] {
+        &self.surfaces
+    }
+
+    /// Returns the looks that items have.
+    pub fn looks(&self) -> &[Look] {
+        &self.looks
+    }
+
+    /// Returns the textures of looks.
+    pub fn textures(&self) -> &[Texture] {
+        &self.textures
+    }
+
+    /// Returns what a renderer keeps with the stage for as long as that exists, such as its meshes
+    /// on a device; the first to ask makes it. `None` if data of another type is kept.
+    pub fn kept<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<Arc<T>> {
+        let kept = self.kept.get_or_init(|| Arc::new(make()));
+        Arc::clone(kept).downcast().ok()
     }
 
     /// Returns the poses that links have at the start.

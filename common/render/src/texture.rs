@@ -4,7 +4,7 @@ use mesh::Image;
 
 /// An image, and copies of half, a quarter and further parts of its size.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Texture {
+pub struct Texture {
     levels: Vec<Level>,
 }
 
@@ -42,6 +42,17 @@ impl Texture {
             levels.push(next);
         }
         Self { levels }
+    }
+
+    /// Returns the columns and rows of the image.
+    pub fn size(&self) -> [usize; 2] {
+        let first = &self.levels[0];
+        [first.width, first.height]
+    }
+
+    /// Returns the image by rows: red, green and blue as amounts of light, and alpha.
+    pub fn pixels(&self) -> &[[f32; 4]] {
+        &self.levels[0].pixels
     }
 
     /// Returns the colour at a place; `footprint` is how much of the texture along u and v a sample

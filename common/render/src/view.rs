@@ -1,7 +1,8 @@
 //! [`View`]: what is drawn of a stage, from where, and how.
 
 use crate::camera::Camera;
-use crate::stage::{Pose, Stage};
+use crate::lit::Look;
+use crate::stage::{Item, Pose, Stage};
 
 /// Rule that says where a link is, world frame: by the index of its model in the world, its number
 /// and its pose at the start. `None` if it is not to be seen.
@@ -26,4 +27,27 @@ pub struct View<'a> {
     pub sees_backs: bool,
     /// True if a world without lights is lit from the camera.
     pub has_headlight: bool,
+}
+
+impl View<'_> {
+    /// Returns where the items of its stage are, world frame; none for those that are not there.
+    pub(crate) fn poses(&self) -> impl Iterator<Item = Option<Pose>> {
+        let items = self.stage.items.iter();
+        items.map(|item| item.pose_in(self.place))
+    }
+
+    /// Tells whether an item that is somewhere may be seen.
+    pub(crate) fn may_see(&self, item: &Item, pose: &Pose) -> bool {
+        if item.traits.visibility_flags & self.visibility_mask == 0 {
+            return false;
+        }
+        let (center, radius) = item.ball_at(pose);
+        let size = self.size.map(|edge| edge * self.samples);
+        self.camera.may_see(self.camera.seen(center), radius, size)
+    }
+
+    /// Tells whether what has a look is not seen from behind.
+    pub(crate) fn hides_back(&self, look: &Look) -> bool {
+        !self.sees_backs && !look.has_back
+    }
 }

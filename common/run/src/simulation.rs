@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use lockstep::PeerLossPolicy;
 use lockstep::limits::{RUN_AHEAD_DEFAULT, RUN_AHEAD_MAX, STAND_BYS_MAX, THREADS_MAX};
+use protocol::RendererKind;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
@@ -48,6 +49,9 @@ pub struct Simulation {
     pub verify: bool,
     /// True if cells move between secondaries for the sake of load.
     pub balance: bool,
+    /// Device that draws what cameras see.
+    #[serde(with = "values::word")]
+    pub renderer: RendererKind,
 }
 
 /// Reaction to the loss of a process.
@@ -120,6 +124,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting::personal("run", "balance", Kind::Switch)
         .flag("balance", "on|off",
             "Whether cells move between secondaries for the sake of load"),
+    Setting::of_run("run", "renderer", Kind::Word(&["cpu", "gpu"]))
+        .flag("renderer", "DEVICE",
+            "The device that draws what cameras see: `cpu` to the same bits anywhere, `gpu` \
+             faster"),
 ];
 
 impl Default for Simulation {
@@ -138,6 +146,7 @@ impl Default for Simulation {
             run_ahead_max: RUN_AHEAD_DEFAULT,
             verify: false,
             balance: true,
+            renderer: RendererKind::Cpu,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use lockstep::{LoadRule, PeerLossPolicy};
+use protocol::RendererKind;
 use sdf::Solver;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -32,6 +33,10 @@ impl Word for LoadRule {
 
 impl Word for Solver {
     const WORDS: &'static [(&'static str, Self)] = &[("exact", Self::Exact), ("fast", Self::Fast)];
+}
+
+impl Word for RendererKind {
+    const WORDS: &'static [(&'static str, Self)] = &[("cpu", Self::Cpu), ("gpu", Self::Gpu)];
 }
 
 /// Choices as words.

@@ -258,7 +258,7 @@ impl HostedCell {
             time: scene.time_of(step),
             cell: &mut self.physics,
             audience: scene.listeners.audience(),
-            stage: &scene.stages[self.world],
+            stage: scene.stages.of(self.world),
             outbox: said,
         };
         let begin = Instant::now();
@@ -286,7 +286,7 @@ impl HostedCell {
             time,
             cell: &mut self.physics,
             audience: scene.listeners.audience(),
-            stage: &scene.stages[self.world],
+            stage: scene.stages.of(self.world),
             outbox: said,
         };
         self.crew.deliver(&step.messages, &mut shift);

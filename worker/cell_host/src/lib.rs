@@ -18,6 +18,7 @@ mod reported_states;
 mod rollback;
 mod scene;
 mod scene_bytes;
+mod stages;
 mod step_error;
 mod system_set;
 #[cfg(test)]
@@ -60,7 +61,7 @@ use scene::Scene;
 use threads::{Threads, is_worth_sharing};
 use traced::Timing;
 
-use systems::Outbox;
+use systems::{MakeRenderer, Outbox};
 
 /// Time that the cells beside the longest must take together until several threads are worth it:
 /// waking them and waiting for them takes 15 us \[ns\].
@@ -296,6 +297,11 @@ impl CellHost {
     /// Returns what the last step has for the data socket, once.
     pub fn take_data(&mut self) -> Option<DataBatch> {
         self.data.take()
+    }
+
+    /// Has sensors draw by renderers of a maker instead of the processor's, before the first step.
+    pub fn draw_by(&mut self, make_renderer: MakeRenderer) {
+        self.scene.stages.draw_by(make_renderer);
     }
 
     /// Has topics leave the run by a rule, from the next step on.

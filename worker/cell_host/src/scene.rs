@@ -10,11 +10,12 @@ use protocol::primary_to_secondary::Step;
 use protocol::{CellId, LevelId, ModelId, PerformerId};
 use sdf::{ModelParcel, World};
 use systems::registry::{Member, members_of_model};
-use systems::{GoneModel, Outbox, SharedStage, StepTime};
+use systems::{GoneModel, Outbox, StepTime};
 
 use super::HostSettings;
 use super::exports::{ExportRule, RobotDescription};
 use super::listeners::Listeners;
+use super::stages::Stages;
 use super::world_systems::WorldSystems;
 
 /// The worlds, and what follows from them alone.
@@ -32,7 +33,7 @@ pub(super) struct Scene {
     pub(super) listeners: Listeners,
     pub(super) world_crews: Vec<WorldSystems>,
     /// The worlds as sensors draw them.
-    pub(super) stages: Vec<SharedStage>,
+    pub(super) stages: Stages,
     /// Differences from the start.
     changes: Changes,
     /// The performers that models are.
@@ -86,7 +87,7 @@ impl Scene {
             seed: settings.seed,
             listeners: Listeners::new(settings.publish_all),
             world_crews: Vec::new(),
-            stages: Vec::new(),
+            stages: Stages::default(),
             performers: BTreeMap::new(),
             numbers: Vec::new(),
         };
@@ -101,9 +102,7 @@ impl Scene {
         self.world_crews = numbered
             .map(|(index, world)| WorldSystems::new(index, world, has_siblings))
             .collect();
-        self.stages.clear();
-        self.stages
-            .resize_with(self.worlds.len(), SharedStage::default);
+        self.stages.begin(self.worlds.len());
         let performers = self.plan.performers.iter().zip(0..);
         self.performers = performers
             .map(|(performer, number)| {
@@ -173,7 +172,7 @@ impl Scene {
                     self.numbers[world as usize].occupy(model);
                     let (world, model) = (world as usize, model as usize);
                     Arc::make_mut(&mut self.worlds[world]).place(model, parcel);
-                    self.stages[world].renew();
+                    self.stages.of_mut(world).renew();
                     if let Some(performer) = spawn.performer {
                         self.performers.insert(spawn.model, performer);
                     }
@@ -236,7 +235,7 @@ impl Scene {
         self.changes.untouchable.remove(&id);
         if self.changes.came.remove(&id).is_none() {
             self.changes.gone.insert(id);
-            self.stages[world].remove(model);
+            self.stages.of_mut(world).remove(model);
         } else {
             self.numbers[world].give_up(id.model);
             self.changes.leaving.push(id);
@@ -255,7 +254,7 @@ impl Scene {
             let world = id.world as usize;
             let at_start = self.changes.counts[world];
             Arc::make_mut(&mut self.worlds[world]).vacate(id.model as usize, at_start);
-            self.stages[world].renew();
+            self.stages.of_mut(world).renew();
         }
         for numbers in &mut self.numbers {
             numbers.give_back();

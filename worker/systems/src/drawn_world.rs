@@ -5,15 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use physics::Cell;
-use render::Stage;
+use render::{Painter, Renderer, Stage};
 use scene::{Assets, Pose, Scene};
 use sdf::{Geometry, KeptFiles, Link, Model, Plugin, World, mesh_name};
 
 use crate::configuration::text_of;
 
+/// Maker of renderers, of which each sensor has its own.
+pub type MakeRenderer = Arc<dyn Fn() -> Box<dyn Renderer> + Send + Sync>;
+
 /// A world as sensors draw it, which is made on request.
 #[derive(Default)]
 pub struct SharedStage {
+    /// Maker of what draws it; the processor does without.
+    make_renderer: Option<MakeRenderer>,
     /// Models of the world's description that are not there any more.
     gone: BTreeSet<usize>,
     made: Mutex<Option<Arc<DrawnWorld>>>,
@@ -67,6 +72,22 @@ pub(crate) struct Thing {
 pub(crate) struct MovingLinks(BTreeMap<usize, Vec<Pose>>);
 
 impl SharedStage {
+    /// Makes a stage that is drawn by renderers of this maker, or else by the processor.
+    pub fn drawn_by(make_renderer: Option<MakeRenderer>) -> Self {
+        Self {
+            make_renderer,
+            ..Self::default()
+        }
+    }
+
+    /// Returns a renderer for a sensor.
+    pub(crate) fn renderer(&self) -> Box<dyn Renderer> {
+        match &self.make_renderer {
+            Some(make) => make(),
+            None => Box::<Painter>::default(),
+        }
+    }
+
     /// Forgets what was made: models came or left.
     pub fn renew(&mut self) {
         self.made = Mutex::default();

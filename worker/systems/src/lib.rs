@@ -58,7 +58,7 @@ use protocol::TopicMessage;
 
 pub use configuration::{Configuration, ConfigureError};
 pub use context::{Audience, Context, GoneModel, Outbox, StepTime, WorldContext};
-pub use drawn_world::SharedStage;
+pub use drawn_world::{MakeRenderer, SharedStage};
 pub use registry::{Configured, Survey, TopicSpec, survey};
 
 use physics::Cell;

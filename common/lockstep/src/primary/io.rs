@@ -10,8 +10,8 @@ use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
     Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
-    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RosSettings, RoutingId,
-    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
+    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RendererKind, RequestId, RosSettings,
+    RoutingId, ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
 };
 
 use crate::checkpoint::Checkpoint;
@@ -76,6 +76,8 @@ pub struct Settings {
     pub link_record_hz: Option<f64>,
     /// Settings of the nodes of secondaries in ROS 2, if the run has such.
     pub ros2: Option<RosSettings>,
+    /// Device that draws what cameras see, in each secondary.
+    pub renderer: RendererKind,
     /// Number of iterations that one message may bring at most; 1 has each in a message of its own.
     pub run_ahead_max: u32,
     /// The iterations of which secondaries say where their time went, if any.

@@ -1,6 +1,7 @@
 //! From a scene to what is drawn of it: surfaces, looks and textures, each once.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use mesh::color::linear;
 use mesh::{Alpha, ImageFile, VisualMaterial};
@@ -57,6 +58,7 @@ impl Stage {
                 looks: Vec::new(),
                 textures: Vec::new(),
                 problems: Vec::new(),
+                kept: OnceLock::new(),
             },
             shapes: BTreeMap::new(),
             textures: BTreeMap::new(),

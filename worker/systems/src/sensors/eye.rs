@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use render::{Camera, Intrinsics, Painter, Seen, View};
+use render::{Camera, Intrinsics, Renderer, Seen, View};
 use sdf::{Content, Pose};
 
 use super::lens::{Lens, Unfolding};
@@ -19,8 +19,8 @@ pub(super) struct Eye {
     visibility_mask: u32,
     /// Samples along an edge of a pixel.
     samples: usize,
-    /// Its painter, with the world that it has drawn; it is no state.
-    painter: Option<(Arc<DrawnWorld>, Box<Painter>)>,
+    /// Its renderer, with the world that it has drawn; it is no state.
+    renderer: Option<(Arc<DrawnWorld>, Box<dyn Renderer>)>,
 }
 
 impl Eye {
@@ -39,21 +39,21 @@ impl Eye {
             clip,
             visibility_mask: mask,
             samples: if smoothness > 1 { 2 } else { 1 },
-            painter: None,
+            renderer: None,
         })
     }
 
     /// Returns the world as it is drawn.
     pub(super) fn world(&mut self, context: &Context<'_>) -> Arc<DrawnWorld> {
-        Arc::clone(&self.painter(context).0)
+        Arc::clone(&self.renderer(context).0)
     }
 
-    fn painter(&mut self, context: &Context<'_>) -> &mut (Arc<DrawnWorld>, Box<Painter>) {
+    fn renderer(&mut self, context: &Context<'_>) -> &mut (Arc<DrawnWorld>, Box<dyn Renderer>) {
         let world = context.stage.of(context.world());
-        let known = self.painter.take();
+        let known = self.renderer.take();
         let known = known.filter(|(known, _)| Arc::ptr_eq(known, &world));
-        self.painter
-            .insert(known.unwrap_or_else(|| (world, Box::default())))
+        self.renderer
+            .insert(known.unwrap_or_else(|| (world, context.stage.renderer())))
     }
 
     /// Returns what it sees from a pose, world frame: pixels by rows from the top left, red, green,
@@ -64,8 +64,8 @@ impl Eye {
             None => self.lens.intrinsics(),
         };
         let moving = MovingLinks::of(context.cell);
-        let drawn = self.see(frame, &intrinsics, &moving, context, |painter, view| {
-            painter.paint(view).pixels
+        let drawn = self.see(frame, &intrinsics, &moving, context, |renderer, view| {
+            renderer.paint(view).pixels
         });
         match &self.unfolding {
             Some(unfolding) => unfolding.fold(&drawn),
@@ -77,8 +77,8 @@ impl Eye {
     pub(super) fn visuals(&mut self, frame: &Pose, context: &Context<'_>) -> Seen {
         let moving = MovingLinks::of(context.cell);
         let intrinsics = self.lens.intrinsics();
-        self.see(frame, &intrinsics, &moving, context, |painter, view| {
-            painter.look(view)
+        self.see(frame, &intrinsics, &moving, context, |renderer, view| {
+            renderer.look(view)
         })
     }
 
@@ -89,10 +89,10 @@ impl Eye {
         intrinsics: &Intrinsics,
         moving: &MovingLinks,
         context: &Context<'_>,
-        look: impl FnOnce(&mut Painter, &View<'_>) -> T,
+        look: impl FnOnce(&mut dyn Renderer, &View<'_>) -> T,
     ) -> T {
         let (clip, visibility_mask, samples) = (self.clip, self.visibility_mask, self.samples);
-        let (world, painter) = self.painter(context);
+        let (world, renderer) = self.renderer(context);
         let camera = Camera::pinhole(&numbers(frame), intrinsics, clip);
         let view = View {
             stage: &world.stage,
@@ -104,7 +104,11 @@ impl Eye {
             sees_backs: false,
             has_headlight: false,
         };
-        look(painter, &view)
+        let seen = look(renderer.as_mut(), &view);
+        if let Some(problem) = renderer.take_problem() {
+            tracing::error!("{problem}");
+        }
+        seen
     }
 }
 

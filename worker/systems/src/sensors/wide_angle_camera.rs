@@ -280,8 +280,8 @@ impl Sight for WideEye {
         for (number, pixels) in faces.iter_mut().enumerate() {
             if self.is_used[number] {
                 let frame = frame.then(&turn(FACES[number]));
-                let draw = |painter: &mut render::Painter, view: &render::View<'_>| {
-                    painter.paint(view).pixels
+                let draw = |renderer: &mut dyn render::Renderer, view: &render::View<'_>| {
+                    renderer.paint(view).pixels
                 };
                 *pixels = self.eye.see(&frame, &self.face, &moving, context, draw);
             }

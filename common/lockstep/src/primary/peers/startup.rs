@@ -109,6 +109,7 @@ impl WelcomeTerms {
             publish_all: settings.publish_all,
             link_record_hz: settings.link_record_hz,
             ros2: settings.ros2.clone(),
+            renderer: settings.renderer,
             trace: settings.trace,
             has_begun,
         }

@@ -66,6 +66,7 @@ pub(in crate::primary) fn settings() -> Settings {
         publish_all: false,
         link_record_hz: None,
         ros2: None,
+        renderer: protocol::RendererKind::Cpu,
         run_ahead_max: 64,
         trace: None,
         topics: Vec::new(),

@@ -1,0 +1,322 @@
+// Views in colours: the formulas of the renderer on the processor (`common/render`: `lit.rs`,
+// `light.rs`, `shadow.rs`, `stage.rs`), under the same names. Frame of the camera: right, down,
+// along its view [m]. Constants in capitals stand before this text.
+
+struct View {
+    // Focal lengths across and down, principal point, and size of the image [samples].
+    focal: vec2f,
+    center: vec2f,
+    size: vec2f,
+    near: f32,
+    // Extent of what is lit at once, along an edge [samples].
+    footprint: f32,
+    // The direction that is up; the rows of the placing on the maps of shadows.
+    up: vec4f,
+    shadow_placing: mat3x4f,
+    // Least depths of the two maps and their ranges [m].
+    fixed_depths: vec2f,
+    moving_depths: vec2f,
+    ambient: vec4f,
+    background: vec4f,
+    fog_color: vec4f,
+    // Start and end [m], and density [1/m].
+    fog: vec4f,
+    shadow_texel: f32,
+    // The lamp that casts shadows; beyond their count for none.
+    shadow_lamp: u32,
+    lamp_count: u32,
+    // 0: none, 1: linear, 2: exponential, 3: quadratic.
+    fog_kind: u32,
+    has_sky: u32,
+}
+
+struct Item {
+    placing: mat3x4f,
+    turning: mat3x4f,
+    look: u32,
+    visual: u32,
+}
+
+struct Look {
+    color: vec4f,
+    emissive: vec3f,
+    cutoff: f32,
+    metalness: f32,
+    roughness: f32,
+    blends: u32,
+    is_lit: u32,
+}
+
+struct Lamp {
+    color: vec3f,
+    // 0: from far away, 1: from a place, 2: the same within a cone.
+    kind: u32,
+    // Its place, or the unit vector along it.
+    at: vec3f,
+    range: f32,
+    // Constant, linear, quadratic.
+    attenuation: vec3f,
+    falloff: f32,
+    along: vec3f,
+    // Cosines of half the angles of the cone.
+    inner: f32,
+    outer: f32,
+}
+
+@group(0) @binding(0) var<uniform> view: View;
+@group(0) @binding(1) var<storage, read> items: array<Item>;
+@group(0) @binding(2) var<storage, read> looks: array<Look>;
+@group(0) @binding(3) var<storage, read> lamps: array<Lamp>;
+@group(0) @binding(4) var fixed_map: texture_depth_2d;
+@group(0) @binding(5) var moving_map: texture_depth_2d;
+@group(1) @binding(0) var texture_sampler: sampler;
+@group(1) @binding(1) var color_texture: texture_2d<f32>;
+@group(1) @binding(2) var emissive_texture: texture_2d<f32>;
+
+struct Corner {
+    @builtin(position) position: vec4f,
+    @location(0) at: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) texcoord: vec2f,
+    @location(3) @interpolate(flat, either) item: u32,
+}
+
+@vertex
+fn corner(
+    @builtin(instance_index) number: u32,
+    @location(0) position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) texcoord: vec2f,
+) -> Corner {
+    let at = vec4f(position, 1.0) * items[number].placing;
+    let turned = vec4f(normal, 0.0) * items[number].turning;
+    let slope = 2.0 * view.focal / view.size;
+    let shift = 2.0 * view.center / view.size - 1.0;
+    let place = slope * at.xy + shift * at.z;
+    var own: Corner;
+    // One over the depth is what the depth buffer holds: what is nearer is greater.
+    own.position = vec4f(place.x, -place.y, view.near, at.z);
+    own.at = at;
+    own.normal = unit_or(turned, vec3f(0.0, 0.0, 1.0));
+    own.texcoord = texcoord;
+    own.item = number;
+    return own;
+}
+
+fn unit_or(a: vec3f, otherwise: vec3f) -> vec3f {
+    let square = dot(a, a);
+    return select(otherwise, a * inverseSqrt(square), square > 0.0);
+}
+
+// A texture as it is seen with this footprint along u and v.
+fn sample_of(image: texture_2d<f32>, texcoord: vec2f, footprint: vec2f) -> vec4f {
+    let edges = footprint * vec2f(textureDimensions(image));
+    let covered = max(max(edges.x, edges.y), 1.0);
+    let number = floor(log2(covered));
+    let level = number + covered / exp2(number) - 1.0;
+    return textureSampleLevel(image, texture_sampler, texcoord, level);
+}
+
+// The unit vector to a lamp from a place, and the amount of light there.
+fn lamp_at(lamp: Lamp, place: vec3f) -> vec4f {
+    if lamp.kind == 0u {
+        return vec4f(-lamp.at, 1.0);
+    }
+    let way = lamp.at - place;
+    let distance = length(way);
+    if distance > lamp.range || distance <= 0.0 {
+        return vec4f(0.0);
+    }
+    let towards = way / distance;
+    let divisor = dot(lamp.attenuation, vec3f(1.0, distance, distance * distance));
+    var amount = 1.0 / max(divisor, 1e-3);
+    if lamp.kind == 2u {
+        let cosine = -dot(lamp.along, towards);
+        var part = select(0.0, 1.0, cosine >= lamp.outer);
+        if lamp.inner > lamp.outer {
+            part = clamp((cosine - lamp.outer) / (lamp.inner - lamp.outer), 0.0, 1.0);
+        }
+        if lamp.falloff > 0.0 {
+            part = power(part, lamp.falloff);
+        }
+        amount *= part;
+    }
+    return vec4f(towards, amount);
+}
+
+fn power(base: f32, exponent: f32) -> f32 {
+    return select(0.0, pow(base, exponent), base > 0.0);
+}
+
+// The part of the light that reaches a place on a surface; all of it beyond the maps.
+fn shadow_light(at: vec3f, normal: vec3f) -> f32 {
+    // A surface that the light grazes would shade itself between two samples.
+    let lifted = vec4f(at + normal * 1.5 * view.shadow_texel, 1.0);
+    let place = lifted * view.shadow_placing;
+    let limit = place.z - 0.5 * view.shadow_texel;
+    let edge = f32(SHADOW_SIZE - 1);
+    if any(place.xy < vec2f(1.0)) || any(place.xy >= vec2f(edge)) {
+        return 1.0;
+    }
+    // Where nothing is, the maps are at their greatest depth, 1.
+    let fixed_limit = min((limit - view.fixed_depths.x) / view.fixed_depths.y, 1.0);
+    let moving_limit = min((limit - view.moving_depths.x) / view.moving_depths.y, 1.0);
+    let first = vec2i(place.xy) - 1;
+    var lit = 0.0;
+    for (var row = 0; row < 3; row++) {
+        for (var column = 0; column < 3; column++) {
+            let texel = first + vec2i(column, row);
+            let is_lit = textureLoad(fixed_map, texel, 0) >= fixed_limit
+                && textureLoad(moving_map, texel, 0) >= moving_limit;
+            lit += select(0.0, 1.0, is_lit);
+        }
+    }
+    return lit / 9.0;
+}
+
+// The light that comes back from a sample.
+fn light(own: Look, at: vec3f, interpolated: vec3f, albedo: vec3f) -> vec3f {
+    let towards_view = unit_or(-at, vec3f(0.0));
+    var normal = unit_or(interpolated, vec3f(0.0));
+    // What is seen from behind is lit from behind.
+    if dot(normal, towards_view) < 0.0 {
+        normal = -normal;
+    }
+    let dull = 1.0 - 0.6 * own.metalness;
+    let above = 0.85 + 0.15 * dot(normal, view.up.xyz);
+    var sum = AMBIENT_PART * albedo * view.ambient.rgb * above;
+    let width = max(own.roughness * own.roughness, 0.02);
+    let exponent = clamp(2.0 / (width * width) - 2.0, 1.0, 1000.0);
+    for (var number = 0u; number < view.lamp_count; number++) {
+        let lit = lamp_at(lamps[number], at);
+        let towards = lit.xyz;
+        var amount = lit.w;
+        let facing = dot(normal, towards);
+        if amount <= 0.0 || facing <= 0.0 {
+            continue;
+        }
+        if number == view.shadow_lamp {
+            amount *= shadow_light(at, normal);
+            if amount <= 0.0 {
+                continue;
+            }
+        }
+        let halfway = unit_or(towards + towards_view, vec3f(0.0));
+        let highlight = power(dot(normal, halfway), exponent) * (exponent + 8.0) / 25.0;
+        let mirror = REFLECTANCE + (albedo - REFLECTANCE) * own.metalness;
+        let back = dull * albedo + mirror * highlight;
+        sum += LAMP_PART * lamps[number].color * amount * facing * back;
+    }
+    return sum;
+}
+
+// A colour as it is seen through the fog from so far away.
+fn in_fog(color: vec3f, at: vec3f) -> vec3f {
+    let distance = length(at);
+    var part = 0.0;
+    switch view.fog_kind {
+        case 1u: {
+            part = select(0.0, 1.0, distance >= view.fog.y);
+            if view.fog.y > view.fog.x {
+                part = (distance - view.fog.x) / (view.fog.y - view.fog.x);
+            }
+        }
+        case 2u: {
+            part = 1.0 - exp(-view.fog.z * distance);
+        }
+        case 3u: {
+            let depth = view.fog.z * distance;
+            part = 1.0 - exp(-depth * depth);
+        }
+        default: {}
+    }
+    return mix(color, view.fog_color.rgb, clamp(part, 0.0, 1.0));
+}
+
+// The colour of a sample, and its alpha; 0 where it is cut out.
+fn shade(own: Look, in: Corner, edges: vec2f) -> vec4f {
+    let footprint = edges * view.footprint;
+    let color = own.color * sample_of(color_texture, in.texcoord, footprint);
+    if own.blends == 0u && color.a < own.cutoff {
+        return vec4f(0.0);
+    }
+    let emissive = own.emissive * sample_of(emissive_texture, in.texcoord, footprint).rgb;
+    var back = color.rgb;
+    if own.is_lit != 0u {
+        back = light(own, in.at, in.normal, color.rgb);
+    }
+    let alpha = select(1.0, color.a, own.blends != 0u);
+    return vec4f(in_fog(back + emissive, in.at), alpha);
+}
+
+// The extent of a sample on a texture.
+fn sample_on_texture(texcoord: vec2f) -> vec2f {
+    return max(abs(dpdx(texcoord)), abs(dpdy(texcoord)));
+}
+
+// Tells whether a sample is where its texture is invisible.
+fn is_cut_out(own: Look, in: Corner, edges: vec2f) -> bool {
+    let texel = sample_of(color_texture, in.texcoord, edges);
+    return texel.a * own.color.a < own.cutoff;
+}
+
+@fragment
+fn solid(in: Corner) -> @location(0) vec4f {
+    let edges = sample_on_texture(in.texcoord);
+    return vec4f(shade(looks[items[in.item].look], in, edges).rgb, 1.0);
+}
+
+@fragment
+fn cut_out(in: Corner) -> @location(0) vec4f {
+    let edges = sample_on_texture(in.texcoord);
+    let own = looks[items[in.item].look];
+    if is_cut_out(own, in, edges) {
+        discard;
+    }
+    return vec4f(shade(own, in, edges).rgb, 1.0);
+}
+
+@fragment
+fn clear(in: Corner) -> @location(0) vec4f {
+    let edges = sample_on_texture(in.texcoord);
+    let color = shade(looks[items[in.item].look], in, edges);
+    if color.a < ALPHA_MIN {
+        discard;
+    }
+    return color;
+}
+
+// The visual of a pixel and the bits of its depth.
+@fragment
+fn visual(in: Corner) -> @location(0) vec2u {
+    return vec2u(items[in.item].visual, bitcast<u32>(in.at.z));
+}
+
+@fragment
+fn visual_cut_out(in: Corner) -> @location(0) vec2u {
+    let edges = sample_on_texture(in.texcoord);
+    if is_cut_out(looks[items[in.item].look], in, edges) {
+        discard;
+    }
+    return vec2u(items[in.item].visual, bitcast<u32>(in.at.z));
+}
+
+// A triangle over everything.
+@vertex
+fn everywhere(@builtin(vertex_index) number: u32) -> @builtin(position) vec4f {
+    let place = vec2f(f32(number & 1u), f32(number >> 1u));
+    return vec4f(place * 4.0 - 1.0, 0.0, 1.0);
+}
+
+// The colour behind everything.
+@fragment
+fn behind(@builtin(position) place: vec4f) -> @location(0) vec4f {
+    if view.has_sky == 0u {
+        return vec4f(view.background.rgb, 1.0);
+    }
+    let ray = vec3f((place.xy - view.center) / view.focal, 1.0);
+    let height = clamp(dot(normalize(ray), view.up.xyz), 0.0, 1.0);
+    let shown = mix(HORIZON, ZENITH, sqrt(height));
+    let bright = pow((shown + 0.055) / 1.055, vec3f(2.4));
+    return vec4f(select(bright, shown / 12.92, shown <= vec3f(0.04045)), 1.0);
+}
