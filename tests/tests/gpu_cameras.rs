@@ -112,8 +112,8 @@ fn a_gpu_draws_what_the_processor_draws_and_no_digest_tells() {
             all.len()
         );
         if COLORS.contains(&topic.as_str()) {
-            // The near plane of the wide camera's view downwards is in the roof of the rover, to the
-            // last bit: one renderer sees that, the other does not.
+            // The near plane of the wide camera's view downwards is in the roof of the rover, to
+            // the last bit: one renderer sees that, the other does not.
             let mean_max = if topic == "/rover/wide" { 3.0 } else { 0.5 };
             assert!(mean < mean_max, "{topic}: {mean}");
             assert!(part > 0.0, "{topic} is of another renderer");
