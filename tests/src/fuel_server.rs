@@ -34,6 +34,8 @@ pub enum Fault {
     Silent,
     /// It answers with the address of a zip on this server.
     Link(String),
+    /// It answers with a text that never ends.
+    Endless,
     /// It redirects to the same path of this server.
     Redirect(String),
 }
@@ -183,6 +185,13 @@ impl Shared {
             Fault::Silent => {
                 locked(&self.silent).push(stream);
                 return Ok(());
+            }
+            Fault::Endless => {
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
+                write!(stream, "{head}Connection: close\r\n\r\n")?;
+                loop {
+                    stream.write_all(&[b'x'; 1000])?;
+                }
             }
             Fault::Link(server) => {
                 let link = format!("{server}{}", path.replace("?link=true", ""));

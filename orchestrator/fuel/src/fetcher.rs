@@ -11,7 +11,10 @@ use sha2::{Digest, Sha256};
 
 use crate::PACKED_BYTES_MAX;
 use crate::details::{DETAILS_BYTES_MAX, Details};
-use crate::http::{Answer, Http, HttpError, TIMEOUT, host_of, redirected};
+use crate::http::{
+    Answer, FACTS_TIME_MAX, Http, HttpError, TIMEOUT, ZIP_TIME_MAX, host_of, redirected,
+    without_query,
+};
 use crate::servers::{SERVERS, ServerError, Servers, TOKEN};
 use crate::store::{Change, Record, Store, StoreError};
 use crate::unpack::{UnpackError, hex, unpack};
@@ -318,15 +321,9 @@ impl<'p> Fetcher<'p> {
         let url = format!("{}{}", resource.server, resource.request_path(&[]));
         let token = self.servers.token(&resource.server);
         let answered = http.tried(|http| {
-            let answer = http.get(&url, token)?;
+            let answer = http.get(&url, token, FACTS_TIME_MAX)?;
             let status = answer.status;
-            let mut bytes = Vec::new();
-            http.receive(answer, &url, |piece| {
-                let room = DETAILS_BYTES_MAX.saturating_sub(bytes.len());
-                bytes.extend_from_slice(&piece[..piece.len().min(room)]);
-                Ok::<(), HttpError>(())
-            })?;
-            Ok((status, bytes))
+            Ok((status, http.receive_few(answer, &url, DETAILS_BYTES_MAX)?))
         });
         let (status, bytes) = match answered {
             Ok(answered) => answered,
@@ -499,7 +496,7 @@ impl<'p> Fetcher<'p> {
         let mut refused = Ok(());
         let mut unwritten = None;
         let received = http.tried(|http| {
-            let mut answer = http.get(&url, token)?;
+            let mut answer = http.get(&url, token, ZIP_TIME_MAX)?;
             let (version, tag) = (answer.version, answer.tag.clone());
             refused = refusal(address, answer.status);
             if refused.is_err() {
@@ -508,7 +505,7 @@ impl<'p> Fetcher<'p> {
             let mut from = url.clone();
             if answer.content_type.starts_with("text/plain") {
                 from = link(http, answer, &url)?;
-                answer = http.get(&from, None)?;
+                answer = http.get(&from, None, ZIP_TIME_MAX)?;
                 refused = refusal(address, answer.status);
                 if refused.is_err() {
                     return Ok(None);
@@ -572,16 +569,11 @@ fn refusal(address: &FuelAddress, status: u16) -> Result<(), FetchError> {
 
 /// Returns the address that an answer consists of.
 fn link(http: &Http, answer: Answer, url: &str) -> Result<String, HttpError> {
-    let mut bytes = Vec::new();
-    http.receive(answer, url, |piece| {
-        let room = LINK_BYTES_MAX.saturating_sub(bytes.len());
-        bytes.extend_from_slice(&piece[..piece.len().min(room)]);
-        Ok::<(), HttpError>(())
-    })?;
+    let bytes = http.receive_few(answer, url, LINK_BYTES_MAX)?;
     let target = String::from_utf8_lossy(&bytes).trim().to_owned();
     redirected(url, &target).map_err(|problem| HttpError::Redirect {
         host: host_of(url).to_owned(),
-        target: target.chars().take(200).collect(),
+        target: without_query(&target),
         problem,
     })
 }

@@ -21,6 +21,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 /// The longest pause that a server may ask for.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
+/// Time for a whole answer with a few facts, and with a zip; longer if the server may be silent for
+/// longer.
+pub(crate) const FACTS_TIME_MAX: Duration = Duration::from_secs(60);
+pub(crate) const ZIP_TIME_MAX: Duration = Duration::from_secs(3600);
 /// The most redirects of one request.
 const REDIRECTS_MAX: usize = 5;
 /// Headers with the version of a resource, the one of the present server first.
@@ -46,6 +50,8 @@ pub struct Answer {
     pub version: Option<u32>,
     /// The server's tag of the content.
     pub tag: Option<String>,
+    /// Time for all of it.
+    limit: Duration,
     body: Body,
 }
 
@@ -76,6 +82,22 @@ pub enum HttpError {
         host: String,
         /// Time for which it was waited for.
         silence: Duration,
+    },
+    /// The server was never silent for long, but did not come to an end.
+    #[error("{host} did not send all within {} s", limit.as_secs_f64())]
+    Slow {
+        /// The host.
+        host: String,
+        /// Time for all.
+        limit: Duration,
+    },
+    /// The server sends more than such an answer has.
+    #[error("{host} sends more than {bytes_max} bytes where few are expected")]
+    TooLong {
+        /// The host.
+        host: String,
+        /// The most bytes that are read.
+        bytes_max: usize,
     },
     /// The server cannot answer now.
     #[error("{host} answered with status {status}")]
@@ -150,7 +172,10 @@ impl HttpError {
             | Self::Busy { .. }
             | Self::Truncated { .. }
             | Self::Broken { .. } => true,
-            Self::Variable { .. } | Self::Redirect { .. } => false,
+            Self::Slow { .. }
+            | Self::TooLong { .. }
+            | Self::Variable { .. }
+            | Self::Redirect { .. } => false,
         }
     }
 }
@@ -202,21 +227,28 @@ impl Http {
     }
 
     /// Asks for an address and follows redirects. The token goes to no other server than the first.
+    /// Each request, with the body of its answer, has so much time.
     ///
     /// # Errors
     /// Fails if there is no answer, or one that asks to come back later.
-    pub fn get(&self, url: &str, token: Option<&str>) -> Result<Answer, HttpError> {
+    pub fn get(
+        &self,
+        url: &str,
+        token: Option<&str>,
+        limit: Duration,
+    ) -> Result<Answer, HttpError> {
+        let limit = limit.max(self.silence);
         let mut url = url.to_owned();
         let mut token = token;
         for _ in 0..=REDIRECTS_MAX {
-            let response = self.ask(&url, token)?;
+            let response = self.ask(&url, token, limit)?;
             let status = response.status().as_u16();
             let host = host_of(&url).to_owned();
             if matches!(status, 301 | 302 | 303 | 307 | 308) {
                 let target = header(&response, "Location").unwrap_or_default();
                 let next = redirected(&url, &target).map_err(|problem| HttpError::Redirect {
                     host,
-                    target,
+                    target: without_query(&target),
                     problem,
                 })?;
                 if server_of(&next) != server_of(&url) {
@@ -234,26 +266,35 @@ impl Http {
                     pause,
                 });
             }
-            return Ok(Answer::of(response));
+            return Ok(Answer::of(response, limit));
         }
         Err(HttpError::Redirect {
             host: host_of(&url).to_owned(),
-            target: url.clone(),
+            target: without_query(&url),
             problem: RedirectProblem::TooMany,
         })
     }
 
-    fn ask(&self, url: &str, token: Option<&str>) -> Result<Response<Body>, HttpError> {
-        let mut request = self.agent.get(url).header("Accept", "*/*");
+    fn ask(
+        &self,
+        url: &str,
+        token: Option<&str>,
+        limit: Duration,
+    ) -> Result<Response<Body>, HttpError> {
+        let request = self.agent.get(url).config().timeout_global(Some(limit));
+        let mut request = request.build().header("Accept", "*/*");
         if let Some(token) = token {
             request = request.header("Private-Token", token);
         }
-        request.call().map_err(|error| self.failed(url, error))
+        request
+            .call()
+            .map_err(|error| self.failed(url, error, limit))
     }
 
-    fn failed(&self, url: &str, error: ureq::Error) -> HttpError {
+    fn failed(&self, url: &str, error: ureq::Error, limit: Duration) -> HttpError {
         let host = host_of(url).to_owned();
         match error {
+            ureq::Error::Timeout(ureq::Timeout::Global) => HttpError::Slow { host, limit },
             ureq::Error::Timeout(_) => HttpError::Silent {
                 host,
                 silence: self.silence,
@@ -263,6 +304,30 @@ impl Http {
                 source: Box::new(source),
             },
         }
+    }
+
+    /// Reads a whole body that has few bytes.
+    ///
+    /// # Errors
+    /// Fails if it does not come whole, or as soon as it has more bytes.
+    pub fn receive_few(
+        &self,
+        answer: Answer,
+        url: &str,
+        bytes_max: usize,
+    ) -> Result<Vec<u8>, HttpError> {
+        let mut bytes = Vec::new();
+        self.receive(answer, url, |piece| {
+            if bytes.len() + piece.len() > bytes_max {
+                return Err(HttpError::TooLong {
+                    host: host_of(url).to_owned(),
+                    bytes_max,
+                });
+            }
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes)
     }
 
     /// Reads a body piece by piece, and returns the number of bytes in it.
@@ -276,6 +341,7 @@ impl Http {
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<u64, E> {
         let host = || host_of(url).to_owned();
+        let told = (answer.length, answer.limit);
         let mut reader = answer.body.into_reader();
         let mut piece = vec![0; 1 << 16];
         let mut received = 0;
@@ -285,7 +351,7 @@ impl Http {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    return Err(self.broken(host(), received, answer.length, error).into());
+                    return Err(self.broken(host(), received, &told, error).into());
                 }
             };
             received += count as u64;
@@ -306,10 +372,14 @@ impl Http {
         &self,
         host: String,
         received: u64,
-        expected: Option<u64>,
+        (expected, limit): &(Option<u64>, Duration),
         source: io::Error,
     ) -> HttpError {
+        let (expected, limit) = (*expected, *limit);
         let inner = source.get_ref().and_then(|inner| inner.downcast_ref());
+        if let Some(ureq::Error::Timeout(ureq::Timeout::Global)) = inner {
+            return HttpError::Slow { host, limit };
+        }
         if matches!(inner, Some(ureq::Error::Timeout(_)))
             || source.kind() == io::ErrorKind::TimedOut
         {
@@ -332,7 +402,7 @@ impl Http {
 }
 
 impl Answer {
-    fn of(response: Response<Body>) -> Self {
+    fn of(response: Response<Body>, limit: Duration) -> Self {
         let version = VERSION_HEADERS
             .iter()
             .find_map(|name| header(&response, name));
@@ -343,6 +413,7 @@ impl Answer {
             content_type: content_type.to_lowercase(),
             version: version.and_then(|text| text.parse().ok()),
             tag: header(&response, "ETag"),
+            limit,
             body: response.into_body(),
         }
     }
@@ -407,6 +478,12 @@ pub(crate) fn redirected(from: &str, target: &str) -> Result<String, RedirectPro
         return Err(RedirectProblem::Plain);
     }
     Ok(target.to_owned())
+}
+
+/// Returns an address for people: what follows `?` may be a secret of a link.
+pub(crate) fn without_query(url: &str) -> String {
+    let shown = url.split('?').next().unwrap_or_default();
+    shown.chars().take(200).collect()
 }
 
 /// Returns scheme and host of an address.

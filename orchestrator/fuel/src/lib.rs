@@ -12,6 +12,7 @@ mod servers;
 mod store;
 mod unpack;
 mod wanted;
+mod zip_end;
 
 pub use details::Details;
 pub use fetcher::{FetchError, Fetched, Fetcher, FetcherError, Progress};

@@ -31,11 +31,16 @@ pub enum ServerError {
         /// The text.
         found: String,
     },
-    /// A token for a server that is not asked.
-    #[error("{TOKEN} has a token for {host:?}, which is neither Gazebo's server nor in {SERVERS}")]
+    /// A token for a server that is not asked. What stands before its `=` is not told, since it may
+    /// be part of a token.
+    #[error(
+        "entry {entry} of {TOKEN} is for a host that is neither Gazebo's server nor in {SERVERS}; \
+         a token of Gazebo's server that has a = is written {}=TOKEN",
+        host_of(FUEL_SERVER)
+    )]
     TokenOfOther {
-        /// The host.
-        host: String,
+        /// The number of the entry, from 1.
+        entry: usize,
     },
     /// A token that would be readable on its way.
     #[error("{TOKEN} has a token for {host}, which is reached without encryption: use https")]
@@ -75,7 +80,7 @@ impl Servers {
             })?;
             known.insert(probe.resource.server, None);
         }
-        for token in listed(tokens) {
+        for (index, token) in listed(tokens).enumerate() {
             let (host, token) = match token.split_once('=') {
                 Some((host, token)) if host.contains(['.', ':']) || host == "localhost" => {
                     (host.to_ascii_lowercase(), token)
@@ -88,7 +93,7 @@ impl Servers {
             let mut servers = known.iter_mut();
             let server = servers.find(|(server, _)| host_of(server) == host);
             let Some((server, kept)) = server else {
-                return Err(ServerError::TokenOfOther { host });
+                return Err(ServerError::TokenOfOther { entry: index + 1 });
             };
             if !is_private_way(server) {
                 return Err(ServerError::TokenInPlain { host });
@@ -172,10 +177,12 @@ mod tests {
         assert_eq!(servers.token("https://a.org"), Some("x=y"));
         assert_eq!(servers.token("http://127.0.0.1:80"), Some("z"));
         assert_eq!(servers.token(FUEL_SERVER), None);
-        let other = ServerError::TokenOfOther {
-            host: "c.org".to_owned(),
-        };
-        assert_eq!(read("c.org=x").unwrap_err(), other);
+        let other = ServerError::TokenOfOther { entry: 2 };
+        assert_eq!(read("a.org=x,c.org=x").unwrap_err(), other);
+        let error = read("s3cret.s3cret.s3cret=").unwrap_err().to_string();
+        assert!(!error.contains("s3cret"), "{error}");
+        let servers = read("fuel.gazebosim.org=a.b.c=").unwrap();
+        assert_eq!(servers.token(FUEL_SERVER), Some("a.b.c="));
         let plain = ServerError::TokenInPlain {
             host: "b.org".to_owned(),
         };

@@ -6,16 +6,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 
 use crate::store::RecordedFile;
+use crate::zip_end;
 
 /// The most bytes of all files of a model or world.
 pub const UNPACKED_BYTES_MAX: u64 = 4 << 30;
-/// The most entries.
-const ENTRIES_MAX: usize = 20_000;
 /// The deepest folder.
 const DEPTH_MAX: usize = 32;
 /// The most bytes of one name in a path.
@@ -67,10 +65,7 @@ fn unpack_at_most(
     folder: &Path,
     bytes_max: u64,
 ) -> Result<Vec<RecordedFile>, UnpackError> {
-    let mut archive = ZipArchive::new(io::BufReader::new(packed)).map_err(UnpackError::Damaged)?;
-    if archive.len() > ENTRIES_MAX {
-        return Err(refused(format!("it has more than {ENTRIES_MAX} entries")));
-    }
+    let mut archive = zip_end::open(packed)?;
     if archive
         .has_overlapping_files()
         .map_err(UnpackError::Damaged)?
@@ -189,7 +184,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn refused(problem: impl Into<String>) -> UnpackError {
+pub(crate) fn refused(problem: impl Into<String>) -> UnpackError {
     UnpackError::Refused(problem.into())
 }
 
@@ -321,8 +316,76 @@ mod tests {
         let mut changed = bytes.clone();
         changed[2000] ^= 0x55;
         check_refused(&changed, "damaged");
+    }
+
+    #[test]
+    fn files_of_one_name_are_refused() {
         let twice = zip_of(&[("one", b"x"), ("two", b"y")]);
-        let error = unpacked(&replaced(&twice, "two", "one"), 100);
-        assert!(error.is_err() || error.unwrap().len() == 1);
+        assert_eq!(unpacked(&twice, 100).unwrap().len(), 2);
+        check_refused(&replaced(&twice, "two", "one"), "it has a file twice");
+    }
+
+    /// Bytes of the end of a zip without a comment.
+    const END_BYTES: usize = 22;
+
+    #[test]
+    fn ends_that_claim_too_much_are_refused() {
+        let bytes = zip_of(&[("one", b"x")]);
+        let end = bytes.len() - END_BYTES;
+        let mut claims = bytes.clone();
+        let count = 20_001_u16.to_le_bytes();
+        claims[end + 8..end + 12].copy_from_slice(&[count, count].concat());
+        check_refused(&claims, "more than 20000 entries");
+        let mut claims = bytes.clone();
+        claims[end + 12..end + 16].copy_from_slice(&(17_u32 << 20).to_le_bytes());
+        check_refused(&claims, "list of files has more than 16 MiB");
+        let mut claims = bytes.clone();
+        claims[end + 8..end + 12].copy_from_slice(&[2, 0, 2, 0]);
+        check_refused(&claims, "damaged");
+    }
+
+    #[test]
+    fn a_zip_has_one_end_and_nothing_behind_it() {
+        let bytes = zip_of(&[("one", b"x")]);
+        let end = bytes.len() - END_BYTES;
+        let copy = &bytes[end..];
+        check_refused(&[&bytes[..], b"x"].concat(), "does not end where it says");
+        check_refused(&[&bytes[..], copy].concat(), "not right before its end");
+        let mut two = [&bytes[..], copy].concat();
+        two[end + 20] = 22;
+        check_refused(&two, "more than one end");
+        let mut comment = [&bytes[..], b"made by hand"].concat();
+        comment[end + 20] = 12;
+        assert_eq!(unpacked(&comment, 100).unwrap().len(), 1);
+        let mut hidden = zip_of(&[("PK\x05\x06", b"x")]);
+        check_refused(&hidden, "an end in its list of files");
+        hidden.clear();
+        check_refused(&hidden, "damaged");
+    }
+
+    #[test]
+    fn ends_of_large_zips_are_checked_too() {
+        let bytes = zip_of(&[("one", b"x")]);
+        let end = bytes.len() - END_BYTES;
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let large = |count: u64, place: usize| {
+            let list = [word(end + 12), word(end + 16)].map(|word| u64::from(word).to_le_bytes());
+            let (count, place) = (count.to_le_bytes(), (place as u64).to_le_bytes());
+            let mut zip = bytes[..end].to_vec();
+            zip.extend(b"PK\x06\x06");
+            zip.extend(44_u64.to_le_bytes());
+            zip.extend([45, 0, 45, 0]);
+            zip.extend([[0; 8], count, count, list[0], list[1]].concat());
+            zip.extend(b"PK\x06\x07\0\0\0\0");
+            zip.extend(place);
+            zip.extend([1, 0, 0, 0]);
+            zip.extend(&bytes[end..]);
+            let at = zip.len() - END_BYTES;
+            zip[at + 8..at + 12].fill(0xff);
+            zip
+        };
+        assert_eq!(unpacked(&large(1, end), 100).unwrap().len(), 1);
+        check_refused(&large(1 << 40, end), "more than 20000 entries");
+        check_refused(&large(1, 0), "do not fit together");
     }
 }
