@@ -377,6 +377,29 @@ fn a_server_that_is_gone_or_unknown_is_told() {
         "{}",
         ran.stderr
     );
+    // Whoever makes a machine ready for runs offline learns of it.
+    let mut command = desk.command(&["fuel", "fetch", &path]);
+    command.env("PHALANX_FUEL_SERVERS", &url);
+    said(&mut command).refused(1, &["warning: ", "mesh.sdf:1"]);
+}
+
+#[test]
+fn a_mesh_that_has_changed_is_refused() {
+    let desk = Desk::new();
+    desk.server
+        .put_model("o/models/shapes", BOX, &[("shape.obj", MESH)]);
+    let uri = desk.server.at("o/models/shapes/1/files/shape.obj");
+    let shape = format!("<mesh><uri>{uri}</uri></mesh>");
+    let model = BOX.replace("<box><size>1 1 1</size></box>", &shape);
+    let model = format!("<model name='m'>{model}</model></world>");
+    let path = desk.write("mesh.sdf", &world(&[]).replace("</world>", &model));
+    desk.run(&path, &[]).done();
+    let file = desk.cached("o/models/shapes/1/shape.obj");
+    std::fs::write(&file, MESH.replace("v 0 0 1", "v 0 0 2")).unwrap();
+    for flags in [&["--offline"][..], &[]] {
+        let parts = ["mesh.sdf:1 names it", "shape.obj has changed"];
+        desk.run(&path, flags).refused(3, &parts);
+    }
 }
 
 #[test]

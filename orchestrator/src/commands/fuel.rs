@@ -44,6 +44,7 @@ pub(super) fn fuel(arguments: &FuelArguments) -> CommandResult {
     }
 }
 
+/// Fetches; exit code 1 says that something did not come that a world can do without.
 fn fetch(what: &[String], is_again: bool, sha256: Option<&str>) -> CommandResult {
     let mut bringer = Bringer::new(false);
     let addresses: Vec<FuelAddress> = what
@@ -83,7 +84,12 @@ fn fetch(what: &[String], is_again: bool, sha256: Option<&str>) -> CommandResult
         .collect();
     lines.sort();
     lines.dedup();
-    output::print(&lines.concat())
+    output::print(&lines.concat())?;
+    Ok(if bringer.is_incomplete {
+        ExitCode::Failure
+    } else {
+        ExitCode::Success
+    })
 }
 
 /// Brings the version of an address; one with a checksum is fetched or has that checksum already.

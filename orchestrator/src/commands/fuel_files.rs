@@ -122,6 +122,8 @@ pub(super) struct Bringer {
     pub(super) wanted: Wanted,
     /// Made when something is needed: most worlds have nothing of Fuel.
     fetcher: Option<Fetcher<'static>>,
+    /// True if something did not come that the world can do without.
+    pub(super) is_incomplete: bool,
 }
 
 impl Bringer {
@@ -131,6 +133,7 @@ impl Bringer {
             is_offline,
             wanted: Wanted::new(SearchPaths::from_environment()),
             fetcher: None,
+            is_incomplete: false,
         }
     }
 
@@ -155,7 +158,7 @@ impl Bringer {
                     self.wanted.read_cached(&fetched.address);
                     all.push(fetched);
                 }
-                Err(error) => check_needed(&wanted, error)?,
+                Err(error) => self.is_incomplete |= !check_needed(&wanted, error)?,
             }
         }
         Ok(all)
@@ -183,11 +186,16 @@ impl Bringer {
     }
 }
 
-/// Fails if a world cannot do without what did not come; else tells what lacks.
-fn check_needed(wanted: &WantedResource, error: FetchError) -> Result<(), Failed> {
+/// Fails if a world cannot do without what did not come, or would find what has changed; else tells
+/// what lacks, and returns false if something does.
+fn check_needed(wanted: &WantedResource, error: FetchError) -> Result<bool, Failed> {
     let named_in = &wanted.named_in;
     match (wanted.need, &error) {
-        (Need::Guess, FetchError::NotFound { .. }) => Ok(()),
+        (Need::Guess, FetchError::NotFound { .. }) => Ok(true),
+        (Need::Part | Need::Guess, FetchError::Changed { .. } | FetchError::Store { .. }) => {
+            let error = anyhow::Error::new(error).context(format!("{named_in} names it"));
+            Err(Failed::new(ExitCode::Configuration, error))
+        }
         (Need::Include, _) => {
             let error = anyhow::Error::new(error).context(format!("{named_in} includes it"));
             Err(Failed::new(ExitCode::Configuration, error))
@@ -195,7 +203,7 @@ fn check_needed(wanted: &WantedResource, error: FetchError) -> Result<(), Failed
         (Need::Part | Need::Guess, _) => {
             let error = anyhow::Error::new(error);
             output::note(&format!("warning: {named_in}: {error:#}"));
-            Ok(())
+            Ok(false)
         }
     }
 }
