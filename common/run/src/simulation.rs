@@ -114,7 +114,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "How often in a minute one secondary may be started again")
         .only(Audience::Launcher),
     Setting::personal("run", "threads", Kind::Whole(1, THREADS_MAX as u64))
-        .flag("threads", "N", "Threads in each process, which take cells in turn and share one that is crowded"),
+        .flag("threads", "N",
+            "Threads in each process, which take cells in turn and share one that is crowded"),
     Setting::personal("run", "run_ahead_max", Kind::Whole(1, RUN_AHEAD_MAX as u64))
         .flag("run-ahead-max", "N",
             "Iterations that one message brings at most while nothing changes hands; 1 has each in \
