@@ -155,8 +155,7 @@ impl Recorder {
     pub fn on_step_done(&mut self, report: &StepReport, run: &RunView<'_>) {
         let primary = run.primary;
         let time = primary.sim_time();
-        if !self.models.is_empty() {
-            let models = std::mem::take(&mut self.models);
+        for models in std::mem::take(&mut self.models).apart() {
             self.feed.give(Entry::Models(Box::new(models)), time);
         }
         if std::mem::take(&mut self.wants_world) {

@@ -141,7 +141,7 @@ impl LinkPlaced {
     }
 }
 
-/// Models that came and left in a step, in this order.
+/// Models that came and left in a step, or some of those, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelChanges {
     /// True if all was set back to the start before.
@@ -173,6 +173,20 @@ impl ModelChanges {
     /// Tells whether nothing changes.
     pub fn is_empty(&self) -> bool {
         !self.anew && self.changes.is_empty()
+    }
+
+    /// Returns the same in messages that each have little: first that all is set back, if so, and
+    /// then one for each change. Thus one that is too large to be written takes no other with it.
+    pub fn apart(self) -> impl Iterator<Item = Self> {
+        let anew = self.anew.then(|| Self {
+            anew: true,
+            changes: Vec::new(),
+        });
+        let each = self.changes.into_iter().map(|change| Self {
+            anew: false,
+            changes: vec![change],
+        });
+        anew.into_iter().chain(each)
     }
 
     /// Returns its size in memory, about \[bytes\].
@@ -396,6 +410,22 @@ mod tests {
         let text = serde_json::to_string(&world).unwrap();
         assert!(text.contains("[null,null,0.0]"), "{text}");
         assert_eq!(serde_json::from_str::<WorldContent>(&text).unwrap(), world);
+    }
+
+    #[test]
+    fn changes_are_told_apart_in_their_order() {
+        let leaves = |model| ModelChange::Leaves {
+            model: ModelId { world: 0, model },
+        };
+        let told = |anew, changes| ModelChanges { anew, changes };
+        let all = told(true, vec![leaves(1), leaves(2)]);
+        let expected = [
+            told(true, Vec::new()),
+            told(false, vec![leaves(1)]),
+            told(false, vec![leaves(2)]),
+        ];
+        assert_eq!(all.apart().collect::<Vec<_>>(), expected);
+        assert_eq!(ModelChanges::default().apart().count(), 0);
     }
 
     #[test]

@@ -38,8 +38,10 @@ impl ChangingScene {
         }
     }
 
-    /// Adds a model that comes; one of a world that is not there is left out.
+    /// Adds a model that comes, in place of one that has its number; one of a world that is not
+    /// there is left out.
     pub fn add(&mut self, id: ModelId, parcel: ModelParcel, files: &dyn Resolver) {
+        self.remove(id);
         let world = id.world as usize;
         let number = self.scene.add_model(world, parcel, files, &mut self.assets);
         if let Some(number) = number {

@@ -1,10 +1,16 @@
 //! [`RecordedScene`]: all that is drawn of a recording, at a place in it.
 
 use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::slice;
 
-use recording::{LibraryFile, ModelChange, ModelChanges, ReadError, RecordedFiles};
+use recording::{LibraryFile, ModelChange, ModelChanges, ReadError, RecordedFiles, RunDescription};
 use scene::ChangingScene;
-use sdf::{ModelParcel, ResolveError, ResolvedData, ResolvedFile, Resolver, SearchPaths, World};
+use sdf::{
+    ConfinedPaths, ModelParcel, ResolveError, ResolvedData, ResolvedFile, Resolver, SearchPaths,
+    World,
+};
+use serde_json::Value;
 
 use super::Player;
 
@@ -18,21 +24,23 @@ pub struct RecordedScene {
     files: Files,
 }
 
-/// Files of the recording, and those of this machine.
+/// Files of spawned models: those of the recording, and those of this machine that a model may name
+/// in a run.
 struct Files {
     recorded: RecordedFiles,
-    here: SearchPaths,
+    here: ConfinedPaths,
 }
 
 impl RecordedScene {
     /// Makes the scene of the worlds of the start. Spawned models may name files of the recording,
-    /// and those of this machine.
-    pub fn new(worlds: &[World], files: Vec<LibraryFile>) -> Self {
+    /// and those of this machine below its model folders and beside the worlds.
+    pub fn new(worlds: &[World], files: Vec<LibraryFile>, run: &RunDescription) -> Self {
+        let here = SearchPaths::from_environment();
+        let start = ChangingScene::of_worlds(worlds, &here);
         let files = Files {
             recorded: RecordedFiles::new(files),
-            here: SearchPaths::from_environment(),
+            here: here.confined(world_folders(&run.spec)),
         };
-        let start = ChangingScene::of_worlds(worlds, &files.here);
         Self {
             now: start.clone(),
             start,
@@ -74,7 +82,7 @@ impl RecordedScene {
         &self.now
     }
 
-    fn take(&mut self, step: &ModelChanges) {
+    pub(super) fn take(&mut self, step: &ModelChanges) {
         for change in &step.changes {
             match change {
                 ModelChange::Comes { model, parcel } => {
@@ -87,6 +95,17 @@ impl RecordedScene {
             }
         }
     }
+}
+
+/// Returns the folders of the world files that the settings of a run name.
+fn world_folders(spec: &Value) -> Vec<PathBuf> {
+    let named = &spec["run"]["world"];
+    let all = named.as_array();
+    let all = all.map_or(slice::from_ref(named), Vec::as_slice);
+    let files = all.iter().filter_map(Value::as_str).map(Path::new);
+    let files = files.filter(|file| file.is_absolute());
+    let folders = files.filter_map(Path::parent);
+    folders.map(Path::to_owned).collect()
 }
 
 impl Resolver for Files {

@@ -59,7 +59,7 @@ pub struct Player<R> {
 struct TrackChunk {
     /// Its number.
     chunk: usize,
-    /// Simulated time of its first frame. Other messages in it may be of an earlier time.
+    /// The least simulated time of its frames. Other messages in it may be of an earlier time.
     start: SimTime,
 }
 
@@ -428,7 +428,7 @@ impl<R: Read + Seek> Player<R> {
         if let Some(next) = self.loaded.frames.get(self.frame + 1) {
             return Some(next.time);
         }
-        self.track.get(self.at + 1).map(|next| next.start)
+        self.next_start(self.at)
     }
 
     /// Goes to the next frame, if there is one.
@@ -496,8 +496,18 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Goes to the last frame that is not later than a time. Where time was set back in the run, in
-    /// the last part in which there was such a time.
+    /// the last part that reaches this time; if none does, in the last that begins before it.
     fn seek(&mut self, time: SimTime) -> Result<(), ReadError> {
+        for at in (0..self.track.len()).rev() {
+            if !self.may_show(at, time) {
+                continue;
+            }
+            self.load(at)?;
+            if let Some(frame) = self.shown_at(time) {
+                self.frame = frame;
+                return Ok(());
+            }
+        }
         let begins_before = |one: &TrackChunk| one.start <= time;
         let at = self.track.iter().rposition(begins_before).unwrap_or(0);
         self.load(at)?;
@@ -505,6 +515,30 @@ impl<R: Read + Seek> Player<R> {
         let frame = self.loaded.frames.iter().rposition(is_before);
         self.frame = frame.unwrap_or(0);
         Ok(())
+    }
+
+    /// Tells whether a frame of a chunk may be what is shown at a time.
+    fn may_show(&self, at: usize, time: SimTime) -> bool {
+        let TrackChunk { chunk, start } = self.track[at];
+        let reaches = self.recording.chunks()[chunk].end >= time;
+        start <= time && (reaches || self.next_start(at).is_some_and(|next| next > time))
+    }
+
+    /// Returns the last frame of the chunk in memory that is of a time, or is followed by a later
+    /// one.
+    fn shown_at(&self, time: SimTime) -> Option<usize> {
+        let times = self.loaded.frames.iter().map(|frame| frame.time);
+        let next = times.clone().skip(1).map(Some);
+        let next = next.chain([self.next_start(self.at)]);
+        let pairs: Vec<_> = times.zip(next).collect();
+        pairs.into_iter().rposition(|(own, next)| {
+            own == time || (own < time && next.is_some_and(|next| next > time))
+        })
+    }
+
+    /// Returns when the chunk after one begins.
+    fn next_start(&self, at: usize) -> Option<SimTime> {
+        self.track.get(at + 1).map(|next| next.start)
     }
 
     /// Takes the last figures before a place: those of the chunk, else of one of those before.

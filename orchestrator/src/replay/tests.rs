@@ -393,19 +393,22 @@ fn seeking_is_not_misled_by_a_chunk_that_begins_with_what_is_older_than_its_fram
     }
 }
 
+/// Returns a model that comes, with such visuals.
+fn comes(name: &str, visuals: &str, model: u32) -> ModelChange {
+    let link = format!("<link name='l'>{visuals}</link>");
+    let text = format!("<sdf version='1.11'><model name='{name}'>{link}</model></sdf>");
+    let parcel = sdf::read_model(&text, "m.sdf", &NoFiles).unwrap().parcel;
+    ModelChange::Comes {
+        model: ModelId { world: 0, model },
+        parcel: parcel.encode(),
+    }
+}
+
 /// Returns a recording of six frames, in two chunks, in which `a` and then `b` come at the second
-/// and fourth frame, and all is set back at the fifth, when `c` comes.
+/// and fourth frame, and all is set back at the fifth, when `c` comes in place of another.
 fn recorded_models() -> Vec<u8> {
     let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
-    let comes = |name: &str, model| {
-        let text =
-            format!("<sdf version='1.11'><model name='{name}'><link name='l'/></model></sdf>");
-        let parcel = sdf::read_model(&text, "m.sdf", &NoFiles).unwrap().parcel;
-        ModelChange::Comes {
-            model: ModelId { world: 0, model },
-            parcel: parcel.encode(),
-        }
-    };
+    let comes = |name: &str, model| comes(name, "", model);
     for (number, time) in [0, 1, 2, 3, 0, 1].into_iter().enumerate() {
         let at = Moment {
             sim_time: SimTime(time * PERIOD_NS),
@@ -417,7 +420,7 @@ fn recorded_models() -> Vec<u8> {
                 let model = ModelId { world: 0, model: 0 };
                 (false, vec![ModelChange::Leaves { model }, comes("b", 2)])
             }
-            4 => (true, vec![comes("c", 1)]),
+            4 => (true, vec![comes("lost", 1), comes("c", 1)]),
             _ => (false, Vec::new()),
         };
         let changes = ModelChanges { anew, changes };
@@ -445,7 +448,7 @@ fn a_scene_has_the_models_of_its_place_whichever_way_it_is_reached() {
     let worlds = sdf::read_worlds(text, "w.sdf", &NoFiles).unwrap().worlds;
     let recording = Recording::open(Cursor::new(recorded_models())).unwrap();
     let mut player = Player::new(recording).unwrap();
-    let mut scene = RecordedScene::new(&worlds, Vec::new());
+    let mut scene = RecordedScene::new(&worlds, Vec::new(), &description());
     let mut names = |player: &mut TestPlayer| {
         let is_other = scene.go_to(player).unwrap();
         let models = &scene.scene().scene().worlds[0].models;
@@ -467,6 +470,58 @@ fn a_scene_has_the_models_of_its_place_whichever_way_it_is_reached() {
     for (count, (is_other, found)) in expected {
         player.act(ReplayWish::Step(count)).unwrap();
         assert_eq!(names(&mut player), (is_other, found.to_owned()), "{count}");
+    }
+}
+
+#[test]
+fn time_that_was_set_back_is_sought_in_the_last_part_that_has_it() {
+    let bytes = recorded_models();
+    let mut player = Player::new(Recording::open(Cursor::new(bytes)).unwrap()).unwrap();
+    for (time_s, expected) in [(0.3, 3), (0.2, 2), (0.1, 5), (0.05, 4), (0.0, 4)] {
+        let found = act(&mut player, ReplayWish::Seek(time_s));
+        assert_eq!(found, expected, "{time_s}");
+    }
+}
+
+#[test]
+fn a_model_that_came_has_no_files_but_from_beside_the_worlds() {
+    let [own, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let image = mesh::Image {
+        width: 1,
+        height: 1,
+        pixels: vec![[255; 4]],
+    };
+    let place = own.path().join("plan.png");
+    for folder in [&own, &other] {
+        std::fs::write(folder.path().join("plan.png"), image.to_png()).unwrap();
+    }
+    let mut run = description();
+    let world = own.path().join("w.sdf");
+    run.spec = serde_json::json!({ "run": { "world": world } });
+    let absolute = other.path().join("plan.png");
+    let escaped = format!(
+        "../{}",
+        absolute.strip_prefix("/tmp").unwrap_or(&absolute).display()
+    );
+    for (uri, count) in [
+        ("plan.png", 1),
+        (&*place.to_string_lossy(), 0),
+        (&*absolute.to_string_lossy(), 0),
+        (&*format!("file://{}", absolute.display()), 0),
+        (&*escaped, 0),
+    ] {
+        let map = format!("<albedo_map>{uri}</albedo_map>");
+        let visual = format!(
+            "<visual name='v'><geometry><box/></geometry><material><pbr><metal>{map}</metal>\
+             </pbr></material></visual>"
+        );
+        let mut scene = RecordedScene::new(&[sdf::World::default()], Vec::new(), &run);
+        let changes = vec![comes("a", &visual, 0)];
+        scene.take(&ModelChanges {
+            anew: false,
+            changes,
+        });
+        assert_eq!(scene.scene().assets().ids().count(), count, "{uri}");
     }
 }
 

@@ -59,10 +59,7 @@ pub(super) async fn follow(
         scene,
         news: news.clone(),
     };
-    thread::Builder::new()
-        .name("replay".to_owned())
-        .spawn(move || recorded.run(&receiver))
-        .context("cannot start to read")?;
+    // The thread brings newer scenes, which must come behind this one.
     let first = [Some(SourceNews::Feed(Box::new(Feed::Connected))), first];
     for one in first.into_iter().flatten() {
         if news.send(one).await.is_err() {
@@ -70,6 +67,10 @@ pub(super) async fn follow(
         }
     }
     drop(news);
+    thread::Builder::new()
+        .name("replay".to_owned())
+        .spawn(move || recorded.run(&receiver))
+        .context("cannot start to read")?;
     pass(&mut orders, &sender).await;
     Ok(())
 }
@@ -86,7 +87,8 @@ async fn pass(orders: &mut tokio::sync::mpsc::Receiver<Order>, thread: &Sender<O
 /// Returns what is drawn, if the recording has its worlds.
 fn drawn(recording: &mut Recording<BufReader<File>>) -> Option<RecordedScene> {
     let worlds = sdf::decode_worlds(&recording.worlds().ok()?).ok()?;
-    Some(RecordedScene::new(&worlds, recording.library().ok()?))
+    let files = recording.library().ok()?;
+    Some(RecordedScene::new(&worlds, files, recording.description()))
 }
 
 fn shown(scene: &RecordedScene) -> SourceNews {

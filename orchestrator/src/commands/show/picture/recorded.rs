@@ -65,7 +65,7 @@ impl<'a> Archive<'a> {
             .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
         let files = recording.library();
         let files = files.map_err(|error| unreadable(file, error))?;
-        let scene = RecordedScene::new(&worlds, files);
+        let scene = RecordedScene::new(&worlds, files, recording.description());
         let drawn = scene.scene();
         let view = View::new(drawn.scene().clone(), drawn.assets(), options, size)?;
         let player = Player::new(recording).map_err(|error| unreadable(file, error))?;
