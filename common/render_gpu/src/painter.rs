@@ -71,9 +71,9 @@ impl GpuPainter {
     }
 
     /// Notes why the processor draws, for people, once.
-    fn note(&mut self, error: DrawError) {
+    fn note(&mut self, error: &DrawError) {
         let name = self.gpu.name();
-        let problem = match &error {
+        let problem = match error {
             DrawError::Failed(why) => {
                 let why = self.gpu.fail(why.clone());
                 format!("the GPU {name} failed: {why}; images are drawn by the processor from now")
@@ -200,14 +200,14 @@ impl GpuPainter {
 impl Renderer for GpuPainter {
     fn paint(&mut self, view: &View<'_>) -> Image {
         self.try_paint(view).unwrap_or_else(|error| {
-            self.note(error);
+            self.note(&error);
             self.processor.paint(view)
         })
     }
 
     fn look(&mut self, view: &View<'_>) -> Seen {
         self.try_look(view).unwrap_or_else(|error| {
-            self.note(error);
+            self.note(&error);
             self.processor.look(view)
         })
     }

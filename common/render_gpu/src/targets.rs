@@ -16,7 +16,7 @@ use crate::pipelines::{DEPTH, LIGHT, VISUALS};
 use crate::prepared::bind;
 
 /// Time after which a device that has not drawn an image counts as lost.
-const DRAW_TIME_MAX: Duration = Duration::from_secs(60);
+const DRAW_TIME_MAX: Duration = Duration::from_mins(1);
 
 /// Bytes to which rows of a texture are filled up in a buffer.
 const ROW_BYTES: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;

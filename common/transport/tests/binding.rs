@@ -148,17 +148,25 @@ fn any_free_port_is_resolved_and_kept() {
     bind(&address).unwrap();
 }
 
-#[test]
-fn each_of_the_six_ports_must_be_free() {
+/// Checks that a taken port keeps the others from being used; `None` if somebody else came first.
+fn check_ports() -> Option<()> {
     let address = bind("tcp://127.0.0.1:0").unwrap().endpoints().to_string();
     let port: u16 = address.rsplit_once(':').unwrap().1.parse().unwrap();
     for offset in 0..6 {
-        let _other = TcpListener::bind(("127.0.0.1", port + offset)).unwrap();
+        let _other = TcpListener::bind(("127.0.0.1", port + offset)).ok()?;
         assert!(
             matches!(bind(&address), Err(BindError::InUse { .. })),
             "port {offset}"
         );
     }
+    Some(())
+}
+
+#[test]
+fn each_of_the_six_ports_must_be_free() {
+    // Ports that were given back may be given to any other process.
+    let is_checked = (0..20).any(|_| check_ports().is_some());
+    assert!(is_checked, "others take the ports in each of 20 attempts");
 }
 
 #[test]
