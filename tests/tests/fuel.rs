@@ -67,8 +67,9 @@ impl Desk {
 
     fn write(&self, name: &str, text: &str) -> String {
         let path = self.scratch.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
+        std::fs::create_dir_all(path.parent().expect("a file is in a folder"))
+            .expect("a folder can be made");
+        std::fs::write(&path, text).expect("a file can be written");
         path.display().to_string()
     }
 
@@ -96,7 +97,7 @@ impl Desk {
 }
 
 fn said(command: &mut Command) -> Said {
-    let output = command.output().unwrap();
+    let output = command.output().expect("phalanx starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Said {
         code: output.status.code().unwrap_or(-1),
@@ -113,7 +114,7 @@ impl Said {
 
     fn summary(self) -> Value {
         let done = self.done();
-        serde_json::from_str(&done.stdout).unwrap()
+        serde_json::from_str(&done.stdout).expect("the summary has it")
     }
 
     /// Checks that the command failed, and what it said.
@@ -147,9 +148,12 @@ fn world(addresses: &[&str]) -> String {
 }
 
 fn names(summary: &Value) -> Vec<&str> {
-    let performers = summary["performers"].as_array().unwrap().iter();
+    let performers = summary["performers"]
+        .as_array()
+        .expect("the summary has it")
+        .iter();
     performers
-        .map(|one| one["name"].as_str().unwrap())
+        .map(|one| one["name"].as_str().expect("the summary has it"))
         .collect()
 }
 

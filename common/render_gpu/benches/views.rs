@@ -113,10 +113,10 @@ fn camera(image: u32, size: [usize; 2]) -> Camera {
         center,
     };
     let half = 0.001 * f64::from(image);
-    let (sine, cosine) = half.sin_cos();
+    let turn = half.sin_cos();
     let x = 0.01 * f64::from(image);
     Camera::pinhole(
-        &[x, 0.0, 1.0, 0.0, 0.0, sine, cosine],
+        &[x, 0.0, 1.0, 0.0, 0.0, turn.0, turn.1],
         &intrinsics,
         [0.1, 100.0],
     )

@@ -23,8 +23,8 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Time for a whole answer with a few facts, and with a zip; longer if the server may be silent for
 /// longer.
-pub(crate) const FACTS_TIME_MAX: Duration = Duration::from_secs(60);
-pub(crate) const ZIP_TIME_MAX: Duration = Duration::from_secs(3600);
+pub(crate) const FACTS_TIME_MAX: Duration = Duration::from_mins(1);
+pub(crate) const ZIP_TIME_MAX: Duration = Duration::from_hours(1);
 /// The most redirects of one request.
 const REDIRECTS_MAX: usize = 5;
 /// Headers with the version of a resource, the one of the present server first.

@@ -71,7 +71,7 @@ impl Read for Veiled {
             hidden => {
                 let count = hidden.min(piece.len());
                 piece[..count].fill(0);
-                self.reader.seek_relative(count as i64)?;
+                self.reader.seek(SeekFrom::Start(self.at + count as u64))?;
                 count
             }
         };
