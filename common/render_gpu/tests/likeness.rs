@@ -19,12 +19,12 @@ fn gpu() -> Option<Arc<Gpu>> {
     static GPU: OnceLock<Option<Arc<Gpu>>> = OnceLock::new();
     let opened = GPU.get_or_init(|| match Gpu::open() {
         Ok(gpu) => {
-            println!("draws on {}", gpu.name());
+            eprintln!("draws on {}", gpu.name());
             Some(gpu)
         }
         Err(error) => {
             assert!(std::env::var_os("PHALANX_REQUIRE_GPU").is_none(), "{error}");
-            println!("shows nothing: {error}");
+            eprintln!("shows nothing: {error}");
             None
         }
     });
@@ -107,7 +107,7 @@ fn check(name: &str, sight: &mut Sight) -> Option<[Image; 2]> {
         assert_eq!(painter.take_problem(), None, "{name}");
         let found_difference = difference(&expected, &found);
         let Difference { mean, part } = found_difference;
-        println!("{name}, {samples}: mean {mean:.3}, part {part:.4}");
+        eprintln!("{name}, {samples}: mean {mean:.3}, part {part:.4}");
         if mean > MEAN_MAX || part > PART_MAX {
             let folder = std::env::temp_dir();
             for (of, image) in [("processor", &expected), ("gpu", &found)] {
@@ -407,7 +407,7 @@ fn visuals_and_depths_are_those_of_the_processor_but_at_edges() {
             deeper += 1;
         }
     }
-    println!("other visuals {others}, other depths {deeper}");
+    eprintln!("other visuals {others}, other depths {deeper}");
     let kinds: std::collections::BTreeSet<u32> = visuals.iter().copied().collect();
     assert_eq!(kinds.len(), 5, "all are seen, and nothing behind them");
     assert!(others < visuals.len() / 50 && deeper < visuals.len() / 50);

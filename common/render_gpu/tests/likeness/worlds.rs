@@ -60,7 +60,9 @@ impl Resolver for Files {
 /// Returns what is drawn of a world, all of it.
 pub(crate) fn stage(world: &str) -> Stage {
     let text = format!("<sdf version='1.11'><world name='w'>{world}</world></sdf>");
-    let worlds = sdf::read_worlds(&text, "w.sdf", &Files).unwrap().worlds;
+    let worlds = sdf::read_worlds(&text, "w.sdf", &Files)
+        .expect("the text is a world")
+        .worlds;
     let mut assets = Assets::default();
     let scene = Scene::from_worlds(&worlds, &Files, &mut assets);
     let stage = Stage::new(&scene.worlds[0], &assets);

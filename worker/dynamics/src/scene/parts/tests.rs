@@ -53,7 +53,7 @@ fn yard() -> Scene {
             let place = DVec3::new(
                 tower as f64,
                 0.01 * tower as f64,
-                HALF * (1 + 2 * height) as f64,
+                HALF * f64::from(1 + 2 * height),
             );
             scene
                 .bodies
