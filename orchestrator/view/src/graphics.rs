@@ -1,6 +1,6 @@
 //! [`Graphics`]: an image in the text of a terminal, in the best way that it has.
 //!
-//! [`detect`] asks the terminal; the rest is text made of pixels, and writes nothing.
+//! [`detect()`] asks the terminal; the rest is text made of pixels, and writes nothing.
 
 mod blocks;
 mod detect;
