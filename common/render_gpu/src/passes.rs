@@ -15,14 +15,14 @@ use crate::targets::buffer;
 
 /// Triangles of items that are drawn at once.
 pub(crate) struct Draw<T> {
-    /// How they are drawn.
+    /// The way in which they are drawn.
     pub(crate) how: T,
     pub(crate) indices: Range<u32>,
     pub(crate) first_vertex: i32,
     pub(crate) items: Range<u32>,
 }
 
-/// How items of a view are drawn: the way, and the group of their textures.
+/// The way in which items of a view are drawn, and the group of their textures.
 pub(crate) type How = (Way, usize);
 
 /// Content of a buffer that is given anew with each frame.
@@ -35,9 +35,9 @@ pub(crate) struct Upload {
 /// Draws of a frame.
 #[derive(Default)]
 pub(crate) struct Plan {
-    /// What is solid, from the buffers of the stage.
+    /// Solid items, from the buffers of the stage.
     pub(crate) solid: Vec<Draw<How>>,
-    /// What blends, from indices of its own.
+    /// Items that blend, from indices of their own.
     pub(crate) clear: Vec<Draw<How>>,
     pub(crate) clear_indices: Numbers,
     pub(crate) items: Numbers,

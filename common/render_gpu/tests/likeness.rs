@@ -31,7 +31,7 @@ fn gpu() -> Option<Arc<Gpu>> {
     opened.clone()
 }
 
-/// What is seen, and how.
+/// A scene, and the way in which it is seen.
 struct Sight {
     stage: Stage,
     poses: Poses,

@@ -1,4 +1,4 @@
-//! What commands have of Fuel: worlds by their addresses, and all that worlds name, brought to this
+//! Fuel for commands: worlds by their addresses, and all that worlds name, are brought to this
 //! machine before anything reads them.
 
 use std::io::IsTerminal;

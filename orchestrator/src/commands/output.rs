@@ -22,17 +22,7 @@ pub(super) fn print(text: &str) -> CommandResult {
 /// # Errors
 /// Fails if it cannot be written for another reason.
 pub(super) fn print_on(text: &str) -> Result<bool, Failed> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(escaped(text).as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(anyhow::Error::new(error)
-            .context("cannot write to stdout")
-            .into()),
-    }
+    draw(&escaped(text))
 }
 
 /// Writes bytes that are no text to stdout.

@@ -104,7 +104,7 @@ struct Work {
     is_weak: Vec<bool>,
     /// For each body, then each tree, another one of its island, or itself.
     nodes: Vec<u32>,
-    /// How many contacts, one after the other, are solved together.
+    /// Numbers of contacts that are solved together, one group after the other.
     unions: Vec<usize>,
     parts: parts::Parts,
     /// The state of an island before a substep.

@@ -31,7 +31,7 @@ pub struct FuelCaches {
     roots: Vec<PathBuf>,
 }
 
-/// What is found in a cache.
+/// A resource that is found in a cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedFuel {
     /// The cache.

@@ -1,4 +1,4 @@
-//! What a world has of Fuel: what is on this machine, and what a run would fetch.
+//! Needs of a world from Fuel: what is on this machine, and what a run would fetch.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! [`Parts`]: a scene, divided among threads.
 //!
-//! Whatever acts on each other stays in one part, in its order, so that a part does with it what
-//! the whole scene would do: the bits are the same for any number of parts and threads. What moves
-//! as prescribed, such as a lift under many boxes, has a copy in each part that it touches.
+//! Bodies that act on each other stay in one part, in their order, so that a part does with them
+//! what the whole scene would do: the bits are the same for any number of parts and threads. What
+//! moves as prescribed, such as a lift under many boxes, has a copy in each part that it touches.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const PARTS_PER_THREAD: usize = 4;
 /// The least weight of a part: below, dividing takes longer than it saves.
 const WEIGHT_MIN: usize = 200;
 
-/// What contacts, axes and degrees of freedom weigh, beside bodies, which weigh 1.
+/// Weights of contacts and axes; a body weighs 1.
 const CONTACT_WEIGHT: usize = 4;
 const AXIS_WEIGHT: usize = 2;
 
