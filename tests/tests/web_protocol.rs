@@ -127,12 +127,15 @@ impl Peer {
         self.ask("subscribe", json!({ "topic": topic }));
     }
 
-    fn next(&mut self, topic: &str) -> Value {
-        self.ask("next", json!({ "topic": topic }))["message"].take()
+    fn last(&mut self, topic: &str) -> Value {
+        self.last_after(topic, 0).1
     }
 
-    fn last(&mut self, topic: &str) -> Value {
-        self.ask("last", json!({ "topic": topic }))["message"].take()
+    /// Waits until more than `after` messages of a topic came: how many, and the last of them.
+    fn last_after(&mut self, topic: &str, after: u64) -> (u64, Value) {
+        let mut told = self.ask("last", json!({ "topic": topic, "after": after }));
+        let count = told["count"].as_u64().expect("messages are counted");
+        (count, told["message"].take())
     }
 
     fn call(&mut self, service: &str, request: &Value) -> Value {
@@ -142,10 +145,10 @@ impl Peer {
     /// Waits for a message on a topic that is as wanted.
     fn wait(&mut self, topic: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + PATIENCE;
-        let mut message = self.last(topic);
+        let (mut count, mut message) = self.last_after(topic, 0);
         while !is_so(&message) {
             assert!(Instant::now() < end, "{topic}: {message}");
-            message = self.next(topic);
+            (count, message) = self.last_after(topic, count);
         }
         message
     }

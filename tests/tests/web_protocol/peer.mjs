@@ -94,15 +94,12 @@ const actions = {
     facts.subscriptions.set(client.subscribe(channel.id), channel);
     return {};
   },
-  async next({ topic }) {
-    const before = facts.last.get(topic)?.count ?? 0;
+  /** The last message of a topic, once more than `after` of them came. */
+  async last({ topic, after }) {
     return await until(topic, () => {
       const last = facts.last.get(topic);
-      return last && last.count > before && last;
+      return last && last.count > (after ?? 0) && last;
     });
-  },
-  async last({ topic }) {
-    return await until(topic, () => facts.last.get(topic));
   },
   async call({ service, request, encoding }) {
     const found = await until(service, () => facts.services.find((one) => one.name === service));
