@@ -108,6 +108,11 @@ impl Direct {
         self.engines[0].host().expect("a step was done")
     }
 
+    /// Returns the primary, as a sink finds it that is told of the last step.
+    pub fn primary(&self) -> &Primary {
+        &self.primary
+    }
+
     /// Returns what the rules of the primary took since this was asked last.
     pub fn take_ruled(&mut self) -> Duration {
         std::mem::take(&mut self.ruled)

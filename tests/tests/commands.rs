@@ -1,10 +1,16 @@
 //! Shows what comes of moving a cell by hand and of making a model a performer, while time runs and
 //! while it stands still: the reply, where the cell is then, and that no result changes. The
-//! commands go to a primary of a simulated cluster with real cells.
+//! commands go to a primary of a simulated cluster with real cells. A step is told of with the
+//! models that were there in it.
 
+use std::time::Duration;
+
+use lockstep::commands_file;
 use protocol::primary_to_client::Reply;
 use protocol::{CellId, Command, PeerName, PerformerId};
-use tests::cluster::{Cluster, NetworkFaults};
+use serde_json::json;
+use tests::cluster::{self, Cluster, NetworkFaults};
+use tests::direct::Direct;
 use tests::worlds;
 use tests::worlds::scene::{Scene, Surface};
 
@@ -196,5 +202,41 @@ fn a_performer_without_a_size_has_gazebos_box_unless_the_world_declares_one() {
         let id = PerformerId(number.expect("it is a performer") as u32);
         let half = cluster.primary.partition().half_extents(id);
         assert_eq!(half, size.map(|edge| edge / 2.0), "{model}");
+    }
+}
+
+#[test]
+fn a_step_is_told_of_before_the_next_one_brings_and_removes_models() {
+    let crate_text = "<sdf version='1.9'><model name='crate'><pose>0 0 3 0 0 0</pose>\
+        <link name='l'/></model></sdf>";
+    let spawn = json!({ "spawn": {
+        "sdf": crate_text, "name": null, "allow_renaming": false, "pose": null,
+        "relative_to": null, "world": null,
+    } });
+    let lines = [
+        json!({ "iteration": 3, "command": spawn }),
+        json!({ "iteration": 6, "command": { "remove": { "model": "crate" } } }),
+    ];
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    let schedule = commands_file::read(&text).expect("a file of commands");
+    for secondaries in [1, 2] {
+        let settings = lockstep::Settings {
+            schedule: schedule.clone(),
+            peer_timeout: Duration::MAX,
+            run_ahead_max: 0,
+            ..cluster::settings(secondaries, u64::MAX)
+        };
+        let mut run = Direct::new(&[worlds::row(2, 1)], settings);
+        let mut there = Vec::new();
+        while there.len() < 8 {
+            let report = run.advance();
+            if !report.paused {
+                let mut models = run.primary().topology().performers.iter();
+                let has_crate = models.any(|model| model.name == "crate");
+                there.push((report.iteration.0, has_crate));
+            }
+        }
+        let expected: Vec<_> = (1..=8).map(|at| (at, (4..=6).contains(&at))).collect();
+        assert_eq!(there, expected, "{secondaries} secondaries");
     }
 }

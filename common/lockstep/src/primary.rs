@@ -848,9 +848,10 @@ impl Primary {
         self.commands.waiters_mut().answer(is_paused, cx);
         self.save_for_checkpoint(cx);
         self.begin_calls_of_systems(cx);
+        let are_due = self.commands.queue().are_due_after(cx.iteration);
         let secondaries = self.peers.secondaries();
         let speculation = self.barrier.speculation_mut();
-        if !speculation.rest_after(is_ahead, secondaries, cx.now) {
+        if !speculation.rest_after(is_ahead, are_due, secondaries, cx.now) {
             self.advance(cx);
         }
     }

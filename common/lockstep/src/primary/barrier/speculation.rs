@@ -322,15 +322,17 @@ impl Speculation {
     }
 
     /// Notes that a step is complete, and tells whether it is to be told of before the next one is
-    /// made: each that is done ahead comes by itself.
+    /// made: each that is done ahead comes by itself, and so does one after which commands are due,
+    /// since the next step brings and removes models that were not there in this one.
     pub(crate) fn rest_after(
         &mut self,
         was_ahead: bool,
+        commands_are_due: bool,
         secondaries: &[PeerName],
         now: SessionTime,
     ) -> bool {
         self.window.last.done_at = now;
-        self.rests = was_ahead || self.has_answers(secondaries);
+        self.rests = was_ahead || commands_are_due || self.has_answers(secondaries);
         self.rests
     }
 

@@ -82,6 +82,14 @@ impl CommandQueue {
         !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
     }
 
+    /// Tells whether the step after an iteration may bring commands.
+    pub(crate) fn are_due_after(&self, iteration: Iteration) -> bool {
+        self.are_due()
+            || self
+                .next_of_schedule()
+                .is_some_and(|next| next <= iteration)
+    }
+
     /// Returns the next command if it resets models, or else if it does not: those of systems come
     /// first.
     fn take_next(&mut self, resets_models: bool) -> Option<PendingCommand> {
