@@ -170,7 +170,9 @@ fn models_come_once_with_all_that_they_name_and_are_there_when_the_server_is_gon
     desk.server
         .put_model("o/models/shapes", BOX, &[("meshes/shape.obj", MESH)]);
     // A name of a model that the server does not know, and one of the same owner.
-    let own = shape("model://my_own_name/part.obj") + &include("model://outer part", "n");
+    let own = shape("model://my_own_name/part.obj")
+        + &include("model://outer part", "n")
+        + "<plugin name='p' filename='f'><uri>model://of nobody/x</uri></plugin>";
     desk.server
         .put_model("o/models/inner part", &own, &[("part.obj", MESH)]);
     desk.server.put_model("o/models/outer part", BOX, &[]);
@@ -197,6 +199,9 @@ fn models_come_once_with_all_that_they_name_and_are_there_when_the_server_is_gon
             "{version}"
         );
     }
+    // What its owner does not have is asked for once.
+    desk.run(&path, &[]).done();
+    assert_eq!(desk.server.take_requests().len(), 0);
     let Desk { scratch, server } = desk;
     let url = server.url();
     drop(server);
@@ -289,6 +294,54 @@ fn what_gazebo_has_fetched_is_used() {
     desk.write(&format!("{place}/model.sdf"), &model);
     let path = desk.world(&["https://fuel.gazebosim.org/1.0/O/models/Box", "model://box"]);
     assert_eq!(names(&desk.run(&path, &[]).summary()), ["m0", "m1"]);
+    // It is what the address means from then on, whatever Gazebo fetches later.
+    let newer = place.replace("/3", "/4");
+    desk.write(&format!("{newer}/model.config"), config);
+    desk.write(&format!("{newer}/model.sdf"), "<sdf version='1.9'/>");
+    assert_eq!(names(&desk.run(&path, &[]).summary()), ["m0", "m1"]);
+}
+
+#[test]
+fn an_update_finds_the_newest_version_in_gazebos_cache() {
+    let desk = Desk::new();
+    for _ in 0..2 {
+        desk.server.put_model("o/models/box", BOX, &[]);
+    }
+    let host = desk.server.url().replace("http://", "").replace(':', "_");
+    let place = format!("gazebo/{host}/o/models/box/2");
+    let config = "<model><sdf version='1.9'>model.sdf</sdf></model>";
+    desk.write(&format!("{place}/model.config"), config);
+    let model = format!("<sdf version='1.9'><model name='m'>{BOX}</model></sdf>");
+    desk.write(&format!("{place}/model.sdf"), &model);
+    let tip = desk.server.at("o/models/box");
+    desk.says(&["fuel", "fetch", &desk.server.at("o/models/box/1")])
+        .done();
+    let gone = desk.server.at("o/models/gone");
+    let updated = desk.says(&["fuel", "update", &gone, &tip]);
+    updated.refused(1, &["has no model"]);
+    assert!(updated.stdout.contains("box: 2"), "{}", updated.stdout);
+    let fetched = desk.says(&["fuel", "fetch", &tip]).done();
+    assert!(fetched.stdout.contains(&place), "{}", fetched.stdout);
+}
+
+#[test]
+fn no_process_of_a_run_is_given_a_token() {
+    let desk = Desk::new();
+    let world = desk.world(&[]);
+    let seen = desk.scratch.path("seen").display().to_string();
+    let file = desk.write(
+        "run.toml",
+        &format!(
+            "[run]\nworld = \"{world}\"\n[[program]]\nname = \"look\"\n\
+             command = \"sh\"\nargs = [\"-c\", \"env > {seen}; sleep 60\"]\n"
+        ),
+    );
+    let mut command = desk.command(&["run", &file, "--headless", "--iterations", "40"]);
+    command.env("PHALANX_FUEL_TOKEN", "a-secret");
+    said(&mut command).done();
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("PHALANX_FUEL_CACHE="), "{seen}");
+    assert!(!seen.contains("a-secret"), "{seen}");
 }
 
 /// Checks that a run is refused with a reason, and that nothing of the model is kept.
@@ -471,8 +524,23 @@ fn a_file_that_has_changed_is_noticed_and_replaced_on_demand() {
     let verified = desk.says(&["fuel", "verify"]);
     assert_eq!(verified.code, 1);
     assert!(verified.stdout.contains("0 of 1"), "{}", verified.stdout);
-    desk.says(&["fuel", "fetch", "--again", &address]).done();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let fetched = desk
+        .says(&["fuel", "fetch", "--again", &address])
+        .done()
+        .stdout;
+    assert!(fetched.contains("box/1 "), "{fetched}");
     desk.run(&path, &[]).done();
+    let added = file.with_file_name("a.sdf");
+    std::fs::write(&added, text).unwrap();
+    desk.run(&path, &[]).refused(3, &["a.sdf was added"]);
+    std::fs::remove_file(&added).unwrap();
+    // A folder without its record was left half-way.
+    let record = desk.cached("o/models/box/1.json");
+    std::fs::remove_file(&record).unwrap();
+    desk.run(&path, &["--offline"]).refused(3, &["in no cache"]);
+    desk.run(&path, &[]).done();
+    assert!(record.is_file());
     let listed = desk.says(&["fuel", "list", "--format", "json"]).done();
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
     let sha256 = listed[0]["sha256"].as_str().unwrap();

@@ -10,8 +10,6 @@ pub struct Details {
     pub version: u32,
     /// The number of bytes of its files; 0 if the server does not say.
     pub filesize: u64,
-    /// The name of its licence.
-    pub license_name: String,
 }
 
 /// The most bytes of the answer with them.

@@ -16,7 +16,7 @@ use crate::http::{
     without_query,
 };
 use crate::servers::{SERVERS, ServerError, Servers, TOKEN};
-use crate::store::{Change, Record, Store, StoreError};
+use crate::store::{Change, Locked, Record, Store, StoreError};
 use crate::unpack::{UnpackError, hex, unpack};
 
 /// The files that make a folder one of a model.
@@ -33,6 +33,8 @@ pub struct Fetcher<'p> {
     http: Option<Http>,
     /// Servers that did not answer; they are not waited for again.
     down: BTreeSet<String>,
+    /// Number of bytes of all zips that came.
+    received_bytes: u64,
     progress: Box<dyn FnMut(Progress<'_>) + 'p>,
 }
 
@@ -231,8 +233,14 @@ impl<'p> Fetcher<'p> {
             servers: Servers::from_environment()?,
             http,
             down: BTreeSet::new(),
+            received_bytes: 0,
             progress: Box::new(progress),
         })
+    }
+
+    /// Returns the number of bytes of all zips that it fetched.
+    pub fn received_bytes(&self) -> u64 {
+        self.received_bytes
     }
 
     /// Returns a version if it is on this machine, without asking anybody.
@@ -247,6 +255,10 @@ impl<'p> Fetcher<'p> {
         let is_tip_known = self.store.tip(&address.resource).is_some();
         // A version that another address asked for need not be the newest one.
         if address.version.is_none() && is_own && !is_tip_known && self.http.is_some() {
+            return Ok(None);
+        }
+        // A folder without its record was left half-way.
+        if self.store.lacks_record(&found) {
             return Ok(None);
         }
         let address = address.resource.at(Some(found.version));
@@ -270,13 +282,26 @@ impl<'p> Fetcher<'p> {
     /// Fails if it is not and cannot be fetched, or has changed since it was.
     pub fn ensure(&mut self, address: &FuelAddress) -> Result<Fetched, FetchError> {
         let address = address.whole();
-        match self.cached(&address)? {
-            Some(cached) => Ok(cached),
-            None => self.fetch(&address, None, false),
+        let mut cached = self.cached(&address);
+        if let Err(FetchError::Changed { .. }) = cached {
+            // Another process may be replacing it.
+            let _locked = self.lock(&address)?;
+            cached = self.cached(&address);
         }
+        let Some(cached) = cached? else {
+            return self.fetch(&address, None, false);
+        };
+        let is_own = cached.found.root == self.store.root();
+        if address.version.is_none() && !is_own && self.store.tip(&address.resource).is_none() {
+            // Who fetches a newer version elsewhere does not change what this one means here. A
+            // store that cannot be written is no reason to do without what is there.
+            let _ = self.store.set_tip(&address.resource, cached.found.version);
+        }
+        Ok(cached)
     }
 
-    /// Fetches a version anew, whatever is there; its zip must have the digest if one is given.
+    /// Fetches a version anew, whatever is there; its zip must have the digest if one is given. An
+    /// address without a version keeps its meaning: [`Self::update`] asks for the newest.
     ///
     /// # Errors
     /// Fails if it cannot be fetched, or has another digest.
@@ -285,7 +310,9 @@ impl<'p> Fetcher<'p> {
         address: &FuelAddress,
         sha256: Option<&str>,
     ) -> Result<Fetched, FetchError> {
-        self.fetch(&address.whole(), sha256, true)
+        let tip = self.store.tip(&address.resource);
+        let address = address.resource.at(address.version.or(tip));
+        self.fetch(&address, sha256, true)
     }
 
     /// Asks for the newest version of a resource, and fetches it if it is not there.
@@ -303,6 +330,7 @@ impl<'p> Fetcher<'p> {
             Some(_) => self.ensure(&address)?,
             None => self.fetch(&resource.at(None), None, true)?,
         };
+        let _locked = self.lock(&address)?;
         let kept = self.store.set_tip(resource, fetched.found.version);
         kept.map_err(|source| FetchError::Store {
             address: address.into(),
@@ -328,7 +356,7 @@ impl<'p> Fetcher<'p> {
         let (status, bytes) = match answered {
             Ok(answered) => answered,
             Err(source) => {
-                self.down.insert(resource.server.clone());
+                self.note_down(resource, &source);
                 let address = address.into();
                 return Err(FetchError::Http { address, source });
             }
@@ -361,6 +389,26 @@ impl<'p> Fetcher<'p> {
         Ok(http)
     }
 
+    /// Notes that the server of a resource does not answer, if it is the one that failed and not
+    /// another to which it led.
+    fn note_down(&mut self, resource: &FuelResource, error: &HttpError) {
+        let silent = error.silent_host();
+        if silent.is_some_and(|host| host == host_of(&resource.server)) {
+            self.down.insert(resource.server.clone());
+        }
+    }
+
+    /// Waits until no other process fetches or removes the resource of an address.
+    fn lock(&mut self, address: &FuelAddress) -> Result<Locked, FetchError> {
+        let progress = &mut self.progress;
+        let waits = || progress(Progress::Waiting(address));
+        let locked = self.store.lock(&address.resource, waits);
+        locked.map_err(|source| FetchError::Store {
+            address: address.clone().into(),
+            source,
+        })
+    }
+
     fn fetch(
         &mut self,
         address: &FuelAddress,
@@ -372,18 +420,17 @@ impl<'p> Fetcher<'p> {
             address: address.clone().into(),
             source,
         };
-        let progress = &mut self.progress;
-        let waits = || progress(Progress::Waiting(address));
-        let _locked = self.store.lock(&address.resource, waits).map_err(kept)?;
+        let _locked = self.lock(address)?;
         if !is_again && let Some(found) = self.cached(address)? {
             return Ok(found);
         }
         let partial = self.store.partial().map_err(kept)?;
         let received = self.receive(address, partial.path());
-        if let Err(FetchError::Http { .. }) = received {
-            self.down.insert(address.resource.server.clone());
+        if let Err(FetchError::Http { source, .. }) = &received {
+            self.note_down(&address.resource, source);
         }
         let received = received?;
+        self.received_bytes += received.bytes;
         if let Some(expected) = sha256
             && !expected.eq_ignore_ascii_case(&received.sha256)
         {

@@ -158,6 +158,14 @@ pub enum RedirectProblem {
 }
 
 impl HttpError {
+    /// Returns the host that cannot be reached or says nothing, if that is what is wrong.
+    pub(crate) fn silent_host(&self) -> Option<&str> {
+        match self {
+            Self::Unreachable { host, .. } | Self::Silent { host, .. } => Some(host),
+            _ => None,
+        }
+    }
+
     /// Tells whether the same request may be answered a little later.
     fn may_pass(&self) -> bool {
         match self {
@@ -295,6 +303,10 @@ impl Http {
         let host = host_of(url).to_owned();
         match error {
             ureq::Error::Timeout(ureq::Timeout::Global) => HttpError::Slow { host, limit },
+            ureq::Error::Timeout(ureq::Timeout::Connect) => HttpError::Silent {
+                host,
+                silence: CONNECT_TIMEOUT.min(self.silence),
+            },
             ureq::Error::Timeout(_) => HttpError::Silent {
                 host,
                 silence: self.silence,

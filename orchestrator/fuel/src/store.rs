@@ -4,15 +4,17 @@
 //! address, the SHA-256 of its zip and of each file. Processes that fetch the same thing wait for
 //! each other at a lock.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use sdf::{CachedFuel, FuelAddress, FuelCaches, FuelResource};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::TempDir;
 
 use crate::unpack::hex;
 
@@ -84,6 +86,9 @@ pub enum Change {
     /// It has other bytes.
     #[error("{} has changed", .0.display())]
     Changed(PathBuf),
+    /// It was not there.
+    #[error("{} was added", .0.display())]
+    Added(PathBuf),
 }
 
 /// Reason why the store cannot be used.
@@ -179,7 +184,8 @@ impl Store {
         TempDir::new_in(&path).map_err(failed)
     }
 
-    /// Puts a version in its place, with its record; one that is there already is replaced.
+    /// Puts a version in its place, with its record; one that is there already is replaced. Who
+    /// looks at it in between, without the lock, finds none or one that differs from its record.
     pub(crate) fn install(
         &self,
         address: &FuelAddress,
@@ -190,15 +196,15 @@ impl Store {
         let place = self.place(&address.resource);
         let folder = place.join(version.to_string());
         let text = serde_json::to_string_pretty(record).unwrap_or_default();
-        write_whole(&place.join(format!("{version}.json")), &text)?;
         let failed = |source| StoreError::Io {
             path: folder.clone(),
             source,
         };
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(failed)?;
+            fs::rename(&folder, unpacked.with_extension("replaced")).map_err(failed)?;
         }
         fs::rename(unpacked, &folder).map_err(failed)?;
+        write_whole(&place.join(format!("{version}.json")), &text)?;
         Ok(CachedFuel {
             root: self.root.clone(),
             folder,
@@ -222,11 +228,21 @@ impl Store {
         serde_json::from_slice(&fs::read(&file).ok()?).ok()
     }
 
+    /// Tells whether a version that was found has no record where one belongs: it is not whole.
+    pub(crate) fn lacks_record(&self, found: &CachedFuel) -> bool {
+        found.root == self.root && self.record(found).is_none()
+    }
+
     /// Compares the files of a version with its record.
     ///
     /// # Errors
     /// Returns the first difference, and files that cannot be read as changed.
     pub fn verify(folder: &Path, record: &Record) -> Result<(), Change> {
+        let known: BTreeSet<PathBuf> = record
+            .files
+            .iter()
+            .map(|file| folder.join(&file.path))
+            .collect();
         for file in &record.files {
             let path = folder.join(&file.path);
             let Ok(data) = fs::symlink_metadata(&path) else {
@@ -239,7 +255,7 @@ impl Store {
                 return Err(Change::Changed(path));
             }
         }
-        Ok(())
+        find_other(folder, &known).map_or(Ok(()), |added| Err(Change::Added(added)))
     }
 
     /// Returns all versions that it has, by address.
@@ -259,24 +275,27 @@ impl Store {
     /// # Errors
     /// Fails if the system refuses.
     pub fn remove(&self, address: &FuelAddress) -> Result<Vec<Stored>, StoreError> {
-        let all = self.list().into_iter();
         let is_meant = |stored: &Stored| {
             stored.address.resource == address.resource
                 && (address.version.is_none() || address.version == stored.address.version)
         };
-        let meant: Vec<Stored> = all.filter(is_meant).collect();
-        if meant.is_empty() {
-            return Ok(meant);
+        let place = self.place(&address.resource);
+        if !place.is_dir() {
+            return Ok(Vec::new());
         }
         let _locked = self.lock(&address.resource, || {})?;
-        let place = self.place(&address.resource);
+        let meant: Vec<Stored> = self.list().into_iter().filter(is_meant).collect();
         for stored in &meant {
             let failed = |source| StoreError::Io {
                 path: stored.folder.clone(),
                 source,
             };
             // Without its record a folder is no version of ours.
-            fs::remove_dir_all(&stored.folder).map_err(failed)?;
+            if let Err(error) = fs::remove_dir_all(&stored.folder)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(failed(error));
+            }
             let version = stored.address.version.unwrap_or_default();
             fs::remove_file(place.join(format!("{version}.json"))).map_err(failed)?;
             if stored.is_tip {
@@ -293,7 +312,7 @@ impl Store {
             version: folder.file_name()?.to_str()?.parse().ok()?,
             folder,
         };
-        let record = self.record(&found).filter(|_| found.folder.is_dir())?;
+        let record = self.record(&found)?;
         let address = FuelAddress::parse(&record.address)?;
         Some(Stored {
             is_tip: self.tip(&address.resource) == Some(found.version),
@@ -308,14 +327,17 @@ impl Store {
     }
 }
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file that is there as a whole or not at all, for all who may read its folder.
 fn write_whole(path: &Path, text: &str) -> Result<(), StoreError> {
     let failed = |source| StoreError::Io {
         path: path.to_owned(),
         source,
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::Builder::new();
+    let file = file.permissions(fs::Permissions::from_mode(0o666));
+    let mut file = file.tempfile_in(folder).map_err(failed)?;
     io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
@@ -331,6 +353,19 @@ fn digest_of(path: &Path) -> io::Result<String> {
             count => digest.update(&piece[..count]),
         }
     }
+}
+
+/// Returns a file below a folder that is not among those known, if there is one.
+fn find_other(folder: &Path, known: &BTreeSet<PathBuf>) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    entries.map(|entry| entry.path()).find_map(|path| {
+        let is_folder = fs::symlink_metadata(&path).is_ok_and(|data| data.is_dir());
+        if is_folder {
+            find_other(&path, known)
+        } else {
+            (!known.contains(&path)).then_some(path)
+        }
+    })
 }
 
 /// Finds the records so many folders deep: `HOST/OWNER/models/NAME/VERSION.json`.

@@ -48,7 +48,7 @@ struct Source<'s> {
     file: &'s str,
     /// The file in which relative names may stand, too: the first of all.
     first_file: &'s str,
-    /// The model or world of Fuel that it is in.
+    /// The model or world of Fuel that it is in, if its owner may have what it names.
     within: Option<&'s FuelResource>,
     /// True in an `<include>` that counts when the world is read.
     is_include: bool,
@@ -76,10 +76,12 @@ impl Wanted {
         self.waiting.pop_front()
     }
 
-    /// Looks through a model or world that is in a cache by now.
-    pub fn read_cached(&mut self, address: &FuelAddress) {
+    /// Looks through a model or world that is in a cache by now; with `guesses` what it names by
+    /// `model://` and is not on this machine is wanted from its owner.
+    pub fn read_cached(&mut self, address: &FuelAddress, guesses: bool) {
         if let Ok(found) = self.paths.read(&address.whole().to_string(), "") {
-            self.read_within(&found.text, &found.file, Some(&address.resource));
+            let owner = guesses.then_some(&address.resource);
+            self.read_within(&found.text, &found.file, owner);
         }
     }
 
@@ -261,7 +263,13 @@ mod tests {
         assert_eq!(found.address.to_string(), format!("{fuel}/A"));
         assert!(found.named_in.ends_with("model.sdf:1"));
         assert_eq!(found.need, Need::Include);
-        wanted.read_cached(&found.address);
+        let address = found.address;
+        wanted.read_cached(&address, false);
+        assert_eq!(wanted.next_wanted(), None);
+        let caches = FuelCaches::new([folder.path().join("cache")]);
+        let paths = SearchPaths::new([folder.path().join("models")]).with_fuel(caches);
+        let mut wanted = Wanted::new(paths);
+        wanted.read_cached(&address, true);
         let found = wanted.next_wanted().unwrap();
         assert_eq!(found.need, Need::Guess);
         assert_eq!(found.address.to_string(), format!("{fuel}/other"));

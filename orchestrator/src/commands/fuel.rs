@@ -47,6 +47,7 @@ pub(super) fn fuel(arguments: &FuelArguments) -> CommandResult {
 /// Fetches; exit code 1 says that something did not come that a world can do without.
 fn fetch(what: &[String], is_again: bool, sha256: Option<&str>) -> CommandResult {
     let mut bringer = Bringer::new(false);
+    bringer.asks_again = true;
     let addresses: Vec<FuelAddress> = what
         .iter()
         .filter_map(|text| FuelAddress::parse(text))
@@ -63,7 +64,7 @@ fn fetch(what: &[String], is_again: bool, sha256: Option<&str>) -> CommandResult
     for text in what {
         if let Some(address) = FuelAddress::parse(text) {
             let fetched = fetch_one(&mut bringer, &address, is_again, sha256)?;
-            bringer.wanted.read_cached(&fetched.address);
+            bringer.look_through(&fetched);
             present.push(fetched);
             continue;
         }
@@ -173,8 +174,8 @@ fn update(what: &[String]) -> CommandResult {
         let tips = all.iter().filter(|stored| stored.is_tip);
         addresses.extend(tips.map(|stored| stored.address.clone()));
     }
-    let mut text = String::new();
     let mut bringer = Bringer::new(false);
+    let mut code = ExitCode::Success;
     for address in addresses {
         let resource = &address.resource;
         let is_old = |stored: &&Stored| stored.is_tip && stored.address.resource == *resource;
@@ -182,17 +183,25 @@ fn update(what: &[String]) -> CommandResult {
             .iter()
             .find(is_old)
             .and_then(|stored| stored.address.version);
-        let fetched = bringer.fetcher()?.update(resource).map_err(from_fetch)?;
-        let new = fetched.found.version;
-        let _ = match old {
-            Some(old) if old == new => writeln!(text, "{resource}: {new} is the newest version"),
-            Some(old) => writeln!(text, "{resource}: {new} in place of {old}"),
-            None => writeln!(text, "{resource}: {new}"),
+        let fetched = match bringer.fetcher()?.update(resource) {
+            Ok(fetched) => fetched,
+            Err(error) => {
+                // One that its owner removed keeps the others from nothing.
+                output::note(&format!("{:#}", anyhow::Error::new(error)));
+                code = ExitCode::Failure;
+                continue;
+            }
         };
-        bringer.wanted.read_cached(&fetched.address);
+        let new = fetched.found.version;
+        output::print(&match old {
+            Some(old) if old == new => format!("{resource}: {new} is the newest version\n"),
+            Some(old) => format!("{resource}: {new} in place of {old}\n"),
+            None => format!("{resource}: {new}\n"),
+        })?;
+        bringer.look_through(&fetched);
     }
     bringer.bring_wanted()?;
-    output::print(&text)
+    Ok(code)
 }
 
 /// Compares all files with their checksums; exit code 1 says that one differs.
@@ -230,7 +239,6 @@ fn remove(what: &[String]) -> CommandResult {
     if is_all {
         meant.extend(all.into_iter().map(|stored| stored.address));
     }
-    let mut text = String::new();
     for address in &meant {
         let removed = store.remove(address);
         let removed = removed.map_err(|error| Failed::new(ExitCode::Failure, error))?;
@@ -239,10 +247,10 @@ fn remove(what: &[String]) -> CommandResult {
             return Err(Failed::message(ExitCode::Failure, message));
         }
         for stored in removed {
-            let _ = writeln!(text, "removed {}", stored.address);
+            output::print(&format!("removed {}\n", stored.address))?;
         }
     }
-    output::print(&text)
+    Ok(ExitCode::Success)
 }
 
 /// Reads addresses of models and worlds.

@@ -13,6 +13,10 @@ use super::{Failed, output, world_file};
 
 /// Time between two looks of the line of progress.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// The most models and worlds that a command asks for because files name them, and the most bytes
+/// of their zips.
+const NAMED_MAX: usize = 1_000;
+const NAMED_BYTES_MAX: u64 = 20 << 30;
 /// Columns of the bar of progress.
 const BAR_COLUMNS: u64 = 24;
 
@@ -122,6 +126,8 @@ pub(super) struct Bringer {
     pub(super) wanted: Wanted,
     /// Made when something is needed: most worlds have nothing of Fuel.
     fetcher: Option<Fetcher<'static>>,
+    /// True if owners of what is there already are asked for what it names by `model://`, too.
+    pub(super) asks_again: bool,
     /// True if something did not come that the world can do without.
     pub(super) is_incomplete: bool,
 }
@@ -133,6 +139,7 @@ impl Bringer {
             is_offline,
             wanted: Wanted::new(SearchPaths::from_environment()),
             fetcher: None,
+            asks_again: false,
             is_incomplete: false,
         }
     }
@@ -151,17 +158,38 @@ impl Bringer {
     /// Brings what the files name that were looked through, and what that names in turn; returns
     /// all of it.
     pub(super) fn bring_wanted(&mut self) -> Result<Vec<Fetched>, Failed> {
-        let mut all = Vec::new();
+        let (mut all, mut asked) = (Vec::new(), 0);
         while let Some(wanted) = self.wanted.next_wanted() {
-            match self.fetcher()?.ensure(&wanted.address) {
+            let fetcher = self.fetcher()?;
+            if asked >= NAMED_MAX || fetcher.received_bytes() >= NAMED_BYTES_MAX {
+                let message = format!(
+                    "{}: more than {NAMED_MAX} models or {} GiB to be fetched at once; \
+                     `phalanx fuel fetch {}` fetches that one",
+                    wanted.named_in,
+                    NAMED_BYTES_MAX >> 30,
+                    wanted.address
+                );
+                return Err(Failed::message(ExitCode::Configuration, message));
+            }
+            match fetcher.ensure(&wanted.address) {
                 Ok(fetched) => {
-                    self.wanted.read_cached(&fetched.address);
+                    asked += usize::from(fetched.is_new);
+                    self.look_through(&fetched);
                     all.push(fetched);
                 }
-                Err(error) => self.is_incomplete |= !check_needed(&wanted, error)?,
+                Err(error) => {
+                    asked += 1;
+                    self.is_incomplete |= !check_needed(&wanted, error)?;
+                }
             }
         }
         Ok(all)
+    }
+
+    /// Looks through a model or world for what it names.
+    pub(super) fn look_through(&mut self, fetched: &Fetched) {
+        let guesses = fetched.is_new || self.asks_again;
+        self.wanted.read_cached(&fetched.address, guesses);
     }
 
     /// Brings a world, and returns its file.

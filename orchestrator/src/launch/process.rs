@@ -143,6 +143,8 @@ impl Process {
         logs: &Path,
         lines: &mpsc::Sender<LogLine>,
     ) -> Result<Self, SpawnError> {
+        // No process of a run fetches anything, nor needs what opens a user's private models.
+        command.env_remove(fuel::TOKEN);
         let path = logs.join(format!("{name}.log"));
         let (stdout, stderr, reader, log_begin) =
             open_log(&path).map_err(|source| SpawnError::Log {

@@ -98,8 +98,9 @@ impl FuelCaches {
         if let Some(version) = address.version {
             return places.iter().find_map(|place| found(place, version));
         }
-        let kept = places.iter().find_map(|place| found(place, tip(&place.1)?));
-        kept.or_else(|| {
+        let anywhere = |version| places.iter().find_map(|place| found(place, version));
+        let mut tips = places.iter().filter_map(|place| tip(&place.1));
+        tips.find_map(anywhere).or_else(|| {
             let newest = |place| versions_in(place).into_iter().max();
             let all = places.iter().rev();
             let all = all.filter_map(|place| found(place, newest(&place.1)?));

@@ -53,7 +53,7 @@ pub(super) fn find(text: &str, path: &Path, is_offline: bool) -> Result<Vec<Fuel
         if let Some(cached) = fetcher.cached(&wanted.address).map_err(from_fetch)? {
             need.state = FuelState::Present;
             need.version = cached.address.version;
-            bringer.wanted.read_cached(&cached.address);
+            bringer.wanted.read_cached(&cached.address, false);
             needs.push(need);
             continue;
         }

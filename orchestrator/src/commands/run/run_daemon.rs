@@ -32,6 +32,9 @@ use crate::run_directory::FoundRun;
 /// The log of the run daemon, beside those of the run's processes.
 const LOG_FILE: &str = "phalanx.log";
 
+/// The variable by which a run asks no server of models.
+const OFFLINE: &str = "PHALANX_OFFLINE";
+
 /// The most that is heard of a run daemon before the run is there \[bytes\].
 const WORDS_BYTES_MAX: u64 = 1 << 20;
 
@@ -155,6 +158,8 @@ impl RunDaemon {
         let mut child = Command::new(&program)
             .arg(command)
             .args(words)
+            // Servers of models were asked already.
+            .env(OFFLINE, "true")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
