@@ -157,15 +157,18 @@ export class Lights {
     const near = this.#lamps.toSorted(
       (a, b) => a.place.distanceToSquared(target) - b.place.distanceToSquared(target),
     );
-    const taken = new Set();
-    for (const shining of this.#shining) {
-      const isSpot = shining instanceof SpotLight;
-      const fits = (/** @type {Lamp} */ { light }) =>
-        (light.type === 'spot') === isSpot && (!shining.castShadow || casts(light));
-      const lamp = near.find((one) => fits(one) && !taken.has(one));
-      if (!lamp) continue;
-      taken.add(lamp);
-      lightLamp(shining, lamp);
+    for (const isSpot of [true, false]) {
+      const slots = this.#shining.filter((shining) => shining instanceof SpotLight === isSpot);
+      const ofKind = near.filter(({ light }) => (light.type === 'spot') === isSpot);
+      const lamps = ofKind.slice(0, slots.length);
+      // Slots with shadows come first, and choose among the lamps that shine anyway.
+      for (const slot of slots) {
+        const casting = slot.castShadow ? lamps.findIndex(({ light }) => casts(light)) : -1;
+        const [lamp] = lamps.splice(Math.max(casting, 0), 1);
+        if (!lamp) continue;
+        if (slot.castShadow) slot.shadow.intensity = casting < 0 ? 0 : 1;
+        lightLamp(slot, lamp);
+      }
     }
   }
 
