@@ -289,7 +289,9 @@ impl<'p> Fetcher<'p> {
             cached = self.cached(&address);
         }
         let Some(cached) = cached? else {
-            return self.fetch(&address, None, false);
+            // What an address without a version means stays what it was.
+            let version = address.version.or(self.store.tip(&address.resource));
+            return self.fetch(&address.resource.at(version), None, false);
         };
         let is_own = cached.found.root == self.store.root();
         if address.version.is_none() && !is_own && self.store.tip(&address.resource).is_none() {
