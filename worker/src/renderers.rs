@@ -47,7 +47,14 @@ pub fn of_kind(kind: RendererKind) -> Result<Option<MakeRenderer>, RendererError
 #[cfg(feature = "gpu")]
 fn on_gpu() -> Result<MakeRenderer, RendererError> {
     let gpu = render_gpu::Gpu::open()?;
-    tracing::info!("cameras are drawn by {}", gpu.name());
+    if gpu.is_software() {
+        tracing::warn!(
+            "cameras are drawn by {}, slower than by this program itself: --renderer cpu",
+            gpu.name()
+        );
+    } else {
+        tracing::info!("cameras are drawn by {}", gpu.name());
+    }
     Ok(std::sync::Arc::new(move || gpu.renderer()))
 }
 

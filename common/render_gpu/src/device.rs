@@ -1,15 +1,17 @@
 //! [`Gpu`]: a device with its queue, and what is known of its health.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use render::Renderer;
 use wgpu::{
-    Backends, Device, DeviceDescriptor, DeviceType, Instance, InstanceDescriptor, MemoryHints,
-    PowerPreference, Queue, RequestAdapterOptions, TextureView,
+    Backends, Device, DeviceDescriptor, DeviceType, ErrorFilter, Instance, InstanceDescriptor,
+    MemoryHints, PowerPreference, Queue, RequestAdapterOptions, TextureView,
 };
 
-use crate::painter::GpuPainter;
+use crate::painter::{DrawError, GpuPainter};
 use crate::pipelines::Pipelines;
 use crate::targets::depth_map;
 
@@ -21,6 +23,8 @@ pub struct Gpu {
     /// Map of shadows where there are none: shaders have one all the same.
     pub(crate) no_map: TextureView,
     name: String,
+    /// True if it is a driver that draws on the processor.
+    is_software: bool,
     health: Arc<Health>,
 }
 
@@ -76,6 +80,7 @@ impl Gpu {
         let adapter = pollster::block_on(instance.request_adapter(&options));
         let adapter = adapter.map_err(|_| OpenGpuError::NoDevice)?;
         let info = adapter.get_info();
+        let is_software = info.device_type == DeviceType::Cpu;
         let name = match info.device_type {
             DeviceType::Cpu => format!("{} (a processor)", info.name),
             _ => info.name,
@@ -105,11 +110,12 @@ impl Gpu {
             queue,
             pipelines,
             name,
+            is_software,
             health,
         };
         match own.failure() {
             Some(problem) => Err(OpenGpuError::Unfit {
-                name: own.name,
+                name: own.name.clone(),
                 problem,
             }),
             None => Ok(Arc::new(own)),
@@ -121,6 +127,12 @@ impl Gpu {
         &self.name
     }
 
+    /// Tells whether it is a driver that draws on the processor: slower than
+    /// [`render::Painter`], and not to its bits.
+    pub fn is_software(&self) -> bool {
+        self.is_software
+    }
+
     /// Makes a renderer on the device.
     pub fn renderer(self: &Arc<Self>) -> Box<dyn Renderer> {
         Box::new(GpuPainter::new(Arc::clone(self)))
@@ -130,6 +142,28 @@ impl Gpu {
     pub fn give_up(&self, why: &str) {
         self.health.fail(why.to_owned());
         self.device.destroy();
+    }
+
+    /// Calls a function that uses the device. What the device does not take, such as more than fits
+    /// into its memory, is an error of this call alone; a device that is lost while it is waited
+    /// for makes wgpu panic, which is an error of the device.
+    pub(crate) fn guarded<T>(
+        &self,
+        draw: impl FnOnce() -> Result<T, DrawError>,
+    ) -> Result<T, DrawError> {
+        let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
+        let validity = self.device.push_error_scope(ErrorFilter::Validation);
+        let drawn = catch_unwind(AssertUnwindSafe(draw));
+        let validity = pollster::block_on(validity.pop());
+        let memory = pollster::block_on(memory.pop());
+        if let Some(why) = self.failure() {
+            return Err(DrawError::Failed(why));
+        }
+        match (validity.or(memory), drawn) {
+            (Some(error), _) => Err(DrawError::Refused(error.to_string())),
+            (None, Ok(drawn)) => drawn,
+            (None, Err(panic)) => Err(DrawError::Failed(words_of(&*panic))),
+        }
     }
 
     /// Returns why it draws no more, once it does not.
@@ -149,11 +183,71 @@ impl Gpu {
     }
 }
 
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        if self.failure().is_some() {
+            // Whoever gives a queue back waits for its end, which does not come any more.
+            std::mem::forget((self.device.clone(), self.queue.clone()));
+        }
+    }
+}
+
+/// Returns the words of a panic.
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("it was lost").to_owned()
+}
+
 impl Health {
     /// Keeps the first failure, and returns it.
     fn fail(&self, why: String) -> String {
         let failure = self.failure.lock();
         let mut failure = failure.unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert(why).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wgpu::{BufferDescriptor, BufferUsages};
+
+    use super::*;
+
+    fn gpu() -> Option<Arc<Gpu>> {
+        let opened = Gpu::open();
+        if let Err(error) = &opened {
+            assert!(std::env::var_os("PHALANX_REQUIRE_GPU").is_none(), "{error}");
+            eprintln!("shows nothing: {error}");
+        }
+        opened.ok()
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_of_its_own_call() {
+        let Some(gpu) = gpu() else { return };
+        let limit = gpu.device.limits().max_buffer_size;
+        let refused = gpu.guarded(|| {
+            gpu.device.create_buffer(&BufferDescriptor {
+                label: None,
+                size: limit.saturating_add(4) / 4 * 4,
+                usage: BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            });
+            Ok(())
+        });
+        assert!(matches!(refused, Err(DrawError::Refused(_))), "{refused:?}");
+        assert_eq!(gpu.failure(), None);
+        assert!(gpu.guarded(|| Ok(())).is_ok());
+    }
+
+    #[test]
+    fn a_panic_of_the_driver_is_a_failure_of_the_device() {
+        let Some(gpu) = gpu() else { return };
+        let failed: Result<(), _> = gpu.guarded(|| panic!("Error in Device::poll: it is lost"));
+        match failed {
+            Err(DrawError::Failed(why)) => assert!(why.contains("it is lost"), "{why}"),
+            other => panic!("it failed, and {other:?} came"),
+        }
     }
 }

@@ -28,7 +28,8 @@ pub struct GpuPainter {
     /// Draws where the device does not.
     processor: Painter,
     problem: Option<String>,
-    has_told: bool,
+    /// True if the device does not take what it is to draw.
+    is_refused: bool,
 }
 
 /// Content that travels with each frame.
@@ -45,9 +46,9 @@ pub(crate) enum DrawError {
     /// The device draws no more.
     #[error("{0}")]
     Failed(String),
-    /// Something is larger than the device takes.
-    #[error("{0} are larger than it takes")]
-    TooLarge(&'static str),
+    /// The device does not take what it is to draw.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl GpuPainter {
@@ -66,28 +67,40 @@ impl GpuPainter {
             },
             processor: Painter::default(),
             problem: None,
-            has_told: false,
+            is_refused: false,
         }
+    }
+
+    /// Draws on the device; returns nothing where the processor is to draw.
+    fn draw<T>(&mut self, draw: impl FnOnce(&mut Self) -> Result<T, DrawError>) -> Option<T> {
+        if self.is_refused {
+            return None;
+        }
+        let gpu = Arc::clone(&self.gpu);
+        let drawn = gpu.guarded(|| draw(self));
+        drawn.map_err(|error| self.note(&error)).ok()
     }
 
     /// Notes why the processor draws, for people, once.
     fn note(&mut self, error: &DrawError) {
+        (self.colors, self.visuals, self.shadows) = (None, None, None);
         let name = self.gpu.name();
-        let problem = match error {
+        match error {
             DrawError::Failed(why) => {
                 let why = self.gpu.fail(why.clone());
-                format!("the GPU {name} failed: {why}; images are drawn by the processor from now")
+                if self.gpu.is_first_to_tell() {
+                    self.problem = Some(format!(
+                        "the GPU {name} failed: {why}; images are drawn by the processor from now"
+                    ));
+                }
             }
-            DrawError::TooLarge(_) => {
-                format!("images of a camera are not drawn by the GPU {name}: {error}")
+            DrawError::Refused(why) => {
+                self.is_refused = true;
+                self.problem = Some(format!(
+                    "the processor draws the images of a sensor, since the GPU {name} does not \
+                     take them: {why}"
+                ));
             }
-        };
-        let is_told = match error {
-            DrawError::Failed(_) => !self.gpu.is_first_to_tell(),
-            DrawError::TooLarge(_) => std::mem::replace(&mut self.has_told, true),
-        };
-        if !is_told {
-            self.problem = Some(problem);
         }
     }
 
@@ -191,7 +204,9 @@ impl GpuPainter {
         let limits = self.gpu.device.limits();
         let edge_max = limits.max_texture_dimension_2d as usize / view.samples;
         if view.size.iter().any(|edge| *edge == 0 || *edge > edge_max) {
-            return Err(DrawError::TooLarge("they"));
+            let [width, height] = view.size;
+            let why = format!("{width} x {height} pixels are more than {edge_max} along an edge");
+            return Err(DrawError::Refused(why));
         }
         Ok(view.size.map(|edge| edge as u32))
     }
@@ -199,17 +214,13 @@ impl GpuPainter {
 
 impl Renderer for GpuPainter {
     fn paint(&mut self, view: &View<'_>) -> Image {
-        self.try_paint(view).unwrap_or_else(|error| {
-            self.note(&error);
-            self.processor.paint(view)
-        })
+        let drawn = self.draw(|own| own.try_paint(view));
+        drawn.unwrap_or_else(|| self.processor.paint(view))
     }
 
     fn look(&mut self, view: &View<'_>) -> Seen {
-        self.try_look(view).unwrap_or_else(|error| {
-            self.note(&error);
-            self.processor.look(view)
-        })
+        let drawn = self.draw(|own| own.try_look(view));
+        drawn.unwrap_or_else(|| self.processor.look(view))
     }
 
     fn take_problem(&mut self) -> Option<String> {
@@ -263,7 +274,7 @@ fn begin<'e>(
     encoder.begin_render_pass(&RenderPassDescriptor {
         label: Some("view"),
         color_attachments: &[Some(attachment)],
-        depth_stencil_attachment: Some(depth_attachment(depth, (near / far) as f32)),
+        depth_stencil_attachment: Some(depth_attachment(depth, (near / far).min(1.0) as f32)),
         ..RenderPassDescriptor::default()
     })
 }

@@ -53,11 +53,16 @@ impl Prepared {
     }
 
     fn new(stage: &Stage, gpu: &Arc<Gpu>) -> PreparedStage {
+        gpu.guarded(|| Self::make(stage, gpu))
+    }
+
+    fn make(stage: &Stage, gpu: &Arc<Gpu>) -> PreparedStage {
         let (vertices, indices, surfaces) = meshes(stage.surfaces());
         let limits = gpu.device.limits();
         let bytes = vertices.bytes().len().max(indices.bytes().len()) as u64;
         if bytes > limits.max_buffer_size {
-            return Err(DrawError::TooLarge("the meshes of the world"));
+            let why = "the meshes of the world are larger than its buffers";
+            return Err(DrawError::Refused(why.to_owned()));
         }
         let buffer = |label, numbers: &Numbers, usage| {
             gpu.device.create_buffer_init(&BufferInitDescriptor {

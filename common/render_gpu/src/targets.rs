@@ -1,12 +1,12 @@
 //! Targets: what images are drawn into, and how they come back.
 
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wgpu::{
     BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, Extent3d, MapMode,
-    PollType, Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureUsages,
-    TextureView, TextureViewDescriptor,
+    PollError, PollType, Texture, TextureDescriptor, TextureDimension, TextureFormat,
+    TextureUsages, TextureView, TextureViewDescriptor,
 };
 
 use crate::device::Gpu;
@@ -15,8 +15,12 @@ use crate::painter::DrawError;
 use crate::pipelines::{DEPTH, LIGHT, VISUALS};
 use crate::prepared::bind;
 
-/// Time after which a device that has not drawn an image counts as lost.
-const DRAW_TIME_MAX: Duration = Duration::from_mins(1);
+/// Time after which a device that has not drawn an image counts as lost: a part of that after
+/// which a secondary does.
+const DRAW_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Time between two looks at whether another painter has found it lost.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Bytes to which rows of a texture are filled up in a buffer.
 const ROW_BYTES: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
@@ -238,12 +242,23 @@ fn read<T>(
         let _ = sender.send(mapped);
     });
     let failed = |why: &dyn std::error::Error| DrawError::Failed(why.to_string());
-    let wait = PollType::Wait {
-        submission_index: Some(submission),
-        timeout: Some(DRAW_TIME_MAX),
-    };
-    gpu.device.poll(wait).map_err(|error| failed(&error))?;
-    let mapped = receiver.recv_timeout(DRAW_TIME_MAX);
+    let end = Instant::now() + DRAW_TIME_MAX;
+    loop {
+        let wait = PollType::Wait {
+            submission_index: Some(submission.clone()),
+            timeout: Some(LOOK_INTERVAL),
+        };
+        match gpu.device.poll(wait) {
+            Ok(_) => break,
+            Err(PollError::Timeout) if gpu.failure().is_none() && Instant::now() < end => {}
+            Err(error) => {
+                return Err(gpu
+                    .failure()
+                    .map_or_else(|| failed(&error), DrawError::Failed));
+            }
+        }
+    }
+    let mapped = receiver.recv_timeout(LOOK_INTERVAL);
     mapped
         .map_err(|error| failed(&error))?
         .map_err(|error| failed(&error))?;

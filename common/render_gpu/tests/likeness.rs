@@ -444,6 +444,28 @@ fn painters_on_threads_share_a_device_and_a_stage() {
 }
 
 #[test]
+fn the_processor_draws_what_the_device_does_not_take_and_nothing_else() {
+    let Some(gpu) = gpu() else { return };
+    let sight = Sight::of(SUN);
+    let too_wide = |view: &View<'_>| View {
+        size: [40_000, 2],
+        samples: 1,
+        ..*view
+    };
+    let mut painter = GpuPainter::new(Arc::clone(&gpu));
+    let drawn = sight.with(|view| painter.paint(&too_wide(view)));
+    let expected = sight.with(|view| Painter::default().paint(&too_wide(view)));
+    assert!(drawn.pixels == expected.pixels);
+    let told = painter.take_problem().expect("it is told");
+    assert!(told.contains("40000 x 2 pixels are more than"), "{told}");
+    sight.with(|view| painter.paint(&too_wide(view)));
+    assert_eq!(painter.take_problem(), None, "once");
+    let mut other = GpuPainter::new(gpu);
+    sight.with(|view| other.paint(view));
+    assert_eq!(other.take_problem(), None);
+}
+
+#[test]
 fn the_processor_draws_once_the_device_is_lost() {
     if gpu().is_none() {
         return;

@@ -106,7 +106,7 @@ impl Eye {
         };
         let seen = look(renderer.as_mut(), &view);
         if let Some(problem) = renderer.take_problem() {
-            tracing::error!("{problem}");
+            tracing::warn!("{problem}");
         }
         seen
     }
