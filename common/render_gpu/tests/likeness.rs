@@ -443,15 +443,19 @@ fn painters_on_threads_share_a_device_and_a_stage() {
     assert!(all.iter().flatten().all(|image| *image == all[0][0]));
 }
 
+/// Returns a view with more columns than devices have.
+fn too_wide<'v>(view: &View<'v>) -> View<'v> {
+    View {
+        size: [40_000, 2],
+        samples: 1,
+        ..*view
+    }
+}
+
 #[test]
 fn the_processor_draws_what_the_device_does_not_take_and_nothing_else() {
     let Some(gpu) = gpu() else { return };
     let sight = Sight::of(SUN);
-    let too_wide = |view: &View<'_>| View {
-        size: [40_000, 2],
-        samples: 1,
-        ..*view
-    };
     let mut painter = GpuPainter::new(Arc::clone(&gpu));
     let drawn = sight.with(|view| painter.paint(&too_wide(view)));
     let expected = sight.with(|view| Painter::default().paint(&too_wide(view)));
