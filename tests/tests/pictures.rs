@@ -290,3 +290,71 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
         assert!(code != 0 && error.contains(expected), "{code}: {error}");
     }
 }
+
+/// Returns the points of a tile of 2 m by 2 m in the y-z plane, with a texture of one colour.
+fn write_tile(folder: &Path, color: [u8; 4]) {
+    let obj = "mtllib tile.mtl\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nv 0 -1 1\nvt 0 0\nvt 1 0\nvt 1 1\n\
+               vt 0 1\nusemtl painted\nf 1/1 2/2 3/3 4/4\n";
+    write(&folder.join("meshes/tile.obj"), obj);
+    write(
+        &folder.join("meshes/tile.mtl"),
+        "newmtl painted\nKd 1 1 1\nmap_Kd paint.png\n",
+    );
+    let image = Image {
+        width: 2,
+        height: 2,
+        pixels: vec![color; 4],
+    };
+    fs::write(folder.join("meshes/paint.png"), image.to_png()).expect("it can be written");
+}
+
+#[test]
+fn a_recording_of_a_run_without_cameras_has_the_meshes_of_what_was_spawned() {
+    let scratch = Scratch::new();
+    let world = scratch.path("w.sdf");
+    write(
+        &world,
+        "<sdf version='1.11'><world name='w'><gravity>0 0 0</gravity><scene>\
+         <background>0 0 0</background><ambient>1 1 1</ambient></scene></world></sdf>",
+    );
+    let models = scratch.path("models");
+    write_tile(&models.join("tile"), [0, 0, 255, 255]);
+    let spawned = "<sdf version='1.11'><model name='tile'><static>true</static><link name='l'>\
+                   <visual name='v'><geometry><mesh><uri>model://tile/meshes/tile.obj</uri></mesh>\
+                   </geometry></visual></link></model></sdf>";
+    let comes = serde_json::json!({ "iteration": 100, "command": { "spawn": {
+        "sdf": spawned, "name": null, "allow_renaming": false, "pose": null,
+        "relative_to": null, "world": null,
+    } } });
+    let commands = scratch.path("commands.jsonl");
+    write(&commands, &format!("{comes}\n"));
+    let file = scratch.path("tile.mcap");
+    let mut command = scratch.phalanx();
+    command.env("PHALANX_RESOURCE_PATH", &models);
+    command.args(["run", "--headless", "--secondaries=1", "--iterations=300"]);
+    command
+        .args(["--real-time-factor=0", "--record"])
+        .arg(&file);
+    command.arg("--commands").arg(&commands).arg(&world);
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    fs::remove_dir_all(&models).expect("it was there");
+
+    let file = file.to_str().expect("a plain path");
+    let count = |time: &str| {
+        let mut command = scratch.phalanx();
+        command.args(["show", file, "picture", "--width=160", "--height=120"]);
+        let output = command.args(VIEW).args(["--at", time]).output();
+        let output = output.expect("phalanx starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.is_empty(), "{said}");
+        let image = ImageFile::new(output.stdout).expect("it is a PNG file");
+        let image = image.decode().expect("it is whole");
+        middle(&image, BLUE).map_or(0, |(_, _, count)| count)
+    };
+    assert_eq!(count("0.05"), 0);
+    let seen = count("0.2");
+    // 2 m in 20 m with 60 degrees in 160 pixels are 13.9 pixels.
+    assert!((150..240).contains(&seen), "{seen}");
+}

@@ -2,6 +2,7 @@
 //! and the one that its run is compared with.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use lockstep::{Library, Primary, StepReport};
@@ -10,8 +11,8 @@ use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
 use recording::RunDescription;
-use run::RunSpec;
-use sdf::{FuelCaches, SearchPaths, World};
+use run::{RecordFormat, RunSpec};
+use sdf::{FuelCaches, ModelParcel, SearchPaths, VISUAL_FILES_BYTES_MAX, VisualFiles, World};
 
 use crate::journaling::DriverState;
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
@@ -23,6 +24,8 @@ use crate::sensor_library::SensorLibrary;
 #[derive(Default)]
 pub struct Recordings {
     recorder: Option<Recorder>,
+    /// The files that spawned models may refer to, which are recorded once they are used.
+    library: Option<Arc<dyn Library>>,
     expected: Option<ExpectedDigests>,
 }
 
@@ -54,8 +57,11 @@ impl Recordings {
         run: RunToRecord<'_>,
         primary: &mut Primary,
     ) -> anyhow::Result<Self> {
+        let has_library = |settings: &RecorderSettings| settings.format == RecordFormat::Phalanx;
+        let keeps_files = settings.as_ref().is_some_and(has_library);
         let own = settings.map(|settings| start(settings, run, primary));
         let own = own.transpose()?;
+        let feed = own.as_ref().filter(|_| keeps_files).map(Recorder::feed);
         let beside = run.world_files.iter().filter_map(|file| folder_of(file));
         let mut paths = SearchPaths::from_environment();
         if !run.spec.security.spawn_from_fuel {
@@ -63,14 +69,18 @@ impl Recordings {
         }
         let files = paths.confined(beside);
         let mut expected = None;
-        let library: Box<dyn Library> = match (recorded, &own) {
-            (Some(recorded), _) => {
+        let library: Box<dyn Library> = match (recorded, feed.clone()) {
+            (Some(recorded), feed) => {
                 expected = Some(recorded.expected);
-                Box::new(recorded.library)
+                match feed {
+                    Some(feed) => Box::new(RecordingLibrary::new(recorded.library, feed)),
+                    None => Box::new(recorded.library),
+                }
             }
-            (None, Some(own)) => Box::new(RecordingLibrary::new(files, own.feed())),
+            (None, Some(feed)) => Box::new(RecordingLibrary::new(files, feed)),
             (None, None) => Box::new(files),
         };
+        let to_record = feed.map(|_| library.another());
         primary.set_library(if run.worlds.iter().any(World::draws) {
             Box::new(SensorLibrary::new(library))
         } else {
@@ -78,14 +88,29 @@ impl Recordings {
         });
         Ok(Self {
             recorder: own,
+            library: to_record,
             expected,
         })
     }
 
-    /// Goes on with the models of a run that is resumed.
+    /// Goes on with the models of a run that is resumed, and with the files of their visuals that
+    /// are still there.
     pub fn resume(&mut self, state: &DriverState) {
         if let Some(recorder) = &mut self.recorder {
             recorder.resume(state);
+        }
+        let Some(library) = &self.library else { return };
+        for spawn in &state.spawned {
+            let Ok(parcel) = ModelParcel::decode(&spawn.parcel) else {
+                continue;
+            };
+            // What came with a model is recorded with it.
+            if parcel.visual_files.is_empty() {
+                let library = library.another();
+                let models = std::slice::from_ref(&parcel.model);
+                let mut left = VISUAL_FILES_BYTES_MAX;
+                library.keep(&VisualFiles::read(models, &*library, &mut left).used);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lockstep::Library;
+use lockstep::{Library, VisualUse};
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 /// Finds files as another library does, and has the files of the visuals of whatever is spawned
@@ -26,8 +26,8 @@ impl Library for SensorLibrary {
         self.0.keep(files);
     }
 
-    fn is_for_sensors(&self) -> bool {
-        true
+    fn visual_use(&self) -> VisualUse {
+        VisualUse::Sensors
     }
 }
 

@@ -35,7 +35,7 @@ pub use auto_levels::CutError;
 pub use balance::{Balance, BalanceSettings, Move};
 pub use bounds::Bounds;
 pub use checkpoint::Checkpoint;
-pub use library::Library;
+pub use library::{Library, VisualUse};
 pub use numbers::Numbers;
 pub use partition::{Changes, HandOffPlan, LoadRule, Partition, Rules};
 pub use primary::{

@@ -16,11 +16,22 @@ pub trait Library: Resolver + Send + Sync {
         let _ = files;
     }
 
-    /// Tells whether sensors may see whatever is spawned, so that the files of its visuals are
-    /// read. Those of what sees visuals itself are read in any case.
-    fn is_for_sensors(&self) -> bool {
-        false
+    /// Tells what the files of visuals of whatever is spawned are read for. Those of what sees
+    /// visuals itself are kept with it in any case.
+    fn visual_use(&self) -> VisualUse {
+        VisualUse::None
     }
+}
+
+/// Purpose for which the meshes and images that visuals name are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VisualUse {
+    /// None: they are not read.
+    None,
+    /// They are found in the recording of the run, and no part of the model.
+    Recording,
+    /// Sensors may see them, so that they travel with the model.
+    Sensors,
 }
 
 impl Library for NoFiles {

@@ -22,7 +22,7 @@ pub use content::{
     Affinity, Clock, Frame, LinkTransforms, ModelChange, ModelChanges, Placed, WorldContent,
 };
 pub use description::{FORMAT, LoadWord, RunDescription};
-pub use library::{LibraryFile, LibraryKey, RecordedFiles};
+pub use library::{LibraryFile, LibraryIndex, LibraryKey, RecordedFiles};
 pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};
 pub use ros::RosWriter;
 pub use writer::{Moment, RecordingWriter, WriteError};

@@ -1,8 +1,9 @@
 //! [`LibraryFile`]: a file that a spawned model refers to, so that it can be spawned anew where
-//! that file is not. [`RecordedFiles`] finds those of a recording.
+//! that file is not. [`RecordedFiles`] finds those of a recording, [`LibraryIndex`] reads each when
+//! it is needed.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::sync::Arc;
 
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
@@ -61,9 +62,7 @@ impl RecordedFiles {
         is_data: bool,
     ) -> Result<(&str, &[u8]), ResolveError> {
         let key = LibraryKey::new(uri, from_file, is_data);
-        let (file, bytes) = self.0.get(&key).ok_or_else(|| {
-            ResolveError::NotFound("there is no such file in the recording".to_owned())
-        })?;
+        let (file, bytes) = self.0.get(&key).ok_or_else(not_recorded)?;
         Ok((file, bytes))
     }
 }
@@ -85,6 +84,48 @@ impl Resolver for RecordedFiles {
             identity: file.to_owned(),
         })
     }
+}
+
+/// Names of the files of spawned models that a recording has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LibraryIndex(BTreeMap<LibraryKey, Entry>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    /// The file's own name.
+    file: String,
+    attachment: String,
+}
+
+impl LibraryIndex {
+    /// Reads a mesh, an image or other data that a URI means in some file from its recording.
+    ///
+    /// # Errors
+    /// Fails if the recording has no such file, or it cannot be read.
+    pub fn read_data<R: Read + Seek>(
+        &self,
+        recording: &mut Recording<R>,
+        uri: &str,
+        from_file: &str,
+    ) -> Result<ResolvedData, ResolveError> {
+        let Some(entry) = self.0.get(&LibraryKey::new(uri, from_file, true)) else {
+            return Err(not_recorded());
+        };
+        let bytes = recording.attachment(&entry.attachment);
+        let bytes = bytes.map_err(|error| ResolveError::Unreadable {
+            file: format!("{uri} in the recording"),
+            source: io::Error::other(error),
+        })?;
+        Ok(ResolvedData {
+            bytes,
+            file: entry.file.clone(),
+            identity: entry.file.clone(),
+        })
+    }
+}
+
+fn not_recorded() -> ResolveError {
+    ResolveError::NotFound("there is no such file in the recording".to_owned())
 }
 
 impl LibraryKey {
@@ -123,5 +164,17 @@ impl<R: Read + Seek> Recording<R> {
             files.push(LibraryFile { key, file, bytes });
         }
         Ok(files)
+    }
+
+    /// Returns the names of the files that spawned models refer to; names that cannot be read are
+    /// passed over.
+    pub fn library_index(&self) -> LibraryIndex {
+        let names = self.attachment_names(PREFIX).into_iter();
+        let entries = names.filter_map(|attachment| {
+            let name = serde_json::from_str(&attachment[PREFIX.len()..]);
+            let Name { key, file } = name.ok()?;
+            Some((key, Entry { file, attachment }))
+        });
+        LibraryIndex(entries.collect())
     }
 }

@@ -311,5 +311,12 @@ fn files_of_spawned_models_come_back() {
     let mut writer = writer();
     writer.library(&file, at(ITERATIONS)).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    assert_eq!(open(&bytes).unwrap().library().unwrap(), [file]);
+    let mut recording = open(&bytes).unwrap();
+    assert_eq!(recording.library().unwrap(), [file.clone()]);
+    let index = recording.library_index();
+    let LibraryKey { uri, from_file, .. } = &file.key;
+    let found = index.read_data(&mut recording, uri, from_file).unwrap();
+    assert_eq!((found.file, found.bytes), (file.file, file.bytes));
+    let other = index.read_data(&mut recording, uri, "another");
+    assert!(other.is_err());
 }

@@ -1,6 +1,6 @@
 //! From [`sdf::World`]s to a [`Scene`].
 
-use sdf::{Light as SdfLight, Resolver};
+use sdf::{KeptFiles, Light as SdfLight, Resolver};
 
 use crate::assets::Assets;
 use crate::files::Files;
@@ -16,8 +16,8 @@ use crate::scene::{
 const DEFAULT_LEVEL: &str = "default";
 
 impl Scene {
-    /// Makes the scene of worlds. `files` finds the meshes and images that visuals name; they come
-    /// to the `assets`.
+    /// Makes the scene of worlds. Of the meshes and images that visuals name, `files` finds those
+    /// that are not kept with a world; they come to the `assets`.
     pub fn from_worlds(worlds: &[sdf::World], files: &dyn Resolver, assets: &mut Assets) -> Self {
         let mut scene = Self {
             frame: FRAME.to_owned(),
@@ -29,7 +29,7 @@ impl Scene {
             .map(|world| empty(world, worlds.len()))
             .collect();
         for (number, world) in worlds.iter().enumerate() {
-            files.begin_world();
+            files.begin_world(KeptFiles(&world.visual_files));
             for model in world.models.iter().filter(|model| !model.is_vacant()) {
                 scene.add(number, model, world, &mut files);
             }
@@ -39,8 +39,9 @@ impl Scene {
         scene
     }
 
-    /// Adds a model that comes into a world, with the data of its collisions, and returns its
-    /// number; none where there is no such world.
+    /// Adds a model that comes into a world, with its data, and returns its number; none where
+    /// there is no such world. `files` finds the meshes and images that visuals name and that do not come
+    /// with it.
     pub fn add_model(
         &mut self,
         world: usize,
@@ -51,10 +52,21 @@ impl Scene {
         if world >= self.worlds.len() {
             return None;
         }
+        let sdf::ModelParcel {
+            model,
+            meshes,
+            height_grids,
+            visual_files,
+        } = parcel;
+        // Its visuals keep the names of their files, by which they are looked for.
+        let data = sdf::World {
+            meshes,
+            height_grids,
+            ..sdf::World::default()
+        };
         let mut files = Files::new(files, assets);
-        let mut own = sdf::World::default();
-        let index = own.append(parcel);
-        let id = self.add(world, &own.models[index], &own, &mut files);
+        files.begin_world(KeptFiles(&visual_files));
+        let id = self.add(world, &model, &data, &mut files);
         self.problems.append(&mut files.problems);
         Some(id)
     }

@@ -6,7 +6,10 @@ use mesh::{
     HeightGrid, ImageFile, ImageFormat, ReadMeshError, TriangleMesh, VisualMaterial, VisualMesh,
     VisualPart,
 };
-use sdf::{GroundTexture, HeightmapShape, MeshShape, Resolver};
+use sdf::{
+    GroundTexture, HeightmapShape, KeptFiles, MeshShape, ResolveError, ResolvedData, Resolver,
+    mesh_name,
+};
 
 use crate::assets::{Assets, MediaType};
 
@@ -18,6 +21,8 @@ const HEIGHT_SAMPLES_MAX: usize = 513;
 
 /// Files of visuals, as assets.
 pub(crate) struct Files<'a> {
+    /// Files that came with the world or the model, which are looked at first.
+    kept: KeptFiles<'a>,
     resolver: &'a dyn Resolver,
     assets: &'a mut Assets,
     /// Content of mesh files by URI and the file that names it; the reason where there is none.
@@ -35,6 +40,7 @@ pub(crate) struct Files<'a> {
 impl<'a> Files<'a> {
     pub(crate) fn new(resolver: &'a dyn Resolver, assets: &'a mut Assets) -> Self {
         Self {
+            kept: KeptFiles(&[]),
             resolver,
             assets,
             meshes: BTreeMap::new(),
@@ -63,6 +69,16 @@ impl<'a> Files<'a> {
     }
 
     fn read_part(&mut self, shape: &MeshShape, file: &str, visual: &str) -> Option<String> {
+        // A part that was kept is a file of its own.
+        if let Ok(data) = self.kept.read_data(&mesh_name(shape), file) {
+            return match mesh::read_visual_mesh(&data.bytes, &data.file, &|_| None) {
+                Ok(mesh) => self.keep_mesh(&mesh),
+                Err(error) => {
+                    self.tell_of(visual, &error.to_string());
+                    None
+                }
+            };
+        }
         let key = (shape.uri.clone(), file.to_owned());
         if !self.meshes.contains_key(&key) {
             let mesh = read_mesh(self.resolver, &shape.uri, file);
@@ -98,9 +114,16 @@ impl<'a> Files<'a> {
         self.keep_mesh(&mesh)
     }
 
-    /// Begins with another world, whose collisions have other meshes.
-    pub(crate) fn begin_world(&mut self) {
+    /// Begins with another world, whose collisions have other meshes, and with the files that came
+    /// with it.
+    pub(crate) fn begin_world(&mut self, kept: KeptFiles<'a>) {
         self.collisions.clear();
+        self.kept = kept;
+    }
+
+    fn read_data(&self, uri: &str, file: &str) -> Result<ResolvedData, ResolveError> {
+        let kept = self.kept.read_data(uri, file);
+        kept.or_else(|_| self.resolver.read_data(uri, file))
     }
 
     /// Returns the asset of a mesh of collisions, which many may refer to.
@@ -159,7 +182,7 @@ impl<'a> Files<'a> {
     }
 
     fn read_image(&mut self, uri: &str, file: &str, visual: &str) -> Option<ImageFile> {
-        let data = match self.resolver.read_data(uri, file) {
+        let data = match self.read_data(uri, file) {
             Ok(data) => data,
             Err(error) => {
                 self.tell_of(visual, &format!("{uri:?} is not found: {error}"));
@@ -183,7 +206,7 @@ impl<'a> Files<'a> {
         file: &str,
         visual: &str,
     ) -> Option<String> {
-        let data = match self.resolver.read_data(&shape.uri, file) {
+        let data = match self.read_data(&shape.uri, file) {
             Ok(data) => data,
             Err(error) => {
                 self.tell_of(visual, &format!("{:?} is not found: {error}", shape.uri));

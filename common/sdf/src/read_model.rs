@@ -45,6 +45,15 @@ impl ReadModel {
             }));
     }
 
+    /// Takes note of the meshes and images that its visuals name, without keeping them, for who
+    /// draws a recording. What is not found or not read is told where it is drawn.
+    pub fn note_visual_files(&mut self, resolver: &dyn Resolver) {
+        let models = std::slice::from_ref(&self.parcel.model);
+        let mut left = VISUAL_FILES_BYTES_MAX;
+        let found = VisualFiles::read(models, resolver, &mut left);
+        self.files.extend(found.used);
+    }
+
     /// Has a joint start elsewhere, as [`ModelParcel::start_joint`] does, and warns of its start
     /// there instead of in the file.
     ///

@@ -3,6 +3,7 @@
 //! A mesh is kept as GLB with its materials and textures, whatever format its file has: who has a
 //! world needs no other file to draw it. What is not found or not read is left out, with a reason.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use mesh::ImageFile;
@@ -33,7 +34,7 @@ pub struct VisualFile {
 pub struct VisualFiles {
     /// Each file once, in the order of visuals.
     pub files: Vec<VisualFile>,
-    /// The files that they were read from.
+    /// The files that they were read from, and those beside them that meshes refer to.
     pub used: BTreeSet<UsedFile>,
     /// Files that are of no use, and why, for people.
     pub problems: Vec<String>,
@@ -96,7 +97,8 @@ impl VisualFiles {
             if !known.insert((name.clone(), visual.file.clone())) {
                 continue;
             }
-            match read(uri, &visual.file, kind, resolver) {
+            let mut sides = BTreeSet::new();
+            match read(uri, &visual.file, kind, resolver, &mut sides) {
                 Ok(bytes) if bytes.len() > *left => own.problems.push(format!(
                     "{uri:?} is not drawn by sensors, since all files that visuals name would \
                      take more than {} MiB",
@@ -104,6 +106,7 @@ impl VisualFiles {
                 )),
                 Ok(bytes) => {
                     *left -= bytes.len();
+                    own.used.append(&mut sides);
                     own.used.insert(UsedFile {
                         uri: uri.to_owned(),
                         from_file: visual.file.clone(),
@@ -189,11 +192,13 @@ enum VisualFileError {
     NoSubmesh(String),
 }
 
+/// Reads a file, and notes those beside it that it refers to.
 fn read(
     uri: &str,
     file: &str,
     kind: Kind<'_>,
     resolver: &dyn Resolver,
+    sides: &mut BTreeSet<UsedFile>,
 ) -> Result<Vec<u8>, VisualFileError> {
     let data = resolver.read_data(uri, file);
     let data = data.map_err(VisualFileError::NotFound)?;
@@ -206,9 +211,15 @@ fn read(
             Err(VisualFileError::NoImage)
         };
     };
+    let found = RefCell::new(sides);
     let side_file = |name: &str| {
-        let found = resolver.read_side(name, &data.file).ok()?;
-        Some(found.bytes)
+        let side = resolver.read_side(name, &data.file).ok()?;
+        found.borrow_mut().insert(UsedFile {
+            uri: name.to_owned(),
+            from_file: data.file.clone(),
+            is_data: true,
+        });
+        Some(side.bytes)
     };
     let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file)?;
     if shape.submesh.is_empty() {

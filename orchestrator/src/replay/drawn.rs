@@ -1,10 +1,15 @@
 //! [`RecordedScene`]: all that is drawn of a recording, at a place in it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use recording::{LibraryFile, ModelChange, ModelChanges, ReadError, RecordedFiles, RunDescription};
+use protocol::ModelId;
+use recording::{
+    Channel, LibraryIndex, Message, ModelChange, ModelChanges, ReadError, Recording, RunDescription,
+};
 use scene::ChangingScene;
 use sdf::{
     ConfinedPaths, ModelParcel, ResolveError, ResolvedData, ResolvedFile, Resolver, SearchPaths,
@@ -13,6 +18,8 @@ use sdf::{
 use serde_json::Value;
 
 use super::Player;
+use super::loaded::parse;
+use super::models::{ChangePlace, ModelsThere};
 
 /// The scene of a recording.
 pub struct RecordedScene {
@@ -21,58 +28,67 @@ pub struct RecordedScene {
     now: ChangingScene,
     /// Number of changes that are made to it.
     changes: usize,
-    files: Files,
+    /// Models that it has.
+    there: ModelsThere,
+    library: LibraryIndex,
+    here: ConfinedPaths,
 }
 
 /// Files of spawned models: those of the recording, and those of this machine that a model may name
 /// in a run.
-struct Files {
-    recorded: RecordedFiles,
-    here: ConfinedPaths,
+struct Files<'a, R> {
+    library: &'a LibraryIndex,
+    recording: RefCell<&'a mut Recording<R>>,
+    here: &'a ConfinedPaths,
 }
 
 impl RecordedScene {
     /// Makes the scene of the worlds of the start. Spawned models may name files of the recording,
     /// and those of this machine below its model folders and beside the worlds.
-    pub fn new(worlds: &[World], files: Vec<LibraryFile>, run: &RunDescription) -> Self {
+    pub fn new(worlds: &[World], library: LibraryIndex, run: &RunDescription) -> Self {
         let here = SearchPaths::from_environment();
         let start = ChangingScene::of_worlds(worlds, &here);
-        let files = Files {
-            recorded: RecordedFiles::new(files),
-            here: here.confined(world_folders(&run.spec)),
-        };
         Self {
             now: start.clone(),
             start,
             changes: 0,
-            files,
+            there: ModelsThere::default(),
+            library,
+            here: here.confined(world_folders(&run.spec)),
         }
     }
 
-    /// Brings it to the place of a player; tells whether other models are there than before.
+    /// Brings it to the place of a player, and reads the models that are there and were not;
+    /// tells whether models came or left.
     ///
     /// # Errors
     /// Fails if the recording cannot be read.
     pub fn go_to<R: Read + Seek>(&mut self, player: &mut Player<R>) -> Result<bool, ReadError> {
-        let mut changes = player.model_changes()?;
-        if changes.len() == self.changes {
+        let changes = player.count_model_changes()?;
+        if changes == self.changes {
             return Ok(false);
         }
-        let known = if changes.len() > self.changes {
-            self.changes
-        } else {
-            self.now = self.start.clone();
-            0
+        let (there, recording) = player.models_after(changes);
+        if !self.there.gone.is_subset(&there.gone) {
+            // Models of the start are back.
+            (self.now, self.there) = (self.start.clone(), ModelsThere::default());
+        }
+        let is_new = |(model, place): &(&ModelId, &ChangePlace)| {
+            self.there.came.get(model).is_none_or(|had| had != *place)
         };
-        self.changes = changes.len();
-        changes = &changes[known..];
-        if let Some(last) = changes.iter().rposition(|(_, one)| one.anew) {
-            self.now = self.start.clone();
-            changes = &changes[last..];
+        let new = there.came.iter().filter(is_new);
+        let new: BTreeMap<ChangePlace, ModelId> =
+            new.map(|(model, place)| (*place, *model)).collect();
+        let old = &self.there;
+        let left = there.gone.iter().filter(|model| {
+            !there.came.contains_key(model)
+                && (old.came.contains_key(model) || !old.gone.contains(model))
+        });
+        for model in left {
+            self.now.remove(*model);
         }
-        for (_, step) in changes {
-            self.take(step);
-        }
+        (self.there, self.changes) = (there.clone(), changes);
+        self.add(&new, recording)?;
         self.now.drop_unused();
         Ok(true)
     }
@@ -82,18 +98,45 @@ impl RecordedScene {
         &self.now
     }
 
-    pub(super) fn take(&mut self, step: &ModelChanges) {
-        for change in &step.changes {
-            match change {
-                ModelChange::Comes { model, parcel } => {
-                    // One that is damaged is not drawn: all else is as it was.
-                    if let Ok(parcel) = ModelParcel::decode(parcel) {
-                        self.now.add(*model, parcel, &self.files);
-                    }
-                }
-                ModelChange::Leaves { model } => self.now.remove(*model),
+    /// Adds models that are told at some places. One that is damaged is not drawn: all else is as
+    /// it was.
+    fn add<R: Read + Seek>(
+        &mut self,
+        models: &BTreeMap<ChangePlace, ModelId>,
+        recording: &mut Recording<R>,
+    ) -> Result<(), ReadError> {
+        let mut loaded: Option<(usize, Vec<Message>)> = None;
+        for (place, model) in models {
+            let (chunk, index) = place.message;
+            let messages = match loaded.take() {
+                Some((number, messages)) if number == chunk => messages,
+                _ => recording.messages(chunk)?,
+            };
+            let parcel = messages
+                .get(index)
+                .and_then(|told| parcel(told, place.index));
+            loaded = Some((chunk, messages));
+            if let Some(parcel) = parcel {
+                let files = Files {
+                    library: &self.library,
+                    recording: RefCell::new(recording),
+                    here: &self.here,
+                };
+                self.now.add(*model, parcel, &files);
+            } else {
+                self.now.remove(*model);
             }
         }
+        Ok(())
+    }
+}
+
+/// Returns a model that comes, of the changes that a message tells.
+fn parcel(message: &Message, index: u32) -> Option<ModelParcel> {
+    let told: ModelChanges = parse(Channel::Models, message).ok()?;
+    match told.changes.get(index as usize)? {
+        ModelChange::Comes { parcel, .. } => ModelParcel::decode(parcel).ok(),
+        ModelChange::Leaves { .. } => None,
     }
 }
 
@@ -108,19 +151,20 @@ fn world_folders(spec: &Value) -> Vec<PathBuf> {
     folders.map(Path::to_owned).collect()
 }
 
-impl Resolver for Files {
+impl<R: Read + Seek> Resolver for Files<'_, R> {
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
-        let recorded = self.recorded.read(uri, from_file);
-        recorded.or_else(|_| self.here.read(uri, from_file))
+        self.here.read(uri, from_file)
     }
 
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
-        let recorded = self.recorded.read_data(uri, from_file);
+        let mut recording = self.recording.borrow_mut();
+        let recorded = self.library.read_data(&mut recording, uri, from_file);
         recorded.or_else(|_| self.here.read_data(uri, from_file))
     }
 
     fn read_side(&self, name: &str, mesh_file: &str) -> Result<ResolvedData, ResolveError> {
-        let recorded = self.recorded.read_side(name, mesh_file);
+        let mut recording = self.recording.borrow_mut();
+        let recorded = self.library.read_data(&mut recording, name, mesh_file);
         recorded.or_else(|_| self.here.read_side(name, mesh_file))
     }
 }

@@ -11,11 +11,11 @@ use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
 use protocol::report::Snapshot;
 use protocol::{LinkPose, SimTime};
 use recording::content::Figures;
-use recording::{Channel, ChannelInfo, Message, ModelChanges, ReadError, Recording};
+use recording::{Channel, ChannelInfo, Message, ReadError, Recording};
 
 use super::links::{LinkChannels, LinkTable};
 use super::loaded::{FrameAt, Loaded, parse};
-use super::models::ModelTable;
+use super::models::{ModelTable, ModelsThere};
 use super::stats;
 use super::survey::{MessagePosition, Survey};
 
@@ -208,13 +208,18 @@ impl<R: Read + Seek> Player<R> {
         self.recording.worlds()
     }
 
+    #[cfg(test)]
+    pub(super) fn recording_mut(&mut self) -> &mut Recording<R> {
+        &mut self.recording
+    }
+
     /// Surveys a further part of the recording.
     ///
     /// # Errors
     /// Fails if it cannot be read.
     pub fn look_further(&mut self) -> Result<(), ReadError> {
         if self.has_more {
-            self.has_more = self.survey.go_on(&mut self.recording)?;
+            self.has_more = self.survey.go_on(&mut self.recording, &mut self.models)?;
         }
         Ok(())
     }
@@ -341,14 +346,18 @@ impl<R: Read + Seek> Player<R> {
         Ok(has_changed.then(|| self.links.poses()))
     }
 
-    /// Returns which models came and left up to the current place, in this order, each step with
-    /// the place where it is told.
+    /// Returns the number of times that models came or left up to the current place.
     ///
     /// # Errors
     /// Fails if the recording cannot be read.
-    pub fn model_changes(&mut self) -> Result<&[(MessagePosition, ModelChanges)], ReadError> {
+    pub(super) fn count_model_changes(&mut self) -> Result<usize, ReadError> {
         let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
-        self.models.up_to(&mut self.recording, position)
+        self.models.count(&mut self.recording, position)
+    }
+
+    /// Returns the models that are there after so many changes, and the recording that has them.
+    pub(super) fn models_after(&mut self, count: usize) -> (&ModelsThere, &mut Recording<R>) {
+        (self.models.there(count), &mut self.recording)
     }
 
     /// Returns the figures at the current place, as a primary would tell them.

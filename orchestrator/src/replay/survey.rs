@@ -9,6 +9,7 @@ use recording::content::{Figures, LogMessage};
 use recording::{Channel, ReadError, Recording, WorldContent};
 
 use super::loaded::parse;
+use super::models::ModelTable;
 
 /// Number of events, and of statistics, that are kept; later ones in a file are not shown.
 const ENTRIES_MAX: usize = 200_000;
@@ -39,10 +40,12 @@ struct FiguresAt {
 }
 
 impl Survey {
-    /// Looks at the next chunk; tells whether there is another one.
+    /// Looks at the next chunk, also for models that come and leave; tells whether there is another
+    /// one.
     pub(super) fn go_on<R: Read + Seek>(
         &mut self,
         recording: &mut Recording<R>,
+        models: &mut ModelTable,
     ) -> Result<bool, ReadError> {
         let Some(chunk) = self.following(recording) else {
             return Ok(false);
@@ -50,7 +53,11 @@ impl Survey {
         self.next = chunk + 1;
         let wanted = [Channel::Events, Channel::Stats, Channel::World];
         let ids = wanted.map(|channel| recording.channel(channel));
-        for (index, message) in recording.messages(chunk)?.iter().enumerate() {
+        let messages = recording.messages(chunk)?;
+        if let Some(id) = recording.channel(Channel::Models) {
+            models.note(chunk, id, &messages)?;
+        }
+        for (index, message) in messages.iter().enumerate() {
             let channel = ids.iter().position(|id| *id == Some(message.channel));
             let position = (chunk, index);
             match channel.map(|channel| wanted[channel]) {
@@ -115,7 +122,12 @@ impl Survey {
 
     /// Returns the next chunk with anything that is looked for.
     fn following<R: Read + Seek>(&self, recording: &Recording<R>) -> Option<usize> {
-        let wanted = [Channel::Events, Channel::Stats, Channel::World];
+        let wanted = [
+            Channel::Events,
+            Channel::Stats,
+            Channel::World,
+            Channel::Models,
+        ];
         let wanted = wanted.map(|channel| recording.channel(channel));
         let chunks = recording.chunks();
         (self.next..chunks.len())

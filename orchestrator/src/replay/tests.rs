@@ -13,8 +13,8 @@ use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot}
 use protocol::{Digest, Iteration, ModelId, Publisher, SessionId, SimTime, TopicMessage};
 use recording::content::IterationDigest;
 use recording::{
-    Channel, Clock, FORMAT, LoadWord, ModelChange, ModelChanges, Moment, Recording,
-    RecordingWriter, RunDescription, WorldContent,
+    Channel, Clock, FORMAT, LibraryFile, LibraryIndex, LibraryKey, LoadWord, ModelChange,
+    ModelChanges, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
 };
 use sdf::NoFiles;
 
@@ -404,6 +404,23 @@ fn comes(name: &str, visuals: &str, model: u32) -> ModelChange {
     }
 }
 
+/// Returns a player of a recording of one frame, before which models come, with files of theirs.
+fn with_models(changes: Vec<ModelChange>, files: &[LibraryFile]) -> TestPlayer {
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
+    let at = Moment::default();
+    for file in files {
+        writer.library(file, at).unwrap();
+    }
+    let told = ModelChanges {
+        anew: false,
+        changes,
+    };
+    writer.models(&told, at).unwrap();
+    writer.frame(Clock::default(), &[], None, at).unwrap();
+    let bytes = writer.finish().unwrap();
+    Player::new(Recording::open(bytes).unwrap()).unwrap()
+}
+
 /// Returns a recording of six frames, in two chunks, in which `a` and then `b` come at the second
 /// and fourth frame, and all is set back at the fifth, when `c` comes in place of another.
 fn recorded_models() -> Vec<u8> {
@@ -448,7 +465,7 @@ fn a_scene_has_the_models_of_its_place_whichever_way_it_is_reached() {
     let worlds = sdf::read_worlds(text, "w.sdf", &NoFiles).unwrap().worlds;
     let recording = Recording::open(Cursor::new(recorded_models())).unwrap();
     let mut player = Player::new(recording).unwrap();
-    let mut scene = RecordedScene::new(&worlds, Vec::new(), &description());
+    let mut scene = RecordedScene::new(&worlds, LibraryIndex::default(), &description());
     let mut names = |player: &mut TestPlayer| {
         let is_other = scene.go_to(player).unwrap();
         let models = &scene.scene().scene().worlds[0].models;
@@ -515,14 +532,66 @@ fn a_model_that_came_has_no_files_but_from_beside_the_worlds() {
             "<visual name='v'><geometry><box/></geometry><material><pbr><metal>{map}</metal>\
              </pbr></material></visual>"
         );
-        let mut scene = RecordedScene::new(&[sdf::World::default()], Vec::new(), &run);
-        let changes = vec![comes("a", &visual, 0)];
-        scene.take(&ModelChanges {
-            anew: false,
-            changes,
-        });
+        let mut player = with_models(vec![comes("a", &visual, 0)], &[]);
+        let no_files = LibraryIndex::default();
+        let mut scene = RecordedScene::new(&[sdf::World::default()], no_files, &run);
+        assert!(scene.go_to(&mut player).unwrap());
         assert_eq!(scene.scene().assets().ids().count(), count, "{uri}");
     }
+}
+
+#[test]
+fn a_model_that_came_has_the_files_of_the_recording_alone() {
+    let file = |uri: &str, from: &str, name: &str, bytes: &[u8]| LibraryFile {
+        key: LibraryKey::new(uri, from, true),
+        file: name.to_owned(),
+        bytes: bytes.to_vec(),
+    };
+    let lid = "mtllib lid.mtl\no lid\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl green\nf 1 2 3\n";
+    let image = mesh::Image {
+        width: 1,
+        height: 1,
+        pixels: vec![[7; 4]],
+    };
+    let gone = "/nowhere/lid.obj";
+    let files = [
+        file("lid.obj", "m.sdf", gone, lid.as_bytes()),
+        file(
+            "lid.mtl",
+            gone,
+            "/nowhere/lid.mtl",
+            b"newmtl green\nKd 0 1 0\n",
+        ),
+        file("plan.png", "m.sdf", "/nowhere/plan.png", &image.to_png()),
+    ];
+    let visual = |name: &str, uri: &str, part: &str| {
+        format!(
+            "<visual name='{name}'><geometry><mesh><uri>{uri}</uri>{part}</mesh></geometry>\
+             <material><pbr><metal><albedo_map>plan.png</albedo_map></metal></pbr></material>\
+             </visual>"
+        )
+    };
+    let part = "<submesh><name>lid</name></submesh>";
+    let visuals = visual("whole", "lid.obj", "") + &visual("part", "lid.obj", part);
+    let mut player = with_models(vec![comes("a", &visuals, 0)], &files);
+    let library = player.recording_mut().library_index();
+    let mut scene = RecordedScene::new(&[sdf::World::default()], library, &description());
+    assert!(scene.go_to(&mut player).unwrap());
+    let drawn = scene.scene();
+    assert_eq!(drawn.scene().problems, Vec::<String>::new());
+    for visual in &drawn.scene().worlds[0].models[0].links[0].visuals {
+        let scene::Geometry::Mesh { asset, .. } = &visual.geometry else {
+            panic!("{} is not drawn", visual.name);
+        };
+        let asset = drawn.assets().get(&asset.parse().unwrap()).unwrap();
+        let mesh = mesh::read_visual_mesh(&asset.bytes, "a.glb", &|_| None).unwrap();
+        assert_eq!(
+            mesh.materials.len(),
+            1,
+            "its colours are those of the file beside it"
+        );
+    }
+    assert_eq!(drawn.assets().ids().count(), 2, "the mesh, and the image");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockstep::Library;
+use lockstep::{Library, VisualUse};
 use recording::{LibraryFile, LibraryKey, RecordedFiles};
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
@@ -66,6 +66,11 @@ impl<L: Library + Clone + 'static> Library for RecordingLibrary<L> {
             }
         }
         self.files.keep(files);
+    }
+
+    /// Has the files of visuals read, so that they are recorded, too.
+    fn visual_use(&self) -> VisualUse {
+        VisualUse::Recording
     }
 }
 

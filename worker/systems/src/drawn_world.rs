@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use physics::Cell;
 use render::{Painter, Renderer, Stage};
 use scene::{Assets, Pose, Scene};
-use sdf::{Geometry, KeptFiles, Link, Model, Plugin, World, mesh_name};
+use sdf::{Link, Model, NoFiles, Plugin, World};
 
 use crate::configuration::text_of;
 
@@ -110,9 +110,7 @@ impl SharedStage {
 impl DrawnWorld {
     fn new(world: &World, gone: &BTreeSet<usize>) -> Self {
         let mut assets = Assets::default();
-        let files = KeptFiles(&world.visual_files);
-        let named = as_kept(world);
-        let mut scene = Scene::from_worlds(std::slice::from_ref(&named), &files, &mut assets);
+        let mut scene = Scene::from_worlds(std::slice::from_ref(world), &NoFiles, &mut assets);
         let indices = (0..world.models.len()).filter(|index| !world.models[*index].is_vacant());
         let numbered = indices.zip(scene.worlds[0].models.iter().map(|model| model.id));
         let numbered: Vec<(usize, u32)> = numbered.collect();
@@ -185,26 +183,6 @@ impl DrawnWorld {
             .get(link.checked_sub(model.first_link)? as usize)
             .copied()
     }
-}
-
-/// Returns a world whose visuals name submeshes as they are kept with it.
-fn as_kept(world: &World) -> World {
-    let mut world = world.clone();
-    let links = world.models.iter_mut().flat_map(|model| &mut model.links);
-    for visual in links.flat_map(|link| &mut link.visuals) {
-        if let Geometry::Mesh(shape) = &mut visual.geometry
-            && !shape.submesh.is_empty()
-            && world
-                .visual_files
-                .iter()
-                .any(|file| file.uri == mesh_name(shape))
-        {
-            shape.uri = mesh_name(shape);
-            shape.submesh.clear();
-            shape.center_submesh = false;
-        }
-    }
-    world
 }
 
 impl MovingLinks {

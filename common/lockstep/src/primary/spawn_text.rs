@@ -10,7 +10,7 @@ use protocol::client_to_primary::{JointPosition, SpawnRequest};
 use protocol::plain_text::{escaped_line, is_harmful};
 use sdf::{Model, ReadModel};
 
-use crate::library::Library;
+use crate::library::{Library, VisualUse};
 use crate::limits::{SPAWNED_COLLISIONS_MAX, SPAWNED_OVERLAPS_MAX, SPAWNED_PARTS_MAX};
 
 /// The longest name of a model, or of a part of one, that comes into a run \[bytes\].
@@ -101,8 +101,11 @@ fn read(request: &SpawnRequest, library: &dyn Library) -> Result<ReadModel, Read
     for JointPosition { joint, position } in &request.joints {
         read.start_joint(joint, *position)?;
     }
-    if library.is_for_sensors() || read.parcel.model.draws() {
+    let purpose = library.visual_use();
+    if purpose == VisualUse::Sensors || read.parcel.model.draws() {
         read.keep_visual_files(library);
+    } else if purpose == VisualUse::Recording {
+        read.note_visual_files(library);
     }
     Ok(read)
 }
