@@ -240,6 +240,45 @@ fn models_come_and_go_under_numbers_of_their_own() {
 }
 
 #[test]
+fn files_that_come_with_a_model_are_drawn_first_also_those_of_submeshes() {
+    let (mut scene, mut assets) = scene("<world name='w'/>");
+    let visual = |name: &str, part: &str| {
+        format!(
+            "<visual name='{name}'><geometry><mesh><uri>a.obj</uri>{part}</mesh></geometry>\
+             <material><pbr><metal><albedo_map>a.png</albedo_map></metal></pbr></material></visual>"
+        )
+    };
+    let part = "<submesh><name>lid</name><center>true</center></submesh>";
+    let visuals = visual("whole", "") + &visual("part", part);
+    let text = format!(
+        "<sdf version='1.11'><model name='n'><link name='l'>{visuals}</link></model></sdf>"
+    );
+    let mut read = sdf::read_model(&text, "n.sdf", &files()).unwrap();
+    let found = scene.add_model(0, read.parcel.clone(), &sdf::NoFiles, &mut assets);
+    assert_eq!(
+        (found, assets.ids().count()),
+        (Some(0), 0),
+        "nothing is found"
+    );
+    read.keep_visual_files(&files());
+    scene.remove_model(0);
+    scene.problems.clear();
+    scene.add_model(0, read.parcel, &sdf::NoFiles, &mut assets);
+    assert_eq!(scene.problems, Vec::<String>::new());
+    let visuals = &scene.worlds[0].models[0].links[0].visuals;
+    let triangles = visuals.iter().map(|visual| {
+        let Geometry::Mesh { asset, .. } = &visual.geometry else {
+            panic!("{visual:?}")
+        };
+        let bytes = assets.get(&asset.parse().unwrap()).unwrap().bytes;
+        let mesh = mesh::read_visual_mesh(&bytes, "a.glb", &|_| None).unwrap();
+        mesh.triangle_count()
+    });
+    assert_eq!(triangles.collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(assets.ids().count(), 3, "two meshes and an image");
+}
+
+#[test]
 fn frames_of_the_world_and_of_what_stands_still_have_names() {
     let (mut scene, _) = scene(
         "<world name='w'><frame name='gate'><pose>1 2 0 0 0 0</pose></frame>\
