@@ -135,6 +135,7 @@ fn pure_crates_name_no_clock_thread_or_socket() {
         "rapier3d",
     ];
     for folder in [
+        "common/images/src",
         "common/mesh/src",
         "common/protocol/src",
         "common/render/src",

@@ -1,8 +1,31 @@
-//! JSON schemas of Foxglove's messages, of the fields that are sent.
+//! Messages of Foxglove: [`CompressedImage`], and JSON schemas of others, of the fields that are
+//! sent.
 
 use serde_json::{Value, json};
 
+use crate::basic::Time;
 use crate::json_schema::{boolean, bytes, integer, list, number, object, string};
+use crate::message::messages;
+
+/// Endings of topics with compressed images beside that of the images: of colours, of distances.
+pub const COMPRESSED_ENDINGS: [&str; 2] = ["/compressed", "/compressedDepth"];
+
+messages! {
+    /// An image in a compressed form.
+    CompressedImage("foxglove.CompressedImage") {
+        /// Simulated time when it was made.
+        timestamp: Time,
+        /// The frame of the sensor.
+        frame_id: String,
+        /// The file.
+        data: serde_bytes::ByteBuf,
+        /// `jpeg`, `png`.
+        format: String,
+        /// Encoding of the image that was compressed, in ROS's words: `rgb8`, `mono16`; `16UC1` of
+        /// distances, which are in millimetres.
+        encoding: String,
+    }
+}
 
 /// Returns the schema of `foxglove.FrameTransforms`.
 pub fn frame_transforms() -> Value {
@@ -75,6 +98,14 @@ pub fn raw_image() -> Value {
     object(&json!({
         "timestamp": time(), "frame_id": string(), "width": integer(), "height": integer(),
         "encoding": string(), "step": integer(), "data": bytes(),
+    }))
+}
+
+/// Returns the schema of `foxglove.CompressedImage`.
+pub fn compressed_image() -> Value {
+    object(&json!({
+        "timestamp": time(), "frame_id": string(), "data": bytes(), "format": string(),
+        "encoding": string(),
     }))
 }
 

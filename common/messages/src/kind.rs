@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::json::{Given, JsonValue, Recorded, Show};
 use crate::message::{Message, MessageError, decode, encode};
 use crate::text_format::{TextFormatError, Tree};
-use crate::{basic, command, geometry, motion, schema, sensor, state};
+use crate::{basic, command, foxglove, geometry, motion, schema, sensor, state};
 
 /// A kind of message.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,11 @@ impl Kind {
 
 /// All kinds, by name.
 pub const KINDS: &[Kind] = &[
+    Kind {
+        // Viewers know times by the title in their schema.
+        schema: foxglove::compressed_image,
+        ..Kind::of::<foxglove::CompressedImage>()
+    },
     Kind::of::<motion::Actuators>(),
     Kind::of::<sensor::Altimeter>(),
     Kind::of::<sensor::AnnotatedAxisAligned2DBox>(),
