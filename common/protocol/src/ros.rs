@@ -14,6 +14,8 @@ pub struct RosSettings {
     pub localhost_only: bool,
     /// Rules by which topics are those of ROS 2, as JSON that only nodes read.
     pub rules: String,
+    /// Quality of images that are compressed as JPEG, from 1 to 100.
+    pub jpeg_quality: u8,
 }
 
 /// A message that a node has published.

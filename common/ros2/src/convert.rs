@@ -174,6 +174,7 @@ pub const PAIRS: &[Pair] = &[
     Pair::of::<basic::DoubleV, std_msgs::Float64MultiArray>(),
     Pair::of::<basic::Empty, std_msgs::Empty>(),
     Pair::of::<messages::sensor::Entity, ros_gz_interfaces::Entity>(),
+    Pair::of::<messages::foxglove::CompressedImage, sensor_msgs::CompressedImage>(),
     Pair::of::<command::EntityWrench, ros_gz_interfaces::EntityWrench>(),
     Pair::of::<basic::Float, std_msgs::Float32>(),
     Pair::of::<move_::FloatV, ros_gz_interfaces::Float32Array>(),

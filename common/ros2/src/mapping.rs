@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use messages::Message;
+use messages::foxglove::{COMPRESSED_ENDINGS, CompressedImage};
+use messages::sensor::Image;
+
 use crate::convert::{Pair, pair};
 use crate::names::valid;
 use crate::rules::{CheckedRule, Direction, Profile, RuleError, Rules};
@@ -15,8 +19,9 @@ const SENSOR_DEPTH: u32 = 5;
 /// Number of messages with frames that are kept for readers, as `tf2` has it.
 const FRAMES_DEPTH: u32 = 100;
 /// Types that are soon outdated.
-const SENSOR_TYPES: [&str; 10] = [
+const SENSOR_TYPES: [&str; 11] = [
     sensor_msgs::CameraInfo::TYPE.name,
+    sensor_msgs::CompressedImage::TYPE.name,
     sensor_msgs::FluidPressure::TYPE.name,
     sensor_msgs::Image::TYPE.name,
     sensor_msgs::Imu::TYPE.name,
@@ -323,13 +328,26 @@ impl Mapping {
     }
 
     /// Returns a topic in ROS with its rule's direction, if its kind has the type that it is to
-    /// have.
+    /// have. Without a rule of its own, one with compressed images is beside that of the images.
     fn look_up(
         &self,
         topic: &str,
         kind: &str,
     ) -> Option<(RosTopic, Option<Direction>, &'static Pair)> {
         let found = self.rule(topic);
+        if found.is_none()
+            && kind == CompressedImage::KIND
+            && let Some((source, ending)) = image_topic(topic)
+        {
+            let (image, direction, _) = self.look_up(source, Image::KIND)?;
+            let pair = pair(kind, None)?;
+            let ros = RosTopic {
+                name: format!("{}{ending}", image.name),
+                type_name: pair.ros_type.name,
+                ..image
+            };
+            return Some((ros, direction, pair));
+        }
         let rule = found.as_ref().map(|(rule, _)| &rule.rule);
         let pair = pair(kind, rule.and_then(|rule| rule.type_name.as_deref()))?;
         let type_name = pair.ros_type.name;
@@ -388,6 +406,12 @@ fn own(name: &str, type_name: &'static str, profile: Profile, depth: u32) -> Ros
         },
         max_rate_hz: None,
     }
+}
+
+/// Returns the topic of the images that a topic has compressed, and the ending of its name.
+fn image_topic(topic: &str) -> Option<(&str, &'static str)> {
+    let mut endings = COMPRESSED_ENDINGS.into_iter();
+    endings.find_map(|ending| Some((topic.strip_suffix(ending)?, ending)))
 }
 
 /// Returns a name with its places filled.

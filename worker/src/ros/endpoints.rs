@@ -6,6 +6,10 @@ use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
+use images::Compression;
+use messages::Message;
+use messages::foxglove::CompressedImage;
+use messages::sensor::Image;
 use protocol::{RosMessage, SimTime, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::geometry_msgs::TransformStamped;
@@ -29,6 +33,8 @@ type Key = (String, &'static str);
 /// Publishers and subscriptions of a node.
 pub(super) struct Endpoints {
     mapping: Mapping,
+    /// Form of compressed images.
+    compression: Compression,
     outbound: BTreeMap<Key, Outbound>,
     inbound: BTreeMap<Key, Inbound>,
     clock: Option<ClockTopic>,
@@ -46,6 +52,8 @@ pub(super) struct Endpoints {
 /// A topic that leaves the run.
 struct Outbound {
     topic: Option<(RosTopic, Publication)>,
+    /// Topics of its images in a compressed form, by their names in the run.
+    compressed: Vec<(String, RosTopic, Publication)>,
     frames: Option<Frames>,
     /// The period of the last message, if their number per second is limited: the first of each
     /// is published.
@@ -59,8 +67,14 @@ struct Inbound {
 }
 
 impl Endpoints {
-    /// Makes the endpoints of a run without topics of its own.
-    pub(super) fn new(mut participant: Participant, mapping: Mapping, name: &str) -> Self {
+    /// Makes the endpoints of a run without topics of its own; images become JPEG of this quality,
+    /// from 1 to 100, for those who ask for it.
+    pub(super) fn new(
+        mut participant: Participant,
+        mapping: Mapping,
+        jpeg_quality: u8,
+        name: &str,
+    ) -> Self {
         let clock = ClockTopic::new(&mut participant, &mapping.clock());
         let mut own = |topic: &RosTopic| advertise(&mut participant, topic);
         let frames = [Frames::Moving, Frames::Fixed]
@@ -69,6 +83,7 @@ impl Endpoints {
         let departures = Departures::new(&mut participant, name);
         Self {
             mapping,
+            compression: Compression::Jpeg(jpeg_quality),
             outbound: BTreeMap::new(),
             inbound: BTreeMap::new(),
             clock: or_warn(clock),
@@ -103,8 +118,15 @@ impl Endpoints {
                         .map_err(|error| tracing::warn!("{error}"))
                         .ok()
                 });
+                let compressed = match &topic {
+                    Some(_) if one.kind == Image::KIND => {
+                        compressed(&mut self.participant, &self.mapping, &one.topic)
+                    }
+                    _ => Vec::new(),
+                };
                 entry.insert(Outbound {
                     topic,
+                    compressed,
                     frames,
                     last_period: None,
                 });
@@ -143,11 +165,15 @@ impl Endpoints {
             .cloned()
             .collect();
         for key in gone {
-            if let Some(Outbound {
-                topic: Some((_, publication)),
-                ..
-            }) = self.outbound.remove(&key)
-            {
+            let Some(outbound) = self.outbound.remove(&key) else {
+                continue;
+            };
+            let own = outbound
+                .topic
+                .into_iter()
+                .map(|(_, publication)| publication);
+            let compressed = outbound.compressed.into_iter();
+            for publication in own.chain(compressed.map(|(.., publication)| publication)) {
                 self.participant.withdraw(publication);
             }
         }
@@ -230,8 +256,15 @@ impl Endpoints {
                 && (is_kept(topic) || publication.reader_count() > 0)
             {
                 match ros2::encode(kind, &message.body, topic.type_name) {
-                    Ok(cdr) => ready.push((key, cdr)),
+                    Ok(cdr) => ready.push((key.clone(), None, cdr)),
                     Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
+                }
+            }
+            if is_due && outbound.has_compressed_readers() {
+                match outbound.compress(message, self.compression) {
+                    Ok(Some((place, cdr))) => ready.push((key, Some(place), cdr)),
+                    Ok(None) => {}
+                    Err(error) => self.unfit.warn(&format!("{}: {error:#}", message.topic)),
                 }
             }
         }
@@ -239,8 +272,13 @@ impl Endpoints {
             let has_some = !transforms.is_empty();
             has_some.then(|| to_cdr(&TFMessage { transforms }))
         });
-        for (key, cdr) in ready {
-            if let Some((topic, publication)) = self.outbound[&key].topic.as_ref() {
+        for (key, compressed, cdr) in ready {
+            let outbound = &self.outbound[&key];
+            let to = match compressed {
+                Some(place) => Some(&outbound.compressed[place]).map(|(_, topic, to)| (topic, to)),
+                None => outbound.topic.as_ref().map(|(topic, to)| (topic, to)),
+            };
+            if let Some((topic, publication)) = to {
                 note(publication.publish(cdr), &topic.name, &mut self.lost);
             }
         }
@@ -287,6 +325,29 @@ impl Endpoints {
 }
 
 impl Outbound {
+    /// Tells whether anybody listens to its compressed images.
+    fn has_compressed_readers(&self) -> bool {
+        let mut all = self.compressed.iter();
+        all.any(|(.., publication)| publication.reader_count() > 0)
+    }
+
+    /// Compresses an image, and returns it with the place of its topic, if that has readers.
+    fn compress(
+        &self,
+        message: &TopicMessage,
+        form: Compression,
+    ) -> anyhow::Result<Option<(usize, Vec<u8>)>> {
+        let image = images::compressed(message, form)?;
+        let mut all = self.compressed.iter();
+        let place = all.position(|(topic, ..)| *topic == image.topic);
+        let Some(place) = place.filter(|place| self.compressed[*place].2.reader_count() > 0) else {
+            return Ok(None);
+        };
+        let type_name = self.compressed[place].1.type_name;
+        let cdr = ros2::encode(&image.kind, &image.body, type_name)?;
+        Ok(Some((place, cdr)))
+    }
+
     /// Tells whether a message of this time is within the limit of their number per second.
     fn is_due(&mut self, now: SimTime) -> bool {
         let Some(rate_hz) = self.topic.as_ref().and_then(|(topic, _)| topic.max_rate_hz) else {
@@ -295,6 +356,21 @@ impl Outbound {
         let period = (now.0 as f64 * rate_hz / NS_PER_S as f64) as u64;
         self.last_period.replace(period) != Some(period)
     }
+}
+
+/// Makes publishers of the compressed images of a topic.
+fn compressed(
+    participant: &mut Participant,
+    mapping: &Mapping,
+    topic: &str,
+) -> Vec<(String, RosTopic, Publication)> {
+    let topics = images::topics(topic).into_iter();
+    let made = topics.filter_map(|name| {
+        let ros = mapping.outbound(&name, CompressedImage::KIND)?;
+        let publication = or_warn(advertise(participant, &ros))?;
+        Some((name, ros, publication))
+    });
+    made.collect()
 }
 
 /// Returns the kind of a message as the table of kinds has it.

@@ -77,7 +77,7 @@ impl RosNode {
         let participant = participant.map_err(|error| RosError::Join(error.to_string()))?;
         tracing::info!("{node_name} is in domain {} of ROS 2", settings.domain);
         let node = Node {
-            endpoints: Endpoints::new(participant, mapping, name),
+            endpoints: Endpoints::new(participant, mapping, settings.jpeg_quality, name),
             bell,
             on_messages,
             speaks: false,

@@ -53,7 +53,8 @@ pub enum RosSettingsError {
     },
 }
 
-/// Returns the settings of a run's nodes, if it has any; `variable` is the environment.
+/// Returns the settings of a run's nodes, if it has any; `jpeg_quality` is that of compressed
+/// images, `variable` the environment.
 ///
 /// # Errors
 /// Fails if this build has no ROS 2, or a variable or a rule is wrong.
@@ -62,6 +63,7 @@ pub enum RosSettingsError {
 /// Never: rules can be written as JSON.
 pub fn settings_of(
     spec: &Ros2,
+    jpeg_quality: u8,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<RosSettings>, RosSettingsError> {
     if !spec.enabled {
@@ -83,6 +85,7 @@ pub fn settings_of(
         domain,
         localhost_only,
         rules: serde_json::to_string(&rules).expect("rules are texts, numbers and words"),
+        jpeg_quality,
     }))
 }
 
@@ -186,13 +189,16 @@ mod tests {
             enabled: true,
             ..Ros2::default()
         };
-        match settings_of(&spec, |_| None) {
+        match settings_of(&spec, 80, |_| None) {
             Ok(settings) => assert!(super::super::IS_BUILT && settings.is_some()),
             Err(error) => assert!(
                 error.to_string().contains("--features worker/ros2"),
                 "{error}"
             ),
         }
-        assert!(matches!(settings_of(&Ros2::default(), |_| None), Ok(None)));
+        assert!(matches!(
+            settings_of(&Ros2::default(), 80, |_| None),
+            Ok(None)
+        ));
     }
 }

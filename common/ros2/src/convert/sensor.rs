@@ -1,5 +1,6 @@
 //! Measurements of sensors and batteries.
 
+use messages::foxglove::CompressedImage;
 use messages::sensor::{
     CameraDistortion, CameraInfo, CameraIntrinsics, CameraProjection, FluidPressure, Image, Imu,
     LaserScan, Magnetometer, NavSat, PointCloudField, PointCloudPacked,
@@ -8,7 +9,7 @@ use messages::state::BatteryState;
 use serde_bytes::ByteBuf;
 
 use super::geometry::{gazebo_quaternion, gazebo_vector, quaternion, vector};
-use super::header::{frame, gazebo_header, header};
+use super::header::{frame, gazebo_header, header, time};
 use super::{Converts, Unfit, converts};
 use crate::types::sensor_msgs as ros;
 use crate::types::std_msgs::Header;
@@ -30,6 +31,13 @@ const PIXELS: &[(&str, &str)] = &[
     ("BAYER_GBRG8", "bayer_gbrg8"),
     ("BAYER_GRBG8", "bayer_grbg8"),
 ];
+
+/// Encodings of compressed images whose files have colours.
+const COLORS: [&str; 4] = ["rgb8", "bgr8", "rgba8", "bgra8"];
+/// Encoding of compressed distances.
+const DEPTH: &str = "16UC1";
+/// Header before compressed distances: a format, and two parameters of inverse distances.
+const DEPTH_HEADER: [u8; 12] = [0; 12];
 
 /// Words for the state of a battery, by the constants of ROS.
 const CHARGING: &[(&str, u8)] = &[
@@ -165,6 +173,46 @@ impl Converts<Image> for ros::Image {
             pixel_format_type: (*pixels).to_owned(),
             data: ByteBuf::from(self.data),
         })
+    }
+}
+
+impl Converts<CompressedImage> for ros::CompressedImage {
+    const HAS_INBOUND: bool = false;
+
+    /// Names the format as the plugins of `image_transport` do; distances are preceded by the
+    /// header of `compressed_depth_image_transport`, which is of no use for whole numbers.
+    fn from_gazebo(message: CompressedImage) -> Result<Self, Unfit> {
+        let CompressedImage {
+            timestamp,
+            frame_id,
+            data,
+            format,
+            encoding,
+        } = message;
+        let is_depth = encoding == DEPTH;
+        let has_colors = COLORS.contains(&&*encoding);
+        let mut bytes = Vec::with_capacity(DEPTH_HEADER.len() + data.len());
+        if is_depth {
+            bytes.extend(DEPTH_HEADER);
+        }
+        bytes.extend(data);
+        Ok(Self {
+            header: Header {
+                stamp: time(&timestamp),
+                frame_id: frame(&frame_id),
+            },
+            format: if is_depth {
+                format!("{encoding}; compressedDepth {format}")
+            } else {
+                let target = if has_colors { "bgr8" } else { "" };
+                format!("{encoding}; {format} compressed {target}")
+            },
+            data: bytes,
+        })
+    }
+
+    fn into_gazebo(self) -> Result<CompressedImage, Unfit> {
+        Err(Unfit::OneWay)
     }
 }
 

@@ -162,3 +162,37 @@ fn a_type_of_another_kind_is_refused_with_those_that_fit() {
         "the bytes are no std_msgs/msg/Bool: the bytes end at 0, within a value that begins at 0"
     );
 }
+
+#[test]
+fn compressed_images_are_named_as_image_transport_does() {
+    let image = |encoding: &str, format: &str| {
+        let message = messages::foxglove::CompressedImage {
+            timestamp: messages::Time { sec: 1, nsec: 5 },
+            frame_id: "rover::camera".to_owned(),
+            data: vec![7, 8].into(),
+            format: format.to_owned(),
+            encoding: encoding.to_owned(),
+        };
+        let bytes = messages::encode(&message);
+        let cdr = encode(
+            "foxglove.CompressedImage",
+            &bytes,
+            "sensor_msgs/msg/CompressedImage",
+        );
+        let image: sensor_msgs::CompressedImage = from_cdr(&cdr.unwrap()).unwrap();
+        assert_eq!(image.header.frame_id, "rover/camera");
+        assert_eq!((image.header.stamp.sec, image.header.stamp.nanosec), (1, 5));
+        (image.format, image.data)
+    };
+    for (encoding, format, expected) in [
+        ("rgb8", "jpeg", "rgb8; jpeg compressed bgr8"),
+        ("bgr8", "png", "bgr8; png compressed bgr8"),
+        ("mono16", "png", "mono16; png compressed "),
+        ("bayer_rggb8", "jpeg", "bayer_rggb8; jpeg compressed "),
+    ] {
+        assert_eq!(image(encoding, format), (expected.to_owned(), vec![7, 8]));
+    }
+    let (format, data) = image("16UC1", "png");
+    assert_eq!(format, "16UC1; compressedDepth png");
+    assert_eq!(data, [&[0; 12][..], &[7, 8]].concat());
+}

@@ -176,3 +176,25 @@ fn users_are_told_of_names_that_change_or_clash_and_of_types_that_do_not_fit() {
         ]
     );
 }
+
+#[test]
+fn compressed_images_are_beside_the_images_whatever_a_rule_calls_these() {
+    let rules = "[[topic]]\ntopic = \"/rover/*\"\nname = \"/cam_{1}\"\nqos = \"reliable\"\nrate_hz = 5.0\n\
+                 [[topic]]\ntopic = \"/secret\"\ndirection = \"off\"\n";
+    let mapping = Mapping::new(&toml::from_str(rules).unwrap()).unwrap();
+    let kind = "foxglove.CompressedImage";
+    let name = |topic: &str| mapping.outbound(topic, kind).map(|ros| ros.name);
+    let found = mapping.outbound("/rover/image/compressed", kind).unwrap();
+    assert_eq!(found.name, "/cam_image/compressed");
+    assert_eq!(found.type_name, "sensor_msgs/msg/CompressedImage");
+    assert_eq!(
+        (found.qos.reliability, found.max_rate_hz),
+        (Reliability::Reliable, Some(5.0))
+    );
+    assert_eq!(
+        name("/far/compressedDepth").as_deref(),
+        Some("/far/compressedDepth")
+    );
+    assert_eq!(name("/secret/compressed"), None);
+    assert_eq!(mapping.inbound("/far/compressed", kind), None);
+}

@@ -105,6 +105,15 @@ super::ros_types! {
         /// The pixels by rows from the top left.
         data: Vec<u8>,
     }
+    /// An image in a compressed form.
+    CompressedImage("sensor_msgs/msg/CompressedImage") {
+        /// Time and frame.
+        header: Header,
+        /// `rgb8; jpeg compressed bgr8`, as `image_transport` writes it.
+        format: String,
+        /// The file.
+        data: Vec<u8>,
+    }
     /// A part of an image.
     RegionOfInterest("sensor_msgs/msg/RegionOfInterest") {
         /// Its first column.
