@@ -202,7 +202,8 @@ fn run_primary(
     renderers::check(run.spec.run.renderer)?;
     run.empty_reports()?;
     let options = socket_options(run)?;
-    let ros2 = ros::settings_of(&run.spec.ros2, |name| std::env::var(name).ok())?;
+    let quality = run.spec.run.jpeg_quality;
+    let ros2 = ros::settings_of(&run.spec.ros2, quality, |name| std::env::var(name).ok())?;
     let settings = settings_of(run, loaded, survey.topics.clone(), (secondaries, ros2));
     let (role, name) = match secondaries {
         Some(_) => (Role::Primary, PeerName::primary()),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use images::Compression;
 use lockstep::{Primary, StepReport};
 use protocol::action::{ModelChange as StepChange, Spawn};
 use protocol::link_offsets::{self, next_frame};
@@ -60,6 +61,8 @@ pub struct RecorderSettings {
     pub rate_hz: f64,
     /// True if every iteration's states are recorded.
     pub has_states: bool,
+    /// Form in which images are compressed, if they are.
+    pub images: Option<Compression>,
 }
 
 /// Has a run recorded.
@@ -343,9 +346,10 @@ fn spawn(
     settings: &RecorderSettings,
 ) -> io::Result<JoinHandle<Result<(), RecordError>>> {
     let (queue, path) = (Arc::clone(queue), settings.path.clone());
+    let images = settings.images;
     thread::Builder::new()
         .name("recorder".to_owned())
-        .spawn(move || writing::write(&queue, writer, &path))
+        .spawn(move || writing::write(&queue, writer, images, &path))
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub use participants::Participants;
 pub use physics::Physics;
 pub use process::{Process, Processes};
 pub use program::Program;
-pub use record::{Record, RecordFormat};
+pub use record::{Record, RecordFormat, RecordImages};
 pub use ros2::{Ros2, ServiceMapping};
 pub use security::Security;
 pub use setting::{Audience, Flag, Setting};

@@ -25,6 +25,22 @@ impl Word for RecordFormat {
         &[("phalanx", Self::Phalanx), ("ros2", Self::Ros2)];
 }
 
+/// Form in which images of sensors are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordImages {
+    /// As they are.
+    Raw,
+    /// Compressed as JPEG; distances and values of 16 bits as PNG.
+    Jpeg,
+    /// Compressed as PNG.
+    Png,
+}
+
+impl Word for RecordImages {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("raw", Self::Raw), ("jpeg", Self::Jpeg), ("png", Self::Png)];
+}
+
 /// Recording of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -38,6 +54,9 @@ pub struct Record {
     pub rate_hz: f64,
     /// True if the states of every iteration are recorded, too.
     pub states: bool,
+    /// Form of the images of sensors.
+    #[serde(with = "word")]
+    pub images: RecordImages,
 }
 
 impl Record {
@@ -63,6 +82,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "Frames recorded per second of simulated time; 0 is one per iteration"),
     Setting::personal("record", "states", Kind::Flag)
         .flag("record-states", "BOOL", "Record the states of every iteration, too, bit for bit"),
+    Setting::personal("record", "images", Kind::Word(&["raw", "jpeg", "png"]))
+        .flag("record-images", "FORM",
+            "How images of sensors are recorded: `raw`, or compressed as `jpeg` or `png` on topics \
+             beside theirs"),
 ];
 
 impl Default for Record {
@@ -72,6 +95,7 @@ impl Default for Record {
             format: RecordFormat::Phalanx,
             rate_hz: 30.0,
             states: false,
+            images: RecordImages::Raw,
         }
     }
 }

@@ -52,6 +52,8 @@ pub struct Simulation {
     /// Device that draws what cameras see.
     #[serde(with = "values::word")]
     pub renderer: RendererKind,
+    /// Quality of images that are compressed as JPEG, from 1 to 100.
+    pub jpeg_quality: u8,
 }
 
 /// Reaction to the loss of a process.
@@ -129,6 +131,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("renderer", "DEVICE",
             "The device that draws what cameras see: `cpu` to the same bits anywhere, `gpu` \
              faster"),
+    Setting::personal("run", "jpeg_quality", Kind::Whole(1, 100))
+        .flag("jpeg-quality", "Q",
+            "Quality of images that are compressed as JPEG, for recordings and ROS 2"),
 ];
 
 impl Default for Simulation {
@@ -148,6 +153,7 @@ impl Default for Simulation {
             verify: false,
             balance: true,
             renderer: RendererKind::Cpu,
+            jpeg_quality: 80,
         }
     }
 }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use images::Compression;
 use journal::Losses;
 use lockstep::{StepTimeoutSettings, Topology};
 use protocol::{Iteration, Role, TraceWindow};
 use ros2::Rules;
-use run::{JournalLocation, RunSpec};
+use run::{JournalLocation, RecordImages, RunSpec};
 use worker::divergence_file::DivergenceFile;
 use worker::recorder::RecorderSettings;
 use worker::trace::{TraceSettings, Tracer};
@@ -71,12 +72,18 @@ impl Run {
     /// ROS 2.
     pub(crate) fn recorder(&self, rules: Rules) -> Option<RecorderSettings> {
         let record = &self.spec.record;
+        let quality = self.spec.run.jpeg_quality;
         Some(RecorderSettings {
             path: record.file.clone()?,
             format: record.format,
             rules,
             rate_hz: record.rate_hz,
             has_states: record.states,
+            images: match record.images {
+                RecordImages::Raw => None,
+                RecordImages::Jpeg => Some(Compression::Jpeg(quality)),
+                RecordImages::Png => Some(Compression::Png),
+            },
         })
     }
 

@@ -91,7 +91,7 @@ fn a_full_disk_ends_the_recording_which_is_told_and_keeps_what_was_written() {
         queue.push(digest, Moment::default());
         queue.push(Entry::States(noise(CHUNK_BYTES as u64)), Moment::default());
     }
-    let error = writing::write(&queue, writer, Path::new("run.mcap")).unwrap_err();
+    let error = writing::write(&queue, writer, None, Path::new("run.mcap")).unwrap_err();
     let cause = error.to_string();
     assert!(cause.starts_with("cannot record to run.mcap: "), "{cause}");
     assert!(cause.contains("the run goes on"), "{cause}");

@@ -5,6 +5,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use images::Compression;
 use protocol::Chain;
 use protocol::link_offsets::LinkOffsets;
 use protocol::primary_to_observers::Event;
@@ -105,14 +106,16 @@ pub(super) trait EntryWriter {
     fn finish(self) -> Result<(), WriteError>;
 }
 
-/// Writes until the end, or until the file cannot be written.
+/// Writes until the end, or until the file cannot be written, with images in the form that is asked
+/// for.
 pub(super) fn write(
     queue: &Queue,
     writer: impl EntryWriter,
+    images: Option<Compression>,
     path: &Path,
 ) -> Result<(), RecordError> {
     let _close = Close(queue);
-    let written = write_all(queue, writer);
+    let written = write_all(queue, writer, images);
     written.map_err(|error| {
         let path = path.to_owned();
         let error = RecordError::Write { path, error };
@@ -121,13 +124,21 @@ pub(super) fn write(
     })
 }
 
-fn write_all(queue: &Queue, mut writer: impl EntryWriter) -> Result<(), WriteError> {
+fn write_all(
+    queue: &Queue,
+    mut writer: impl EntryWriter,
+    images: Option<Compression>,
+) -> Result<(), WriteError> {
     let mut next_flush = Instant::now() + FLUSH_INTERVAL;
     let mut left_out = 0;
     loop {
         let Taken { entries, is_end } = queue.take(next_flush);
         for (entry, at) in entries {
             let size = entry.size();
+            let entry = match (entry, images) {
+                (Entry::Message(message), Some(form)) => Entry::Message(compact(message, form)),
+                (entry, _) => entry,
+            };
             writer.entry(entry, at)?;
             if writer.chunk_bytes() >= CHUNK_BYTES {
                 writer.flush()?;
@@ -150,6 +161,11 @@ fn write_all(queue: &Queue, mut writer: impl EntryWriter) -> Result<(), WriteErr
             next_flush = Instant::now() + FLUSH_INTERVAL;
         }
     }
+}
+
+/// Compresses a message if it has an image; one that cannot be compressed is recorded as it is.
+fn compact(message: TopicMessage, form: Compression) -> TopicMessage {
+    images::compressed(&message, form).unwrap_or(message)
 }
 
 impl<W: Write + Seek> EntryWriter for RecordingWriter<W> {
