@@ -345,6 +345,73 @@ fn what_sensors_see_is_drawn_while_it_is_wanted() {
     assert_quiet(&mut browser);
 }
 
+/// A camera and one for distances before a red box.
+const EYES: &str = "<sdf version='1.11'><world name='w'>
+  <scene><background>0.2 0.4 0.8</background><ambient>0.8 0.8 0.8</ambient></scene>
+  <model name='box'><static>true</static><pose>3 0 0.5 0 0 0.4</pose><link name='l'>
+    <collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision>
+    <visual name='v'><geometry><box><size>1 1 1</size></box></geometry><material>
+      <ambient>0.9 0.1 0.1</ambient><diffuse>0.9 0.1 0.1</diffuse></material></visual>
+  </link></model>
+  <model name='eyes'><static>true</static><pose>0 0 0.6 0 0 0</pose><link name='l'>
+    <sensor name='eye' type='camera'><topic>eye</topic><update_rate>10</update_rate>
+      <camera><image><width>160</width><height>120</height></image></camera></sensor>
+    <sensor name='far' type='depth_camera'><topic>far</topic><update_rate>10</update_rate>
+      <camera><image><width>80</width><height>60</height></image></camera></sensor>
+  </link></model></world></sdf>";
+
+#[test]
+fn images_come_compressed_and_distances_are_read_from_them() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("eyes.sdf");
+    std::fs::write(&world, EYES).expect("a world");
+    let served = Served::start(world.to_str().expect("a plain path"), "1");
+    open(&mut browser, &served, "panel=sensors", (1100, 700));
+    let row = |topic: &str| {
+        format!(
+            "[...document.querySelectorAll('.sensor')]\
+             .find((row) => row.querySelector('[title=\"{topic}\"]'))"
+        )
+    };
+    let topics = ["/eye/compressed", "/far/compressed"];
+    for topic in topics {
+        browser.wait(&format!("{} !== undefined", row(topic)));
+        browser.value(&format!("{}.querySelector('input').click()", row(topic)));
+    }
+    // Those that are not compressed are not offered beside them.
+    let images = "[...document.querySelectorAll('.sensor .kind')]\
+        .filter((kind) => kind.textContent === 'image').length";
+    browser.wait(&format!("{images} === 2"));
+    let note = |topic: &str| format!("{}.querySelector('.number').textContent", row(topic));
+    let pixel = |topic: &str, x: u32, y: u32| {
+        let canvas = format!("{}.querySelector('canvas')", row(topic));
+        format!("[...{canvas}.getContext('2d').getImageData({x}, {y}, 1, 1).data]")
+    };
+    served.ctl(&["step", "300"]);
+    browser.wait(&format!("{} === '160 × 120'", note(topics[0])));
+    let far = note(topics[1]);
+    browser.wait(&format!(
+        "/^80 × 60, 2\\.\\d\\d to \\d+\\.\\d\\d m$/.test({far})"
+    ));
+    let color = browser.value(&pixel(topics[0], 80, 60));
+    let color: Vec<i64> = list(&color).iter().filter_map(Value::as_i64).collect();
+    assert!(
+        color[0] > color[1] + 60 && color[0] > color[2] + 60,
+        "{color:?}"
+    );
+    // What is near is light, and the sky is dark.
+    let near = browser.value(&format!("{}[0]", pixel(topics[1], 40, 30)));
+    let sky = browser.value(&format!("{}[0]", pixel(topics[1], 2, 2)));
+    assert!(
+        near.as_i64() > Some(100) && sky.as_i64() < Some(30),
+        "{near} {sky}"
+    );
+    assert_quiet(&mut browser);
+}
+
 #[test]
 fn a_recording_looks_as_its_run_did_and_is_moved_through_by_its_time_line() {
     let scratch = Scratch::new();

@@ -748,6 +748,53 @@ fn models_come_and_leave_in_a_recording_whichever_way_it_is_sought() {
     }
 }
 
+/// A camera and one for distances before a box.
+const EYES: &str = "<sdf version='1.11'><world name='w'>
+  <light name='sun' type='directional'><direction>-0.5 0.3 -1</direction></light>
+  <model name='box'><static>true</static><pose>3 0 0.5 0 0 0.4</pose><link name='l'>
+    <collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision>
+    <visual name='v'><geometry><box><size>1 1 1</size></box></geometry></visual></link></model>
+  <model name='eyes'><static>true</static><pose>0 0 0.6 0 0 0</pose><link name='l'>
+    <sensor name='eye' type='camera'><topic>eye</topic><update_rate>10</update_rate>
+      <camera><image><width>160</width><height>120</height></image></camera></sensor>
+    <sensor name='far' type='depth_camera'><topic>far</topic><update_rate>10</update_rate>
+      <camera><image><width>160</width><height>120</height></image></camera></sensor>
+  </link></model></world></sdf>";
+
+#[test]
+fn images_come_compressed_to_who_asks_for_that() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("eyes.sdf");
+    std::fs::write(&world, EYES).expect("a world");
+    let world = world.to_str().expect("a plain path");
+    let _run = start_run(&scratch, "eyes", &["--secondaries=1", world]);
+    let server = Server::start(&scratch, "web", &["eyes"]);
+    peer.connect(&server);
+    let topics = ["/eye", "/far"];
+    for topic in topics {
+        peer.subscribe(&format!("{topic}/compressed"));
+        peer.subscribe(&format!("/foxglove{topic}"));
+    }
+    peer.call("/phalanx/play", &json!({}));
+    for (topic, format, encoding) in [("/eye", "jpeg", "rgb8"), ("/far", "png", "16UC1")] {
+        let is_image = |image: &Value| image["data"].as_str().is_some();
+        let compressed = peer.wait(&format!("{topic}/compressed"), is_image);
+        let raw = peer.wait(&format!("/foxglove{topic}"), is_image);
+        assert_eq!(
+            (&compressed["format"], &compressed["encoding"]),
+            (&json!(format), &json!(encoding))
+        );
+        assert_eq!(compressed["frame_id"], raw["frame_id"]);
+        let size = |image: &Value| image["data"].as_str().map_or(0, str::len);
+        let (compressed, raw) = (size(&compressed), size(&raw));
+        println!("{topic}: {compressed} of {raw} characters");
+        assert!(compressed * 4 < raw, "{topic}: {compressed} of {raw}");
+    }
+}
+
 fn list(value: &Value) -> &Vec<Value> {
     value.as_array().expect("the protocol has a list here")
 }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
+use images::Quality;
 
 use super::KeyArguments;
 
@@ -30,6 +31,9 @@ pub struct WebArguments {
     /// Open the page in the browser of this machine
     #[arg(long)]
     pub open: bool,
+    /// Quality of images that are sent as JPEG, from 1 to 100
+    #[arg(long, value_name = "Q", default_value_t)]
+    pub jpeg_quality: Quality,
     /// By which keys the run is reached.
     #[command(flatten)]
     pub keys: KeyArguments,

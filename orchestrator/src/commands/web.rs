@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use web::admission::Admission;
 use web::assets::Assets;
-use web::hub::Hub;
+use web::hub::{Hub, HubSettings};
 use web::server::Server;
 use web::source::Source;
 use web::token::Token;
@@ -115,7 +115,13 @@ async fn serve(
         open(&link);
     }
     let details = Box::new(ViewDetails::new(name));
-    let (hub, news) = Hub::new(name, is_recording, source, assets, details);
+    let settings = HubSettings {
+        name,
+        is_recording,
+        jpeg_quality: arguments.jpeg_quality.0,
+    };
+    let hub = Hub::new(settings, source, assets, details);
+    let (hub, news) = hub.context("cannot start the thread of images")?;
     let mut interrupted = signal(SignalKind::interrupt()).context("cannot wait for signals")?;
     let mut terminated = signal(SignalKind::terminate()).context("cannot wait for signals")?;
     tokio::select! {

@@ -5,6 +5,7 @@
  * @module sensor_data
  */
 
+import { readGrey16 } from './png16.js';
 import { readBytes } from './wire.js';
 
 /** Readers of numbers, by Foxglove's numeric types. */
@@ -135,6 +136,11 @@ function reader(field, stride) {
  */
 export async function readImage(message, schemaName) {
   const data = readBytes(message.data ?? '');
+  if (DEPTHS[message.encoding] && message.format === 'png') {
+    const image = await readGrey16(data);
+    const raw = { ...image, step: image.width * 2, encoding: message.encoding };
+    return { bitmap: null, ...readRaw(raw, image.data) };
+  }
   if (schemaName === 'foxglove.CompressedImage') {
     const bitmap = await createImageBitmap(new Blob([data], { type: `image/${message.format}` }));
     return { width: bitmap.width, height: bitmap.height, pixels: null, bitmap, note: '' };

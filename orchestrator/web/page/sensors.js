@@ -33,6 +33,8 @@ const KINDS = /** @type {Record<string, string>} */ ({
   'foxglove.RawImage': 'image',
   'foxglove.CompressedImage': 'image',
 });
+/** Ending of topics with compressed images. */
+const COMPRESSED = '/compressed';
 /** Kind of messages with contacts. */
 const CONTACTS = 'gz.msgs.Contacts';
 /** Scans that are shown until somebody decides. */
@@ -105,8 +107,15 @@ export class Sensors {
   #takeChannels() {
     // While the connection is lost, what was shown stays.
     if (this.#connection.channels.size === 0) return;
-    const channels = [...this.#connection.channels.values()].filter(
+    const all = [...this.#connection.channels.values()].filter(
       (channel) => KINDS[channel.schemaName],
+    );
+    // Of an image that is offered in both forms, the compressed one has a tenth of the bytes.
+    const offered = new Set(all.map((channel) => channel.topic));
+    const channels = all.filter(
+      ({ schemaName, topic }) =>
+        schemaName !== 'foxglove.RawImage' ||
+        !offered.has(`${topic.replace(/^\/foxglove\//, '/')}${COMPRESSED}`),
     );
     const topics = new Set(channels.map((channel) => channel.topic));
     for (const [topic, sensor] of this.#sensors) {
@@ -300,7 +309,7 @@ export class Sensors {
  * @param {string} topic
  */
 export function shortName(topic) {
-  const plain = topic.replace(/^\/foxglove\//, '/');
+  const plain = topic.replace(/^\/foxglove\//, '/').replace(/\/compressed(Depth)?$/, '');
   const named = /\/model\/(.+?)\/link\/.+?\/sensor\/(.+)$/.exec(plain);
   if (!named) return plain;
   return `${named[1]} ${named[2].replace(/\/(scan\/points|scan|points|image|depth_image)$/, '')}`;

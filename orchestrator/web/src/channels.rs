@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use messages::foxglove;
+use messages::Message;
+use messages::foxglove::{self, CompressedImage};
 use messages::json_schema::{list, object, string};
+use messages::sensor::Image;
 use protocol::report::TopicReport;
 use serde_json::{Value, json};
 
@@ -33,6 +35,8 @@ pub(crate) enum Content {
     Topic(String, String),
     /// A topic of the run with its kind, in a form that Foxglove draws.
     Typed(String, String, Typed),
+    /// The images of a topic of the run, compressed.
+    Compressed(String),
 }
 
 /// All channels, by number; numbers are not used again.
@@ -98,15 +102,23 @@ impl Channels {
     /// Takes the topics that there are, and returns the change.
     pub(crate) fn set_topics(&mut self, topics: &[TopicReport]) -> ChannelChange {
         let mut wanted = BTreeSet::new();
+        let names: BTreeSet<&str> = topics.iter().map(|topic| topic.topic.as_str()).collect();
         for topic in topics.iter().take(TOPICS_MAX) {
             let (name, kind) = (topic.topic.clone(), topic.kind.clone());
             if let Some(typed) = Typed::of_kind(&kind) {
                 wanted.insert(Content::Typed(name.clone(), kind.clone(), typed));
             }
+            if kind == Image::KIND && !names.contains(&*compressed(&name)) {
+                wanted.insert(Content::Compressed(name.clone()));
+            }
             wanted.insert(Content::Topic(name, kind));
         }
-        let is_topic =
-            |content: &Content| matches!(content, Content::Topic(..) | Content::Typed(..));
+        let is_topic = |content: &Content| {
+            matches!(
+                content,
+                Content::Topic(..) | Content::Typed(..) | Content::Compressed(_)
+            )
+        };
         let gone = self
             .iter()
             .filter(|(_, one)| is_topic(one) && !wanted.contains(*one));
@@ -162,7 +174,18 @@ fn offer(id: ChannelId, content: &Content) -> Channel {
             typed.schema_name(),
             &typed.schema(),
         ),
+        Content::Compressed(topic) => json(
+            &compressed(topic),
+            CompressedImage::KIND,
+            &foxglove::compressed_image(),
+        ),
     }
+}
+
+/// Returns the channel of the compressed images of a topic.
+fn compressed(topic: &str) -> String {
+    let [images, _] = images::topics(topic);
+    images
 }
 
 fn groups() -> Value {
@@ -205,6 +228,23 @@ mod tests {
         assert_eq!(channels.offers().len(), own + 1);
         let ids: BTreeSet<u32> = channels.offers().iter().map(|one| one.id.0).collect();
         assert_eq!(ids.len(), own + 1);
+    }
+
+    #[test]
+    fn images_have_a_channel_in_a_compressed_form_unless_there_is_such_a_topic() {
+        let mut channels = Channels::new(true);
+        let names = |channels: &mut Channels, topics: &[TopicReport]| {
+            let come = channels.set_topics(topics).come;
+            let names: Vec<String> = come.into_iter().map(|one| one.topic).collect();
+            names.join(" ")
+        };
+        let image = topic("/a", Image::KIND);
+        let found = names(&mut channels, std::slice::from_ref(&image));
+        assert_eq!(found, "/a /foxglove/a /a/compressed");
+        let mut channels = Channels::new(true);
+        let recorded = topic("/a/compressed", CompressedImage::KIND);
+        let found = names(&mut channels, &[image, recorded]);
+        assert_eq!(found, "/a /a/compressed /foxglove/a");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::geometry::{orientation, position};
 
 pub(crate) use drawing::{scene_update, transforms};
-pub(crate) use sensing::{SensorPlace, Typed, frame_id};
+pub(crate) use sensing::{SensorPlace, Typed, compressed_image, frame_id};
 
 /// The frame of reference that does not move.
 pub(crate) const WORLD_FRAME: &str = "world";

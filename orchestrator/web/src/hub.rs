@@ -7,6 +7,7 @@ mod answers;
 mod publishing;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::time::Duration;
 
 use client::feed::Feed;
@@ -19,6 +20,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::assets::Assets;
 use crate::channels::{ChannelChange, Channels, Content};
+use crate::compressor::Compressor;
 use crate::foxglove::SensorPlace;
 use crate::pose_table::PoseTable;
 use crate::protocol::server_to_client::ServerText;
@@ -76,6 +78,17 @@ pub struct Described {
     pub lines: Vec<(String, String)>,
 }
 
+/// Settings of a hub.
+#[derive(Clone, Copy, Debug)]
+pub struct HubSettings<'a> {
+    /// Name of the run or the recording.
+    pub name: &'a str,
+    /// True for a recording.
+    pub is_recording: bool,
+    /// Quality of images that are compressed as JPEG, from 1 to 100.
+    pub jpeg_quality: u8,
+}
+
 /// Between a source of data and clients.
 pub struct Hub {
     /// True for a recording.
@@ -87,6 +100,7 @@ pub struct Hub {
     viewers: Viewers,
     calls: BTreeMap<CallId, Call>,
     details: Box<dyn Details>,
+    compressor: Compressor,
     /// Values of parameters as they were told last.
     parameters: BTreeMap<&'static str, Value>,
 }
@@ -114,14 +128,21 @@ struct Orders {
 }
 
 impl Hub {
-    /// Makes a hub of a run or a recording with this name, and returns the receiver of its news.
+    /// Makes a hub of a run or a recording, and returns the receiver of its news.
+    ///
+    /// # Errors
+    /// Fails if the system has no thread left for images.
     pub fn new(
-        name: &str,
-        is_recording: bool,
+        settings: HubSettings<'_>,
         source: Source,
         assets: Assets,
         details: Box<dyn Details>,
-    ) -> (Self, Receiver<SourceNews>) {
+    ) -> io::Result<(Self, Receiver<SourceNews>)> {
+        let HubSettings {
+            name,
+            is_recording,
+            jpeg_quality,
+        } = settings;
         let hub = Self {
             is_recording,
             orders: Orders {
@@ -142,9 +163,10 @@ impl Hub {
             viewers: Viewers::default(),
             calls: BTreeMap::new(),
             details,
+            compressor: Compressor::start(jpeg_quality)?,
             parameters: BTreeMap::new(),
         };
-        (hub, source.news)
+        Ok((hub, source.news))
     }
 
     /// Serves clients until the server or the source is gone.
@@ -166,6 +188,7 @@ impl Hub {
                     Some((id, told)) => self.on_viewer(id, told),
                     None => return,
                 },
+                Some(image) = self.compressor.next() => self.publish_compressed(&image),
                 _ = pose_ticks.tick(), if !self.viewers.is_empty() => self.publish_poses(),
                 _ = run_ticks.tick() => {
                     self.give_orders();
@@ -276,7 +299,9 @@ impl Hub {
         }
         let wanted = self.viewers.wanted().into_iter();
         let topics = wanted.filter_map(|id| match self.channels.content(id)? {
-            Content::Topic(topic, _) | Content::Typed(topic, _, _) => Some(topic.clone()),
+            Content::Topic(topic, _) | Content::Typed(topic, _, _) | Content::Compressed(topic) => {
+                Some(topic.clone())
+            }
             Content::Poses | Content::Transforms => Some(link_frame::TOPIC.to_owned()),
             Content::Groups => Some(groups::TOPIC.to_owned()),
             Content::Scene | Content::Run | Content::SceneUpdate => None,
@@ -312,7 +337,9 @@ impl Content {
     fn is_of_models(&self) -> bool {
         match self {
             Self::Scene | Self::Poses | Self::SceneUpdate | Self::Transforms => true,
-            Self::Run | Self::Groups | Self::Topic(..) | Self::Typed(..) => false,
+            Self::Run | Self::Groups | Self::Topic(..) | Self::Typed(..) | Self::Compressed(_) => {
+                false
+            }
         }
     }
 }

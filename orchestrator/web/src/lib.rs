@@ -7,6 +7,7 @@
 pub mod admission;
 pub mod assets;
 mod channels;
+mod compressor;
 mod foxglove;
 mod geometry;
 pub mod hub;

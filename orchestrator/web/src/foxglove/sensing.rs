@@ -1,6 +1,8 @@
 //! [`Typed`]: scans, points and images of sensors in the forms that Foxglove draws.
 
-use messages::foxglove;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
+use messages::foxglove::{self, CompressedImage};
 use protocol::LinkPose;
 use serde_json::{Value, json};
 
@@ -158,6 +160,15 @@ fn raw_image(message: &Value) -> Option<Value> {
         "width": width, "height": height, "encoding": encoding,
         "step": step.unwrap_or(width * bytes), "data": message["data"].as_str()?,
     }))
+}
+
+/// Returns a compressed image, which is seen from a frame.
+pub(crate) fn compressed_image(image: &CompressedImage, frame: &str, time_ns: u64) -> Value {
+    let frame = Some(frame).filter(|frame| !frame.is_empty());
+    json!({
+        "timestamp": time(time_ns), "frame_id": frame.unwrap_or(super::WORLD_FRAME),
+        "data": STANDARD.encode(&image.data), "format": image.format, "encoding": image.encoding,
+    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Messages on channels.
 
+use messages::Message;
+use messages::sensor::Image;
 use protocol::groups::Groups;
 use serde_json::{Value, json};
 
 use super::Hub;
 use crate::channels::Content;
+use crate::compressor::Compressed;
 use crate::foxglove;
 use crate::outbox::Keep;
 use crate::protocol::ChannelId;
@@ -113,6 +116,7 @@ impl Hub {
             Content::Topic(topic, kind) | Content::Typed(topic, kind, _) => {
                 *topic == said.topic && *kind == said.kind
             }
+            Content::Compressed(topic) => *topic == said.topic && said.kind == Image::KIND,
             Content::Scene
             | Content::Poses
             | Content::Run
@@ -124,6 +128,12 @@ impl Hub {
             .filter(|(id, _)| self.viewers.want(*id))
             .map(|(id, content)| (id, content.clone()))
             .collect();
+        let (compressed, heard): (Vec<_>, Vec<_>) = heard
+            .into_iter()
+            .partition(|(_, content)| matches!(content, Content::Compressed(_)));
+        if !compressed.is_empty() {
+            self.compressor.take(said);
+        }
         if heard.is_empty() {
             return;
         }
@@ -147,6 +157,23 @@ impl Hub {
                 self.viewers.publish(id, &message, Keep::Each);
             }
         }
+    }
+
+    /// Hands on an image that was compressed.
+    pub(super) fn publish_compressed(&mut self, compressed: &Compressed) {
+        let content = Content::Compressed(compressed.topic.clone());
+        let Some(id) = self.channel(&content) else {
+            return;
+        };
+        let image = &compressed.image;
+        let place = self.drawn.sensors.get(&image.frame_id);
+        let frame = place.map_or(&image.frame_id, |place| &place.frame);
+        let payload = foxglove::compressed_image(image, frame, compressed.time_ns).to_string();
+        let message = ChannelMessage {
+            time_ns: compressed.time_ns,
+            payload: payload.into(),
+        };
+        self.viewers.publish(id, &message, Keep::Each);
     }
 
     /// Tells changed values of parameters to those who follow them.
