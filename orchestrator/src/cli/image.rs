@@ -5,7 +5,8 @@ use clap::{Args, ValueEnum};
 /// Options of images.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct ImageArguments {
-    /// Topic of the images of a sensor [default: the only one]
+    /// Topic of the images of a sensor, with `/compressed` behind it for JPEG [default: that of the
+    /// only one]
     #[arg(long, value_name = "TOPIC")]
     pub topic: Option<String>,
     /// Draw the image as text of a terminal; without it that is done on a terminal alone, in the

@@ -8,6 +8,7 @@ use std::time::Duration;
 use client::control::read_input;
 use client::message_text;
 use client::{self, Connection, News};
+use images::Compression;
 use messages::Kind;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Announce;
@@ -196,6 +197,7 @@ async fn echo(
         let Some(message) = next_message(&mut connection, target).await? else {
             return ended(left);
         };
+        let message = as_asked(message, topic)?;
         if !output::print_on(&shown(&message, format)?)? {
             break;
         }
@@ -204,13 +206,38 @@ async fn echo(
     Ok(ExitCode::Success)
 }
 
-/// Listens to a topic.
+/// Returns a message as it is on a topic that is listened to: an image may be compressed there.
+fn as_asked(message: Box<TopicMessage>, topic: &str) -> Result<Box<TopicMessage>, Failed> {
+    if message.topic == topic {
+        return Ok(message);
+    }
+    let form = Compression::Jpeg(images::QUALITY_DEFAULT);
+    let compressed = images::compressed(&message, form);
+    let compressed = compressed.map_err(|error| {
+        let error = anyhow::Error::new(error);
+        let topic = &message.topic;
+        Failed::new(
+            ExitCode::Failure,
+            error.context(format!("what is said on {topic} is not compressed")),
+        )
+    })?;
+    if compressed.topic != topic {
+        let (source, found) = (&message.topic, &compressed.topic);
+        let text = format!("the images of {source} are compressed on {found}, not on {topic}");
+        return Err(Failed::message(ExitCode::Usage, text));
+    }
+    Ok(Box::new(compressed))
+}
+
+/// Listens to a topic, and where its name says that it has compressed images to those that are
+/// compressed.
 pub(super) fn listen(target: &Target, topic: &str) -> Result<Connection, Failed> {
     if !protocol::topic::is_message_name(topic) {
         let message = format!("no topic can be named {topic:?}");
         return Err(Failed::message(ExitCode::Usage, message));
     }
-    let connection = Connection::listen(&target.reach, &[topic]);
+    let topics: Vec<&str> = [topic].into_iter().chain(images::source(topic)).collect();
+    let connection = Connection::listen(&target.reach, &topics);
     connection.map_err(|error| anyhow::Error::new(error).into())
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use client::Connection;
 use client::raster::Raster;
 use client::sensor_image::{self, ImageError};
+use images::Compression;
 use mesh::Image as Picture;
 use messages::sensor::Image;
 use protocol::primary_to_client::Reply;
@@ -119,7 +120,7 @@ pub(super) fn show(target: &Target, arguments: &ShowArguments) -> CommandResult 
             return Err(Failed::message(ExitCode::Failure, message));
         };
         let Some(drawing) = &mut drawing else {
-            return output::print_bytes(&pixels(&message)?.to_png());
+            return output::print_bytes(&file(&message, &topic)?);
         };
         let mut is_seen = drawing.draw(&pixels(&message)?)?;
         while arguments.follow && is_seen {
@@ -174,8 +175,29 @@ async fn only_topic(target: &Target, patience: Duration) -> Result<String, Faile
     }
 }
 
-/// Returns the image in a message.
+/// Returns the image in a message as a file: PNG of what is seen, or the image as it is compressed
+/// on the topic that was asked for.
+fn file(message: &TopicMessage, topic: &str) -> Result<Vec<u8>, Failed> {
+    if message.topic == topic {
+        return Ok(pixels(message)?.to_png());
+    }
+    let image = image(message)?;
+    let form = Compression::Jpeg(images::QUALITY_DEFAULT);
+    let compressed = images::compress(&image, form).map_err(anyhow::Error::new)?;
+    Ok(compressed.data.into_vec())
+}
+
+/// Returns the pixels of the image in a message.
 fn pixels(message: &TopicMessage) -> Result<Picture, Failed> {
+    let pixels = sensor_image::pixels(&image(message)?).map_err(anyhow::Error::new)?;
+    Ok(Picture {
+        width: pixels.width,
+        height: pixels.height,
+        pixels: pixels.pixels,
+    })
+}
+
+fn image(message: &TopicMessage) -> Result<Image, Failed> {
     if message.kind != KIND {
         let text = format!(
             "{} has messages of the type {}",
@@ -183,11 +205,5 @@ fn pixels(message: &TopicMessage) -> Result<Picture, Failed> {
         );
         return Err(Failed::message(ExitCode::Usage, text));
     }
-    let image = messages::decode::<Image>(&message.body).map_err(anyhow::Error::new)?;
-    let pixels = sensor_image::pixels(&image).map_err(anyhow::Error::new)?;
-    Ok(Picture {
-        width: pixels.width,
-        height: pixels.height,
-        pixels: pixels.pixels,
-    })
+    Ok(messages::decode(&message.body).map_err(anyhow::Error::new)?)
 }
