@@ -312,7 +312,8 @@ fn files_of_spawned_models_come_back() {
     writer.library(&file, at(ITERATIONS)).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     let mut recording = open(&bytes).unwrap();
-    assert_eq!(recording.library().unwrap(), [file.clone()]);
+    let found = recording.library().unwrap();
+    assert_eq!(found, std::slice::from_ref(&file));
     let index = recording.library_index();
     let LibraryKey { uri, from_file, .. } = &file.key;
     let found = index.read_data(&mut recording, uri, from_file).unwrap();

@@ -40,8 +40,8 @@ impl Scene {
     }
 
     /// Adds a model that comes into a world, with its data, and returns its number; none where
-    /// there is no such world. `files` finds the meshes and images that visuals name and that do not come
-    /// with it.
+    /// there is no such world. `files` finds the meshes and images that visuals name and that do
+    /// not come with it.
     pub fn add_model(
         &mut self,
         world: usize,

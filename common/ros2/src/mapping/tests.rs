@@ -179,8 +179,8 @@ fn users_are_told_of_names_that_change_or_clash_and_of_types_that_do_not_fit() {
 
 #[test]
 fn compressed_images_are_beside_the_images_whatever_a_rule_calls_these() {
-    let rules = "[[topic]]\ntopic = \"/rover/*\"\nname = \"/cam_{1}\"\nqos = \"reliable\"\nrate_hz = 5.0\n\
-                 [[topic]]\ntopic = \"/secret\"\ndirection = \"off\"\n";
+    let rules = "[[topic]]\ntopic = \"/rover/*\"\nname = \"/cam_{1}\"\nqos = \"reliable\"\n\
+                 rate_hz = 5.0\n[[topic]]\ntopic = \"/secret\"\ndirection = \"off\"\n";
     let mapping = Mapping::new(&toml::from_str(rules).unwrap()).unwrap();
     let kind = "foxglove.CompressedImage";
     let name = |topic: &str| mapping.outbound(topic, kind).map(|ros| ros.name);
