@@ -21,11 +21,15 @@ pub enum Role {
     Standalone,
     /// Takes part in lockstep as a program of its own, without physics.
     Participant,
+    /// Passes messages on between the secondaries of a machine and the primary.
+    Relay,
 }
 
 /// Text that names no network role.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no network role: use primary or secondary, or leave it out for standalone")]
+#[error(
+    "{0:?} is no network role: use primary, secondary or relay, or leave it out for standalone"
+)]
 pub struct ParseRoleError(String);
 
 impl FromStr for Role {
@@ -35,6 +39,7 @@ impl FromStr for Role {
         match text.to_ascii_lowercase().as_str() {
             "primary" => Ok(Self::Primary),
             "secondary" => Ok(Self::Secondary),
+            "relay" => Ok(Self::Relay),
             _ => Err(ParseRoleError(text.to_owned())),
         }
     }
@@ -47,6 +52,7 @@ impl fmt::Display for Role {
             Self::Secondary => "secondary",
             Self::Standalone => "standalone",
             Self::Participant => "participant",
+            Self::Relay => "relay",
         })
     }
 }

@@ -21,6 +21,8 @@ pub const TRACE: &str = "/trace";
 pub const LINKS: &str = "/links";
 /// Clients' requests and the primary's replies.
 pub const REQUEST: &str = "/request";
+/// Messages of several secondaries at once, between a relay and its primary, on `control`.
+pub const RELAY: &str = "/relay";
 /// Figures of the run, to observers.
 pub const STATS: &str = "/stats";
 /// Simulated time, to observers.
@@ -48,6 +50,19 @@ pub fn step_presence(routing_id: &[u8]) -> Vec<u8> {
 /// Returns the routing id of a topic made by [`step_presence`].
 pub fn presence_routing_id(topic: &[u8]) -> Option<&[u8]> {
     topic.strip_prefix(STEP_PRESENCE)
+}
+
+/// Prefix of the topics by which relays show their presence; it sorts as [`STEP_PRESENCE`] does.
+const RELAY_PRESENCE: &[u8] = b"/step_relay/";
+
+/// Returns the topic that only the relay at this routing id listens to.
+pub fn relay_presence(routing_id: &[u8]) -> Vec<u8> {
+    [RELAY_PRESENCE, routing_id].concat()
+}
+
+/// Returns the routing id of a topic made by [`relay_presence`].
+pub fn relay_routing_id(topic: &[u8]) -> Option<&[u8]> {
+    topic.strip_prefix(RELAY_PRESENCE)
 }
 
 /// The longest name of a topic of the simulated world \[bytes\].
@@ -108,5 +123,10 @@ mod tests {
         assert!(presence.as_slice() > SESSION.as_bytes());
         assert_eq!(presence_routing_id(&presence), Some(b"s1".as_slice()));
         assert_eq!(presence_routing_id(STEP.as_bytes()), None);
+        let relay = relay_presence(b"r1");
+        assert!(relay.as_slice() > STEP.as_bytes() && relay.as_slice() > SESSION.as_bytes());
+        assert_eq!(relay_routing_id(&relay), Some(b"r1".as_slice()));
+        assert_eq!(relay_routing_id(&presence), None);
+        assert_eq!(presence_routing_id(&relay), None);
     }
 }

@@ -23,3 +23,12 @@ pub(crate) fn step_topics(routing_id: &RoutingId) -> [Vec<u8>; 3] {
         topic::step_presence(&routing_id.0),
     ]
 }
+
+/// Returns the topics of a relay; the last one tells the primary that the others are in force.
+pub(crate) fn relay_topics(routing_id: &RoutingId) -> [Vec<u8>; 3] {
+    [
+        topic::SESSION.as_bytes().to_vec(),
+        topic::STEP.as_bytes().to_vec(),
+        topic::relay_presence(&routing_id.0),
+    ]
+}

@@ -3,17 +3,21 @@
 //! [`PrimaryLink`] binds `control` (ROUTER) and `step` (XPUB) for secondaries and has a thread of
 //! its own for `clients` (ROUTER); it comes with a [`StatusPublisher`] for `status` (XPUB) and
 //! `data` (PULL) and with [`Beats`] (XPUB), which no observer reaches. [`PeerLink`] is everybody
-//! else's end. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
+//! else's end. [`Relay`] is between both. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
 
 mod beats;
+mod bundle;
 mod curve;
 mod desk;
 mod directory;
 mod door;
+mod entrance;
 mod gate;
 mod inbox;
 mod peer;
 mod primary;
+mod relay;
+mod relays;
 mod roll;
 mod socket;
 mod status;
@@ -26,6 +30,7 @@ pub use beats::Beats;
 pub use curve::Curve;
 pub use peer::{ConnectError, PeerLink};
 pub use primary::{BindError, PrimaryLink, with_free_ports};
+pub use relay::{HOLD, Relay, RelayError, RelayEvent, RelaySettings};
 pub use status::StatusPublisher;
 
 /// Options of the sockets of a link.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::directory::RunDirectory;
 use super::door::Door;
+use super::inbox::Frames;
 use super::socket;
 use crate::link::LinkError;
 
@@ -39,6 +40,17 @@ impl Beats {
     /// # Errors
     /// Fails if the transport itself failed.
     pub fn publish(&self, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
+        self.drop_subscriptions();
+        socket::send(&self.socket, &[topic.as_bytes(), payload])
+    }
+
+    /// Passes on a message as it came.
+    pub(super) fn pass_on(&self, frames: Frames) -> Result<(), LinkError> {
+        self.drop_subscriptions();
+        frames.pass_on(&self.socket)
+    }
+
+    fn drop_subscriptions(&self) {
         // Nobody asks what they subscribe to; what is told of it must not pile up.
         let mut told = zmq::Message::new();
         for _ in 0..SUBSCRIPTIONS_PER_BEAT {
@@ -46,6 +58,5 @@ impl Beats {
                 break;
             }
         }
-        socket::send(&self.socket, &[topic.as_bytes(), payload])
     }
 }

@@ -113,6 +113,30 @@ impl Inbox {
         })
     }
 
+    /// Adds sockets after those that are served in turn, to be served in turn, too; the sources
+    /// after them have higher numbers from now on.
+    pub(super) fn insert_in_turn(&mut self, sockets: Vec<zmq::Socket>) -> io::Result<()> {
+        for socket in sockets {
+            let watch = Watch::new(socket.get_fd()?);
+            self.watches.insert(self.in_turn, watch);
+            let source = Source {
+                socket,
+                may_hold: true,
+            };
+            self.sources.insert(self.in_turn, source);
+            self.in_turn += 1;
+        }
+        Ok(())
+    }
+
+    /// Closes the sources from `first` on that are served in turn.
+    pub(super) fn close_in_turn(&mut self, first: usize) {
+        self.watches.drain(first..self.in_turn);
+        self.sources.drain(first..self.in_turn);
+        self.in_turn = first;
+        self.next = 0;
+    }
+
     /// Returns a source's socket, to send through.
     pub(super) fn sender(&mut self, source: usize) -> &zmq::Socket {
         // Sending may swallow the signal that something has come.
@@ -215,6 +239,20 @@ impl Frames {
     /// Returns the frames if there are so many and no others.
     pub(super) fn exactly<const N: usize>(&self) -> Option<[&[u8]; N]> {
         (self.count == N).then(|| std::array::from_fn(|index| &*self.kept[index]))
+    }
+
+    /// Sends the frames as one message by a socket, without ever waiting and without a copy.
+    pub(super) fn pass_on(self, socket: &zmq::Socket) -> Result<(), LinkError> {
+        let count = self.count.min(FRAMES_MAX);
+        for (index, frame) in self.kept.into_iter().take(count).enumerate() {
+            let more = if index + 1 < count { zmq::SNDMORE } else { 0 };
+            match socket.send(frame, zmq::DONTWAIT | more) {
+                Ok(()) => {}
+                Err(zmq::Error::EAGAIN) => return Err(LinkError::Full),
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Ok(())
     }
 
     /// Returns the last frame that was kept, without a copy of it.

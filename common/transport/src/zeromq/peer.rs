@@ -2,7 +2,7 @@
 //!
 //! A secondary has a routing id and speaks on `control`; who has none is a client and speaks on
 //! `clients`. Connections come up when the primary does, and again when the primary is back; a
-//! monitor on that socket tells when.
+//! monitor on that socket tells when. A relay has one of these at its upper end.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,7 +18,7 @@ use crate::endpoint::{Address, Endpoints};
 use crate::keys::PublicKey;
 use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
 use crate::ownership::{self, OwnershipError};
-use crate::subscription::{Subscription, step_topics};
+use crate::subscription::{Subscription, relay_topics, step_topics};
 
 /// Address of the monitor of the `control` socket, within the link's own context.
 const MONITOR: &str = "inproc://control-monitor";
@@ -27,7 +27,7 @@ const MONITOR: &str = "inproc://control-monitor";
 const DATA_LINGER_MS: i32 = 2_000;
 
 /// The source of the inbox that is `control`.
-const CONTROL: usize = 0;
+pub(super) const CONTROL: usize = 0;
 
 /// The end of everybody but the primary in a link between processes.
 #[expect(
@@ -69,6 +69,18 @@ struct KeySearch {
     data: Option<String>,
     /// Messages that wait, oldest first, up to [`WAITING_MAX`].
     waiting: VecDeque<(Way, Vec<u8>, Vec<u8>)>,
+}
+
+/// Something that happened at a link.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would cost an allocation per message"
+)]
+pub(super) enum PeerEvent {
+    /// Change of the connection, or a call from another thread.
+    Connection(Arrival),
+    /// A message from the source of this number.
+    Message(usize, Frames),
 }
 
 /// Socket that something is sent by.
@@ -131,6 +143,41 @@ impl PeerLink {
         subscription: Subscription<'_>,
         options: &SocketOptions,
     ) -> Result<Self, ConnectError> {
+        let listening = listening(subscription, routing_id)?;
+        Self::connect_to(endpoints, routing_id, listening, options)
+    }
+
+    /// Begins to connect to a primary as a relay, which hears steps and beats.
+    pub(super) fn connect_relay(
+        endpoints: &Endpoints,
+        routing_id: &RoutingId,
+        options: &SocketOptions,
+    ) -> Result<Self, ConnectError> {
+        let steps = relay_topics(routing_id).to_vec();
+        let listening = [
+            (Publications::Step, steps),
+            (Publications::Beats, vec![Vec::new()]),
+        ];
+        let listening = listening.map(|(to, topics)| Listening { to, topics });
+        Self::connect_to(endpoints, Some(routing_id), listening.into(), options)
+    }
+
+    fn connect_to(
+        endpoints: &Endpoints,
+        routing_id: Option<&RoutingId>,
+        listening: Vec<Listening>,
+        options: &SocketOptions,
+    ) -> Result<Self, ConnectError> {
+        Self::check(endpoints, options)?;
+        Self::open(endpoints, routing_id, listening, options).map_err(|source| {
+            ConnectError::Other {
+                endpoint: endpoints.to_string(),
+                source,
+            }
+        })
+    }
+
+    fn check(endpoints: &Endpoints, options: &SocketOptions) -> Result<(), ConnectError> {
         if matches!(endpoints.address(), Address::Tcp { port: 0, .. }) {
             return Err(ConnectError::NoPort {
                 endpoint: endpoints.to_string(),
@@ -147,13 +194,7 @@ impl PeerLink {
                 source,
             })?;
         }
-        let listening = listening(subscription, routing_id)?;
-        Self::open(endpoints, routing_id, listening, options).map_err(|source| {
-            ConnectError::Other {
-                endpoint: endpoints.to_string(),
-                source,
-            }
-        })
+        Ok(())
     }
 
     /// Returns how many messages had too few or too many frames, and were dropped.
@@ -164,7 +205,7 @@ impl PeerLink {
     fn open(
         endpoints: &Endpoints,
         routing_id: Option<&RoutingId>,
-        listening: Option<Listening>,
+        listening: Vec<Listening>,
         options: &SocketOptions,
     ) -> io::Result<Self> {
         let (endpoints, address) = endpoints.resolved()?;
@@ -187,7 +228,7 @@ impl PeerLink {
         let mut sockets = vec![control];
         let mut places = vec![place];
         let mut data = None;
-        if let Some(Listening { to, topics }) = listening {
+        for Listening { to, topics } in listening {
             let (endpoint, queue) = match to {
                 Publications::Step => {
                     let pushing = open(
@@ -232,6 +273,51 @@ impl PeerLink {
             key_search,
             dropped: 0,
         })
+    }
+
+    /// Waits for the next message or change of the connection.
+    pub(super) fn next(
+        &mut self,
+        timeout: &mut PollTimeout,
+    ) -> Result<Option<PeerEvent>, LinkError> {
+        loop {
+            let found = match self.inbox.next(timeout)? {
+                None => return Ok(None),
+                Some(Event::Woken) => Some(PeerEvent::Connection(Arrival::Woken)),
+                Some(Event::Message(source, frames)) if source == self.monitor => {
+                    self.on_monitor(&frames).map(PeerEvent::Connection)
+                }
+                Some(Event::Message(source, frames)) => Some(PeerEvent::Message(source, frames)),
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Has other sockets served in turn with its own; returns the source of the first.
+    pub(super) fn serve(&mut self, sockets: Vec<zmq::Socket>) -> io::Result<usize> {
+        let (first, count) = (self.monitor, sockets.len());
+        self.inbox.insert_in_turn(sockets)?;
+        self.monitor += count;
+        Ok(first)
+    }
+
+    /// Closes the sockets that were added, from the source of the first on.
+    pub(super) fn close(&mut self, first: usize) {
+        self.inbox.close_in_turn(first);
+        self.monitor = first;
+    }
+
+    /// Returns the socket of a source, to send through.
+    pub(super) fn socket(&mut self, source: usize) -> &zmq::Socket {
+        self.inbox.sender(source)
+    }
+
+    /// Passes a message on `data` on as it came.
+    pub(super) fn pass_on_data(&self, frames: Frames) -> Result<(), LinkError> {
+        let data = self.data.as_ref().ok_or(LinkError::NoSuchDestination)?;
+        frames.pass_on(&data.0)
     }
 
     /// Sends by one of the sockets, or keeps it until the primary's key is found.
@@ -347,13 +433,10 @@ impl Link for PeerLink {
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
         let mut timeout = PollTimeout::new(timeout);
         loop {
-            let found = match self.inbox.next(&mut timeout)? {
+            let found = match self.next(&mut timeout)? {
                 None => return Ok(None),
-                Some(Event::Woken) => return Ok(Some(Arrival::Woken)),
-                Some(Event::Message(source, frames)) if source == self.monitor => {
-                    self.on_monitor(&frames)
-                }
-                Some(Event::Message(_, frames)) => self.on_message(frames),
+                Some(PeerEvent::Connection(arrival)) => Some(arrival),
+                Some(PeerEvent::Message(_, frames)) => self.on_message(frames),
             };
             if found.is_some() {
                 return Ok(found);
@@ -426,27 +509,19 @@ enum Publications {
 fn listening(
     subscription: Subscription<'_>,
     routing_id: Option<&RoutingId>,
-) -> Result<Option<Listening>, ConnectError> {
-    match subscription {
+) -> Result<Vec<Listening>, ConnectError> {
+    let bytes = |topics: &[&str]| -> Vec<Vec<u8>> {
+        let topics = topics.iter().map(|topic| topic.as_bytes().to_vec());
+        topics.collect()
+    };
+    let (to, topics) = match subscription {
         Subscription::Steps => {
             let routing_id = routing_id.ok_or(ConnectError::NoRoutingId)?;
-            let topics = step_topics(routing_id).to_vec();
-            Ok(Some(Listening {
-                to: Publications::Step,
-                topics,
-            }))
+            (Publications::Step, step_topics(routing_id).to_vec())
         }
-        Subscription::Status(topics) | Subscription::Beats(topics) => {
-            let to = match subscription {
-                Subscription::Beats(_) => Publications::Beats,
-                _ => Publications::Status,
-            };
-            let topics = topics
-                .iter()
-                .map(|topic| topic.as_bytes().to_vec())
-                .collect();
-            Ok(Some(Listening { to, topics }))
-        }
-        Subscription::None => Ok(None),
-    }
+        Subscription::Status(topics) => (Publications::Status, bytes(topics)),
+        Subscription::Beats(topics) => (Publications::Beats, bytes(topics)),
+        Subscription::None => return Ok(Vec::new()),
+    };
+    Ok(vec![Listening { to, topics }])
 }

@@ -14,15 +14,16 @@ use protocol::report::Clients;
 use protocol::{RoutingId, topic};
 use zmq_options::Connection;
 
+pub(super) use bind::bind;
 pub use bind::{BindError, with_free_ports};
 
 use super::beats::Beats;
+use super::bundle::Bundle;
 use super::desk::Desk;
 use super::directory::RunDirectory;
-use super::door::Door;
-use super::gate::{Gate, Sender};
+use super::entrance::{Entered, Entrance, Presence};
 use super::inbox::{Event, Frames, Inbox, PollTimeout};
-use super::roll::Roll;
+use super::relays::Relays;
 use super::status::SharedSubscribers;
 use super::wake::OutsideWaker;
 use super::{SocketOptions, StatusPublisher, socket};
@@ -49,17 +50,15 @@ pub struct PrimaryLink {
     was_woken: bool,
     is_turn_of_clients: bool,
     endpoints: Endpoints,
-    gate: Gate,
-    tally: Tally,
+    relays: Relays,
     /// The key and the connection of the message that was let through last.
     last: Option<(u32, Option<Connection>)>,
     /// Connections of clients that are watched.
     watched: BTreeMap<RoutingId, Connection>,
-    roll: Roll,
     /// Listeners of `status`, by topic.
     subscribers: SharedSubscribers,
     /// Declared after the sockets that it decides for.
-    door: Option<Arc<Door>>,
+    entrance: Entrance,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -76,7 +75,7 @@ impl PrimaryLink {
         options: &SocketOptions,
     ) -> Result<(Self, StatusPublisher, Beats), BindError> {
         let tally = Tally::default();
-        let bound = bind::bind(endpoints, options, &tally)?;
+        let bound = bind(endpoints, options, &tally)?;
         let failed = |source| BindError::Other {
             endpoint: bound.endpoints.to_string(),
             source,
@@ -114,13 +113,11 @@ impl PrimaryLink {
             was_woken: false,
             is_turn_of_clients: false,
             endpoints: bound.endpoints,
-            gate: Gate::new(tally.clone()),
-            tally,
+            relays: Relays::default(),
             last: None,
             watched: BTreeMap::new(),
-            roll,
             subscribers: status.subscribers(),
-            door: bound.door,
+            entrance: Entrance::new(tally, roll, bound.door),
             _directory: bound.directory,
         };
         Ok((link, status, beats))
@@ -131,66 +128,84 @@ impl PrimaryLink {
         &self.endpoints
     }
 
-    /// Returns who sent a message; `None` if that should be known and is not, or may be heard no
-    /// more.
-    fn sender_of(&self, frames: &mut Frames, socket: &'static str) -> Option<Sender> {
-        match &self.door {
-            Some(door) => door.sender(frames, socket),
-            None => Some(Sender::ANYBODY),
-        }
-    }
-
     /// Returns what a message is to the primary, if it is let through.
-    fn on_control(&mut self, mut frames: Frames) -> Option<Arrival> {
-        let sender = self.sender_of(&mut frames, "control")?;
-        self.last = Some((sender.key, frames.origin()));
-        let Some([from, topic, payload]) = frames.exactly() else {
-            self.note_malformed();
-            return None;
-        };
-        // Secondaries are called by their names; addresses that libzmq gives are of nobody here.
-        let is_named = from.first().is_some_and(u8::is_ascii_alphanumeric);
-        if !is_named || topic == topic::REQUEST.as_bytes() {
-            let text = || "something came on `control` that is not of a secondary".to_owned();
-            self.tally.note(Reason::Malformed, text);
+    fn on_control(&mut self, frames: Frames) -> Option<Arrival> {
+        let entered = self.entrance.on_control(frames)?;
+        self.last = Some((entered.sender.key, entered.connection));
+        if entered.topic == topic::RELAY.as_bytes() {
+            self.on_relay(entered);
             return None;
         }
-        let from = RoutingId(from.to_vec());
-        let (topic, bytes) = (topic.to_vec(), topic.len() + payload.len());
-        let is_admitted = self
-            .gate
-            .admits(&from, sender, &topic, bytes, Instant::now());
-        is_admitted.then(|| Arrival::Message {
+        let Entered {
+            from,
+            sender,
+            topic,
+            frames,
+            ..
+        } = entered;
+        if self.relays.route(&from).is_some() {
+            let text = || format!("{from} is behind a relay, and came by another connection");
+            self.entrance.tally.note(Reason::Forbidden, text);
+            return None;
+        }
+        let payload = frames.into_payload();
+        let is_admitted = self.entrance.admits(&from, sender, &topic, payload.len());
+        is_admitted.then_some(Arrival::Message {
             from: Some(from),
             access: sender.access,
             topic,
-            payload: frames.into_payload(),
+            payload,
         })
+    }
+
+    /// Unpacks the message of a relay, and answers it.
+    fn on_relay(&mut self, entered: Entered) {
+        if let Some((relay, answer)) = self.relays.on_message(entered, &mut self.entrance) {
+            let bundle = Bundle::of(&answer);
+            let frames = [&*relay.0, topic::RELAY.as_bytes(), bundle.bytes()];
+            // A relay that hears nothing greets again.
+            let _ = socket::send(self.inbox.sender(CONTROL), &frames);
+        }
     }
 
     /// Returns what a subscription to `step` says about one secondary, if anything.
     fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Arrival> {
-        let sender = self.sender_of(frames, "step");
-        let Some([[what, topic @ ..]]) = frames.exactly() else {
-            self.note_malformed();
-            return None;
-        };
-        // The other topics are shared: that they are subscribed to says nothing of one secondary.
-        let routing_id = RoutingId(topic::presence_routing_id(topic)?.to_vec());
-        if *what == SUBSCRIBE {
-            // What libzmq says of a connection that is gone has no sender; what comes has one.
-            if self.door.is_none() {
-                self.roll.hear(0, frames.origin(), "step");
+        match self.entrance.on_subscriber(frames)? {
+            Presence::Came(secondary) => Some(Arrival::Subscribed(secondary)),
+            Presence::Went(secondary) => Some(Arrival::Unsubscribed(secondary)),
+            Presence::RelayCame(relay) => {
+                self.relays.come(relay);
+                None
             }
-            let is_held = self.gate.hold(&routing_id, sender?);
-            return is_held.then_some(Arrival::Subscribed(routing_id));
+            Presence::RelayWent(relay) => {
+                self.relays.go(&relay, &mut self.entrance);
+                None
+            }
         }
-        if *what != UNSUBSCRIBE {
-            self.note_malformed();
-            return None;
-        }
-        let was_held = self.gate.release(&routing_id);
-        was_held.then_some(Arrival::Unsubscribed(routing_id))
+    }
+
+    /// Returns the next part of what came through relays.
+    fn relayed(&mut self) -> Option<Arrival> {
+        let next = self.relays.next()?;
+        self.last = Some((next.key, next.connection));
+        Some(next.arrival)
+    }
+
+    /// Sends to a peer on `control`, through its relay if it is behind one.
+    fn send_on_control(
+        &mut self,
+        peer: &RoutingId,
+        topic: &[u8],
+        payload: &[u8],
+    ) -> Result<(), LinkError> {
+        let Some(relay) = self.relays.route(peer) else {
+            let frames = [&*peer.0, topic, payload];
+            return socket::send(self.inbox.sender(CONTROL), &frames);
+        };
+        let mut bundle = Bundle::default();
+        bundle.push_message(peer, topic, payload);
+        let frames = [&*relay.0, topic::RELAY.as_bytes(), bundle.bytes()];
+        socket::send(self.inbox.sender(CONTROL), &frames)
     }
 
     /// Returns the next request of a client, if one is here.
@@ -198,11 +213,6 @@ impl PrimaryLink {
         let request = self.desk.request()?;
         self.last = Some((request.key, request.connection));
         Some(request.arrival)
-    }
-
-    fn note_malformed(&self) {
-        let text = || "a message of too few or too many frames".to_owned();
-        self.tally.note(Reason::Malformed, text);
     }
 }
 
@@ -212,15 +222,13 @@ impl Link for PrimaryLink {
         match to {
             Destination::EverySecondary => socket::send(self.inbox.sender(STEP), &[topic, payload]),
             Destination::Peer(peer) if self.desk.answer(peer, topic, payload) => Ok(()),
-            Destination::Peer(peer) => {
-                socket::send(self.inbox.sender(CONTROL), &[&peer.0, topic, payload])
-            }
+            Destination::Peer(peer) => self.send_on_control(peer, topic, payload),
             Destination::Primary | Destination::Data => Err(LinkError::NoSuchDestination),
         }
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
-        if self.door.as_ref().is_some_and(|door| !door.is_kept()) {
+        if !self.entrance.is_kept() {
             let error = "nobody decides any more who may connect";
             return Err(LinkError::Transport(error.into()));
         }
@@ -234,6 +242,9 @@ impl Link for PrimaryLink {
             return Ok(Some(request));
         }
         self.is_turn_of_clients = true;
+        if let Some(relayed) = self.relayed() {
+            return Ok(Some(relayed));
+        }
         let asked = self.desk.has_request().then_some(Duration::ZERO);
         let mut timeout = PollTimeout::new(asked.or(timeout));
         loop {
@@ -250,8 +261,8 @@ impl Link for PrimaryLink {
                 Some(Event::Message(CONTROL, frames)) => self.on_control(frames),
                 Some(Event::Message(_, mut frames)) => self.on_subscriber(&mut frames),
             };
-            if found.is_some() {
-                return Ok(found);
+            if let Some(found) = found.or_else(|| self.relayed()) {
+                return Ok(Some(found));
             }
         }
     }
@@ -261,12 +272,12 @@ impl Link for PrimaryLink {
     }
 
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
-        self.tally.take(Instant::now(), is_last)
+        self.entrance.tally.take(Instant::now(), is_last)
     }
 
     fn sender(&self) -> Option<Client> {
         let (key, connection) = self.last?;
-        self.roll.client(key, connection)
+        self.entrance.roll.client(key, connection)
     }
 
     fn watch_last(&mut self, client: &RoutingId) {
@@ -288,28 +299,35 @@ impl Link for PrimaryLink {
 
     fn refuse_last(&mut self) {
         if let Some((_, connection)) = self.last {
-            self.roll.refuse(connection);
+            self.entrance.roll.refuse(connection);
         }
     }
 
     fn clients(&self) -> Clients {
-        self.roll.report(&self.subscribers.lock())
+        self.entrance.roll.report(&self.subscribers.lock())
     }
 
     fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
-        self.roll.disconnect(key)
+        self.entrance.roll.disconnect(key)
     }
 
     fn key_of(&self, secondary: &RoutingId) -> Option<String> {
-        let key = self.gate.key_of(secondary)?;
-        self.roll.client(key, None).map(|client| client.name)
+        let key = self.entrance.gate.key_of(secondary)?;
+        self.entrance
+            .roll
+            .client(key, None)
+            .map(|client| client.name)
+    }
+
+    fn relay_of(&self, secondary: &RoutingId) -> Option<String> {
+        self.relays.name_of_route(secondary).map(str::to_owned)
     }
 
     fn is_let_in(&self, name: &str) -> bool {
-        self.roll.is_let_in(name)
+        self.entrance.roll.is_let_in(name)
     }
 
     fn take_admitted(&mut self) -> Vec<Client> {
-        self.roll.take_admitted()
+        self.entrance.roll.take_admitted()
     }
 }

@@ -1,15 +1,20 @@
 //! The places where a scene is played: one for each kind of link, with the same properties.
 
+use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::memory::Network;
-use transport::zeromq::{PeerLink, PrimaryLink, SocketOptions};
-use transport::{Arrival, Endpoints, Link, Publisher, Subscription};
+use transport::zeromq::{
+    PeerLink, PrimaryLink, Relay, RelayEvent, RelaySettings, SocketOptions, StatusPublisher,
+};
+use transport::{Arrival, Destination, Endpoints, Link, LinkError, Publisher, Subscription, Waker};
 
 /// Time that anything that must happen may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,6 +29,103 @@ pub(crate) enum Stage {
         spin: Duration,
         _directory: Option<TempDir>,
     },
+    /// Between processes, with a relay between the primary and those who speak on `control`.
+    Relayed {
+        primary: Endpoints,
+        relay: Endpoints,
+        thread: RelayThread,
+        _directory: TempDir,
+    },
+}
+
+/// A relay that works until it is dropped.
+pub(crate) struct RelayThread {
+    is_over: Arc<AtomicBool>,
+    /// Number of times that a primary has welcomed it.
+    welcomes: Arc<AtomicU32>,
+    waker: Arc<dyn Waker>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl RelayThread {
+    fn start(primary: &Endpoints, bind: &Endpoints) -> Self {
+        let settings = RelaySettings {
+            name: "r1".to_owned(),
+            routing_id: RoutingId::from("r1-0"),
+            primary: primary.clone(),
+            upper: options(Duration::ZERO),
+            bind: bind.clone(),
+            lower: options(Duration::ZERO),
+        };
+        let mut relay = Relay::connect(settings).unwrap();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let welcomes = Arc::new(AtomicU32::new(0));
+        let (waker, ends) = (relay.waker(), Arc::clone(&is_over));
+        let welcomed = Arc::clone(&welcomes);
+        let work = move || {
+            while !ends.load(Ordering::Acquire) {
+                if let Some(RelayEvent::Welcomed(_)) = relay.receive(None).unwrap() {
+                    welcomed.fetch_add(1, Ordering::AcqRel);
+                }
+            }
+        };
+        Self {
+            is_over,
+            welcomes,
+            waker,
+            thread: Some(std::thread::spawn(work)),
+        }
+    }
+}
+
+/// A primary that has welcomed its relay, and what arrived meanwhile.
+struct Welcoming {
+    link: PrimaryLink,
+    early: VecDeque<Arrival>,
+}
+
+impl Welcoming {
+    /// Binds a primary, and waits until it has welcomed the relay.
+    fn bind(endpoints: &Endpoints, relay: &RelayThread) -> (Self, StatusPublisher) {
+        let before = relay.welcomes.load(Ordering::Acquire);
+        let bound = PrimaryLink::bind(endpoints, &options(Duration::ZERO));
+        let (mut link, status, _) = bound.unwrap();
+        let mut early = VecDeque::new();
+        let start = Instant::now();
+        while relay.welcomes.load(Ordering::Acquire) == before {
+            early.extend(link.receive(Some(Duration::from_millis(1))).unwrap());
+            assert!(start.elapsed() < PATIENCE, "the relay is not welcome");
+        }
+        (Self { link, early }, status)
+    }
+}
+
+impl Link for Welcoming {
+    fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
+        self.link.send(to, topic, payload)
+    }
+
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        match self.early.pop_front() {
+            Some(arrival) => Ok(Some(arrival)),
+            None => self.link.receive(timeout),
+        }
+    }
+
+    fn waker(&self) -> Arc<dyn Waker> {
+        self.link.waker()
+    }
+}
+
+impl Drop for RelayThread {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        self.waker.wake();
+        let ended = self.thread.take().map(JoinHandle::join);
+        if !std::thread::panicking() {
+            ended.unwrap().unwrap();
+        }
+    }
 }
 
 /// Plays a scene on all kinds of link; the name of the kind is printed when it fails.
@@ -36,6 +138,8 @@ pub(crate) fn on_every_stage(scene: impl Fn(&Stage)) {
     over_ipc(&scene, Duration::from_micros(200));
     eprintln!("over tcp");
     scene(&Stage::sockets("tcp://127.0.0.1:0", Duration::ZERO, None));
+    eprintln!("through a relay");
+    scene(&Stage::relayed());
 }
 
 fn over_ipc(scene: &impl Fn(&Stage), spin: Duration) {
@@ -67,6 +171,21 @@ impl Stage {
         }
     }
 
+    fn relayed() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let [primary, relay] = ["primary", "relay"].map(|name| {
+            let folder = directory.path().join(name).display().to_string();
+            format!("ipc://{folder}").parse().unwrap()
+        });
+        let thread = RelayThread::start(&primary, &relay);
+        Self::Relayed {
+            primary,
+            relay,
+            thread,
+            _directory: directory,
+        }
+    }
+
     pub(crate) fn primary(&self) -> (Box<dyn Link + Send>, Box<dyn Publisher>) {
         match self {
             Self::Memory(network) => (Box::new(network.primary()), Box::new(network.publisher())),
@@ -77,6 +196,12 @@ impl Stage {
                 let bound = PrimaryLink::bind(&endpoints, &options(*spin));
                 let (primary, status, _) = bound.unwrap();
                 *endpoints = primary.endpoints().clone();
+                (Box::new(primary), Box::new(status))
+            }
+            Self::Relayed {
+                primary, thread, ..
+            } => {
+                let (primary, status) = Welcoming::bind(primary, thread);
                 (Box::new(primary), Box::new(status))
             }
         }
@@ -92,6 +217,16 @@ impl Stage {
                 let endpoints = endpoints.lock().unwrap();
                 let peer =
                     PeerLink::connect(&endpoints, Some(&routing_id), subscription, &options(*spin));
+                Box::new(peer.unwrap())
+            }
+            Self::Relayed { primary, relay, .. } => {
+                // Observers have nothing to do with relays.
+                let place = match subscription {
+                    Subscription::Status(_) => primary,
+                    _ => relay,
+                };
+                let options = options(Duration::ZERO);
+                let peer = PeerLink::connect(place, Some(&routing_id), subscription, &options);
                 Box::new(peer.unwrap())
             }
         }

@@ -67,21 +67,21 @@ pub enum BindError {
 }
 
 /// The sockets of a primary, and what holds their address.
-pub(super) struct Bound {
-    pub(super) step: zmq::Socket,
-    pub(super) control: zmq::Socket,
-    pub(super) status: zmq::Socket,
-    pub(super) data: zmq::Socket,
-    pub(super) clients: zmq::Socket,
-    pub(super) beats: zmq::Socket,
-    pub(super) endpoints: Endpoints,
-    pub(super) directory: Option<Arc<RunDirectory>>,
+pub(in crate::zeromq) struct Bound {
+    pub(in crate::zeromq) step: zmq::Socket,
+    pub(in crate::zeromq) control: zmq::Socket,
+    pub(in crate::zeromq) status: zmq::Socket,
+    pub(in crate::zeromq) data: zmq::Socket,
+    pub(in crate::zeromq) clients: zmq::Socket,
+    pub(in crate::zeromq) beats: zmq::Socket,
+    pub(in crate::zeromq) endpoints: Endpoints,
+    pub(in crate::zeromq) directory: Option<Arc<RunDirectory>>,
     /// Thread that decides which peers may enter, where that is decided by keys.
-    pub(super) door: Option<Arc<Door>>,
+    pub(in crate::zeromq) door: Option<Arc<Door>>,
 }
 
-/// Binds the sockets of a primary.
-pub(super) fn bind(
+/// Binds the sockets of a primary, or of a relay, which stands for one.
+pub(in crate::zeromq) fn bind(
     endpoints: &Endpoints,
     options: &SocketOptions,
     tally: &Tally,
