@@ -13,6 +13,7 @@ pub mod primary_watch;
 pub mod process;
 pub mod process_state;
 pub mod programs;
+mod relays;
 mod restart_policy;
 pub mod ros2_control;
 pub mod slurm;
@@ -55,7 +56,7 @@ pub struct LaunchPlan {
 /// One process to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommand {
-    /// Its name: `primary`, `standalone`, or that of a secondary.
+    /// Its name: `primary`, `standalone`, or that of a secondary or a relay.
     pub name: String,
     /// Its role.
     pub role: Role,
@@ -73,8 +74,7 @@ impl LaunchPlan {
     /// # Panics
     /// Panics if the plan was made without an address.
     pub fn endpoint(&self) -> Endpoints {
-        let bind = self.spec.network.bind.as_ref();
-        bind.expect("a plan has an address").seen_from_here()
+        self.bind().seen_from_here()
     }
 
     /// Returns the processes of the run, the one that keeps time first; those of hosts come after
@@ -102,15 +102,27 @@ impl LaunchPlan {
         hosts: &[PreparedHost],
         first: u32,
     ) -> Result<Vec<WorkerCommand>, KeyError> {
-        let slots = hosts
-            .iter()
-            .flat_map(|host| std::iter::repeat_n(host, host.host.slots as usize));
-        let command = |(number, host)| {
-            let mut command = self.remote_command(number, host)?;
-            environment::give(&mut command, &self.spec);
-            Ok(command)
-        };
-        (first..).zip(slots).map(command).collect()
+        let mut commands = Vec::new();
+        let mut next = first;
+        for host in hosts {
+            let slots = host.host.slots;
+            let has_relay = slots > self.spec.network.relay_above;
+            let relay = has_relay.then(|| relays::Relay::of(next));
+            if let Some(relay) = &relay {
+                commands.push(self.relay_command(relay, host)?);
+            }
+            for number in next..next + slots {
+                commands.push(match &relay {
+                    Some(relay) => self.command_behind(relay, number, host),
+                    None => self.remote_command(number, host)?,
+                });
+            }
+            next += slots;
+        }
+        for command in &mut commands {
+            environment::give(command, &self.spec);
+        }
+        Ok(commands)
     }
 
     /// Returns the most secondaries that the run lets in: those that it needs and stand-bys.
@@ -212,27 +224,41 @@ impl LaunchPlan {
 
     /// Returns the command of a secondary on another machine: no file of this one is there.
     fn remote_command(&self, number: u32, host: &PreparedHost) -> Result<WorkerCommand, KeyError> {
-        let mut arguments = Vec::new();
-        let mut key = None;
-        if let Some(keys) = &self.keys {
-            let public = PublicKey::read(&keys.primary_public)?;
-            arguments.push("--key=-".into());
-            flag(&mut arguments, "--server-key", public.to_string());
-            key = Some(KeyPair::read(&keys.secondary)?.lines());
-        }
-        let bind = self.spec.network.bind.as_ref();
-        let bind = bind.expect("a plan has an address");
+        let (arguments, key) = self.keys_of_host()?;
         Ok(WorkerCommand {
-            remote: Some(host.start(bind, key)),
+            remote: Some(host.start(self.bind(), key)),
             ..self.command_of_secondary(number, arguments)
         })
     }
 
+    /// Returns the arguments about keys of a process on another machine, and the text of its own.
+    fn keys_of_host(&self) -> Result<(Vec<OsString>, Option<String>), KeyError> {
+        let mut arguments = Vec::new();
+        let Some(keys) = &self.keys else {
+            return Ok((arguments, None));
+        };
+        let public = PublicKey::read(&keys.primary_public)?;
+        arguments.push("--key=-".into());
+        flag(&mut arguments, "--server-key", public.to_string());
+        Ok((arguments, Some(KeyPair::read(&keys.secondary)?.lines())))
+    }
+
+    fn bind(&self) -> &Endpoints {
+        let bind = self.spec.network.bind.as_ref();
+        bind.expect("a plan has an address")
+    }
+
     /// Returns the command of a secondary that is told by some arguments where the primary is.
     fn command_of_secondary(&self, number: u32, connection: Vec<OsString>) -> WorkerCommand {
-        let name = secondary_name(number);
+        self.command_of(Role::Secondary, secondary_name(number), connection)
+    }
+
+    /// Returns the command of a secondary or a relay that is told by some arguments where the
+    /// primary is.
+    fn command_of(&self, role: Role, name: String, connection: Vec<OsString>) -> WorkerCommand {
         let network = &self.spec.network;
-        let mut arguments = vec!["--network-role=secondary".into()];
+        let mut arguments = Vec::new();
+        flag(&mut arguments, "--network-role", role.to_string());
         arguments.extend(connection);
         flag(&mut arguments, "--name", &name);
         if self.spec.security.insecure {
@@ -247,7 +273,7 @@ impl LaunchPlan {
         arguments.push("--lifeline".into());
         WorkerCommand {
             name,
-            role: Role::Secondary,
+            role,
             arguments,
             environment: BTreeMap::new(),
             remote: None,

@@ -63,9 +63,14 @@ impl SlurmCluster {
         Some(cluster)
     }
 
+    /// Returns the file that `SLURM_CONF` names for whoever uses this cluster.
+    pub fn settings(&self) -> PathBuf {
+        self.folder.join("slurm.conf")
+    }
+
     /// Lets a program of Slurm, or one that starts such, use this cluster.
     pub fn with_settings<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.env("SLURM_CONF", self.folder.join("slurm.conf"))
+        command.env("SLURM_CONF", self.settings())
     }
 
     /// Has a node fail as one that loses power: its daemon is gone, and so are a task on it and

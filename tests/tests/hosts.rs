@@ -214,6 +214,76 @@ fn hosts_come_and_go_while_a_run_goes_on_and_no_digest_changes() {
     assert_eq!(summary["events"]["recoveries"], 1, "only s3 was lost");
 }
 
+/// Returns the process ids of the relays of this machine's runs in a folder: no others have one of
+/// this name and primary.
+fn relay_pid(name: &str, place: &str) -> Option<u32> {
+    let own = format!("--name={name}");
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let has = |word: &str| words.contains(&word.as_bytes());
+        has("--network-role=relay") && has(&own) && has(place)
+    })
+}
+
+#[test]
+fn a_host_with_many_secondaries_has_a_relay_whose_loss_costs_nothing() {
+    let flags = [
+        "--secondaries=1",
+        "--relay-above=1",
+        "--real-time-factor=0.05",
+        "--stand-bys=4",
+        "--iterations",
+        ITERATIONS,
+    ];
+    let Some(mut run) = Run::start(&[("node1", 3), ("node2", 1), ("node3", 0)], &flags) else {
+        return;
+    };
+    run.waits_for_iterations(30);
+    let relay_of = |run: &Run, name: &str| {
+        let peers = run.peers();
+        let peer = peers.iter().find(|peer| peer["name"] == name);
+        peer.map_or(Value::Null, |peer| peer["relay"].clone())
+    };
+    assert_eq!(relay_of(&run, "s1"), Value::Null);
+    assert_eq!(relay_of(&run, "s4"), "relay2");
+    assert_eq!(relay_of(&run, "s5"), Value::Null, "node2 has one only");
+    // One of those behind it is lost, and comes back through it.
+    send_signal(run.pid("s3"), "KILL");
+    wait_for("s3 is started again", || {
+        run.phalanx.stderr().contains("started s3 again")
+    });
+    wait_for("s3 is back", || relay_of(&run, "s3") == "relay2");
+    let spec = std::fs::read_to_string(run.scratch.path("r/spec.json")).expect("the run's file");
+    let spec: Value = serde_json::from_str(&spec).expect("JSON");
+    let bind = spec["network"]["bind"].as_str().expect("an address");
+    let port = bind.rsplit(':').next().expect("a port");
+    let primary = format!("--connect=tcp://127.0.0.1:{port}");
+    let relay = relay_pid("relay2", &primary).expect("a relay");
+    send_signal(relay, "KILL");
+    wait_for("the relay is started again", || {
+        run.phalanx.stderr().contains("started relay2 again")
+    });
+    wait_for("all are back behind it", || {
+        ["s2", "s3", "s4"].iter().all(|name| {
+            relay_of(&run, name) == "relay2" && run.secondaries().contains(&(*name).into())
+        })
+    });
+    // A host that comes has one, too, and takes it along when it goes.
+    let said = run.does(&["add-host", "node3:2"]);
+    assert_eq!(said, "r has s6, s7 on node3:2\n");
+    assert_eq!(relay_of(&run, "s7"), "relay6");
+    let relay = relay_pid("relay6", &primary).expect("a relay");
+    let said = run.does(&["drain-host", "node3"]);
+    assert_eq!(said, "r let s6, s7 on node3 leave\n");
+    wait_for("the relay of the drained host ends", || !is_living(relay));
+    run.does(&["set-real-time-factor", "0"]);
+    assert_eq!(run.phalanx.wait(), 0, "{}", run.phalanx.stderr());
+    assert_eq!(run.digests(), digests_of_one_process());
+}
+
 #[test]
 fn a_run_is_resumed_with_the_hosts_that_it_had_last() {
     let flags = [

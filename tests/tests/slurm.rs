@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use portable_pty::CommandBuilder;
 use tests::processes::{Scratch, binary, wait_for};
+use tests::screen::Screen;
 use tests::slurm_cluster::SlurmCluster;
 
 const ITERATIONS: &str = "2000";
@@ -138,6 +140,76 @@ fn a_run_is_submitted_followed_and_its_summary_arrives() {
     let (code, told) = says(&[&world, "--digests=/nonexistent/digests"]);
     assert_eq!(code, Some(3), "{told}");
     assert!(told.contains("/nonexistent/digests"), "{told}");
+}
+
+/// Starts a run of the ramp in a job, with its view on a screen.
+fn screen_of_run(scratch: &Scratch, cluster: &SlurmCluster, words: &[&str]) -> Screen {
+    let mut command = CommandBuilder::new(binary("phalanx"));
+    command.args(["run", &ramp(), "--name=r", "--slurm", "-N 2 -n 2"]);
+    command.args(words);
+    command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
+    command.env("PHALANX_CONFIG", "/dev/null");
+    command.env("SLURM_CONF", cluster.settings());
+    command.env("TERM", "xterm-256color");
+    command.env_remove("NO_COLOR");
+    command.cwd(scratch.folder());
+    Screen::start(command, 40, 120)
+}
+
+#[test]
+fn the_view_of_a_job_is_shown_resized_left_and_opened_again_and_ends_with_the_run() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let words = ["--real-time-factor=0.2", "--iterations", ITERATIONS];
+    let mut screen = screen_of_run(&scratch, &cluster, &words);
+    let shown = screen.wait_for("RUNNING");
+    for part in ["Peers", "Levels", "Map", "s1", "s2"] {
+        assert!(shown.contains(part), "no {part} in\n{shown}");
+    }
+    screen.press(" ");
+    screen.wait_for("PAUSED");
+    screen.press("N");
+    screen.wait_for("step 10: done");
+    screen.resize(24, 80);
+    screen.wait_until("the view fits the smaller terminal", |terminal| {
+        let text = terminal.contents();
+        text.contains("Peers") && !text.contains("Latency")
+    });
+    screen.press("d");
+    let (code, restored) = screen.wait();
+    let told = screen.contents();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("r goes on in job "), "{told}");
+    assert!(restored, "the terminal is given back: {told}");
+    let (code, out, err) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let stats: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(stats["paused"], true, "{out}");
+    for words in [["set-real-time-factor", "0"].as_slice(), &["play"]] {
+        let (code, _, err) = scratch.phalanx_says(&[&["ctl", "r"], words].concat());
+        assert_eq!(code, 0, "{err}");
+    }
+    wait_for("the run is over", || {
+        scratch.phalanx_says(&["show", "r", "stats"]).0 != 0
+    });
+}
+
+#[test]
+fn a_view_whose_job_ends_brings_the_exit_code_and_the_summary() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let words = ["--real-time-factor=1", "--iterations", ITERATIONS];
+    let mut screen = screen_of_run(&scratch, &cluster, &words);
+    screen.wait_for("RUNNING");
+    let (code, restored) = screen.wait();
+    let told = screen.contents();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("completed"), "{told}");
+    assert!(restored, "the terminal is given back: {told}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
 mod outputs;
+mod relay_request;
 mod run_request;
 mod security;
 mod settings;
@@ -16,6 +17,7 @@ use run::RunSpec;
 use transport::{Endpoints, ownership};
 use worker::cpus::Cpus;
 
+pub(crate) use relay_request::{RelayRequest, place_of};
 pub(crate) use run_request::Run;
 pub(crate) use security::SecurityFlags;
 use settings::SettingFlags;
@@ -28,7 +30,7 @@ const BY_HAND: &str = "by-hand";
 ///
 /// Without a network role, everything runs in this one process. A primary distributes the work and
 /// keeps time; secondaries run the physics. A secondary needs nothing but its role and where to
-/// find the primary.
+/// find the primary. A relay passes messages on between a primary and the secondaries of its machine.
 #[derive(Debug, Parser)]
 #[command(name = "worker", version, after_help = EXIT_CODES)]
 #[command(long_version = worker::identity::version_text())]
@@ -36,11 +38,15 @@ pub(crate) struct Cli {
     /// Flags of the role.
     #[command(flatten)]
     role: RoleFlags,
-    /// Address of the primary of a secondary [default: with --partition, where the local network
+    /// Address of the primary of a secondary or a relay [default: with --partition, where the local network
     /// tells; else the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,
-    /// The name of a secondary, unique in the run
+    /// The relay of this machine through which a secondary reaches its primary; of a relay, the name
+    /// by which secondaries find it [default: its name]
+    #[arg(long, value_name = "RELAY", conflicts_with = "partition")]
+    through: Option<PeerName>,
+    /// The name of a secondary or a relay, unique in the run
     #[arg(long)]
     name: Option<PeerName>,
     /// Read the settings of the run from this file, as `phalanx run` writes it; flags win over it
@@ -78,7 +84,7 @@ pub(crate) struct Cli {
 /// The flags about the role of the process.
 #[derive(Debug, Args)]
 struct RoleFlags {
-    /// primary or secondary, in any capitalization; leave it out for standalone
+    /// primary, secondary or relay, in any capitalization; leave it out for standalone
     #[arg(long, value_name = "ROLE")]
     network_role: Option<Role>,
     /// How many secondaries a primary waits for, at least 1
@@ -110,6 +116,8 @@ pub(crate) enum Request {
         connect: Option<Endpoints>,
         /// Partition of the local network to look for it in, if no address is named.
         partition: Option<String>,
+        /// The relay of this machine that stands for the primary.
+        through: Option<PeerName>,
         /// The name asked for.
         name: PeerName,
         /// Longest time to look for the primary.
@@ -123,6 +131,8 @@ pub(crate) enum Request {
         /// Options that were given and do not matter to a secondary.
         ignored: Vec<String>,
     },
+    /// Pass messages on between a primary and secondaries.
+    Relay(Box<RelayRequest>),
     /// Do both in one process.
     Standalone(Run),
     /// Tell which topics a run would have in ROS 2.
@@ -156,6 +166,7 @@ impl Cli {
     pub(crate) fn request(self, base: &RunSpec) -> Result<Request, UsageError> {
         match self.role.network_role {
             Some(Role::Secondary) => self.secondary(base),
+            Some(Role::Relay) => Ok(Request::Relay(Box::new(self.relay(base)?))),
             Some(Role::Primary) => {
                 let secondaries = self.role.network_secondaries.filter(|count| *count > 0);
                 let secondaries = secondaries.ok_or(UsageError::NoSecondaries)?;
@@ -180,6 +191,25 @@ impl Cli {
     fn secondary(self, base: &RunSpec) -> Result<Request, UsageError> {
         self.security.check_for_secondary()?;
         let spec = self.settings.over(base)?;
+        if self.through.is_some() && self.connect.is_some() {
+            return Err(UsageError::ConnectsThrough);
+        }
+        let ignored = self.ignored();
+        Ok(Request::Secondary {
+            connect: self.connect,
+            partition: spec.network.partition,
+            through: self.through,
+            name: self.name.unwrap_or_else(|| name_of_process("secondary")),
+            peer_timeout: spec.network.peer_timeout,
+            spin: spec.network.spin,
+            security: self.security,
+            insecure: spec.security.insecure,
+            ignored,
+        })
+    }
+
+    /// Returns the flags that were given and do not matter to one who is told all by its primary.
+    fn ignored(&self) -> Vec<String> {
         let mut ignored = self.settings.ignored_by_secondaries();
         let others = [
             (!self.worlds.is_empty(), "WORLD.sdf"),
@@ -193,16 +223,7 @@ impl Cli {
         ];
         let others = others.into_iter().filter(|(is_given, _)| *is_given);
         ignored.extend(others.map(|(_, name)| name.to_owned()));
-        Ok(Request::Secondary {
-            connect: self.connect,
-            partition: spec.network.partition,
-            name: self.name.unwrap_or_else(name_of_process),
-            peer_timeout: spec.network.peer_timeout,
-            spin: spec.network.spin,
-            security: self.security,
-            insecure: spec.security.insecure,
-            ignored,
-        })
+        ignored
     }
 
     fn run_request(self, base: &RunSpec, who: &'static str) -> Result<Run, UsageError> {
@@ -211,6 +232,9 @@ impl Cli {
         }
         if self.name.is_some() {
             return Err(UsageError::IsNamed { who });
+        }
+        if self.through.is_some() {
+            return Err(UsageError::IsBehindRelay { who });
         }
         let mut spec = self.settings.over(base)?;
         if !self.worlds.is_empty() {
@@ -243,8 +267,8 @@ pub(crate) fn endpoint_by_hand() -> anyhow::Result<Endpoints> {
     address().context("processes cannot meet in the runtime folder; --bind and --connect say where")
 }
 
-fn name_of_process() -> PeerName {
-    format!("secondary-{}", std::process::id())
+fn name_of_process(role: &str) -> PeerName {
+    format!("{role}-{}", std::process::id())
         .parse()
         .expect("letters and digits are a name")
 }

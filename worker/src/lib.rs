@@ -1,7 +1,7 @@
-//! The processes of a run: primary, secondary and standalone, with their physics.
+//! The processes of a run: primary, secondary, relay and standalone, with their physics.
 //!
 //! The rules of lockstep are in crate `lockstep`; here are the drivers that feed them messages and
-//! time ([`primary`], [`secondary`], [`standalone`]), the cells that they step ([`cell_host`],
+//! time ([`primary`], [`secondary`], [`standalone`], [`relay`]), the cells that they step ([`cell_host`],
 //! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
 
 pub mod announcement;
@@ -27,6 +27,7 @@ pub mod primary;
 pub mod recorder;
 pub mod recording_file;
 pub mod recordings;
+pub mod relay;
 pub mod renderers;
 pub mod report;
 pub mod ros;

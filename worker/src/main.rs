@@ -1,4 +1,4 @@
-//! `worker`: primary, secondary or standalone, by its command line.
+//! `worker`: primary, secondary, relay or standalone, by its command line.
 
 mod cli;
 
@@ -22,7 +22,9 @@ use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RosSettings, RoutingId, StopReason};
 use run::{Recovery, RunSpec};
 use rustix::process::Resource;
-use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use transport::zeromq::{
+    Beats, BindError, PeerLink, PrimaryLink, Relay, SocketOptions, StatusPublisher,
+};
 use transport::{Endpoints, Link, Subscription};
 use worker::audit::AuditLog;
 use worker::commands_file;
@@ -33,6 +35,7 @@ use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::primary::PrimaryDriver;
 use worker::recording_file::{self, RecordedRun};
 use worker::recordings::{Recordings, RunToRecord};
+use worker::relay::RelayDriver;
 use worker::report::Reporter;
 use worker::run_outputs::RunOutputs;
 use worker::secondary::SecondaryDriver;
@@ -43,7 +46,7 @@ use worker::trace::Tracer;
 use worker::world_file::{self, LoadedWorlds};
 use worker::{announcement, identity, renderers, ros, stop_request};
 
-use cli::{Cli, Request, Run};
+use cli::{Cli, RelayRequest, Request, Run};
 
 fn main() -> ProcessExitCode {
     start_logging();
@@ -78,9 +81,11 @@ fn main() -> ProcessExitCode {
             Request::Primary { run, secondaries } => run_primary(&run, Some(secondaries), lifeline),
             Request::Standalone(run) => run_primary(&run, None, lifeline),
             Request::RosTopics(run) => list_ros_topics(&run),
+            Request::Relay(relay) => run_relay(*relay, lifeline),
             Request::Secondary {
                 connect,
                 partition,
+                through,
                 name,
                 peer_timeout,
                 spin,
@@ -88,15 +93,13 @@ fn main() -> ProcessExitCode {
                 insecure,
                 ignored,
             } => {
-                if !ignored.is_empty() {
-                    tracing::warn!(
-                        "a secondary is told everything by its primary; ignored: {}",
-                        ignored.join(", ")
-                    );
-                }
+                warn_of_ignored("a secondary", &ignored);
                 let info = identity::peer_info(name, Role::Secondary);
                 let place = (connect, partition);
-                let connect = find_primary(place, &security, peer_timeout)?;
+                let connect = match through {
+                    Some(relay) => cli::place_of(&relay)?,
+                    None => find_primary(place, &security, peer_timeout)?,
+                };
                 let options = SocketOptions {
                     insecure,
                     spin,
@@ -113,6 +116,13 @@ fn main() -> ProcessExitCode {
             eprintln!("error: {}", escaped(&text));
             ExitCode::Configuration.into()
         }
+    }
+}
+
+fn warn_of_ignored(who: &str, ignored: &[String]) {
+    if !ignored.is_empty() {
+        let ignored = ignored.join(", ");
+        tracing::warn!("{who} is told everything by its primary; ignored: {ignored}");
     }
 }
 
@@ -415,6 +425,26 @@ fn run_secondary(
         }
         started.ok()
     });
+    log_end(&reason);
+    Ok(reason.outcome)
+}
+
+fn run_relay(request: RelayRequest, lifeline: Option<Lifeline>) -> anyhow::Result<Outcome> {
+    warn_of_ignored("a relay", &request.ignored);
+    let place = (request.connect.clone(), request.partition.clone());
+    let primary = find_primary(place, &request.security, request.peer_timeout)?;
+    let (settings, folder) = request.settings(primary)?;
+    tracing::info!(
+        "{} looks for its primary at {}",
+        settings.name,
+        settings.primary
+    );
+    let connect = settings.primary.clone();
+    let relay = Relay::connect(settings);
+    let relay = relay.with_context(|| format!("cannot connect to {connect}"))?;
+    let driver = RelayDriver::new(relay, request.peer_timeout, folder);
+    watch_for_stop(lifeline, driver.stopper())?;
+    let reason = driver.run();
     log_end(&reason);
     Ok(reason.outcome)
 }

@@ -43,6 +43,8 @@ pub struct Reporter {
     own_cpu: (u64, SessionTime),
     own_machine: Option<MachineLoad>,
     absent: Absent,
+    /// Relays of the secondaries that are behind one.
+    relays: BTreeMap<PeerName, String>,
     is_insecure: bool,
 }
 
@@ -55,6 +57,7 @@ impl Reporter {
             worlds,
             own,
             absent: Absent::default(),
+            relays: BTreeMap::new(),
             own_cpu: (identity::cpu_time_us(), SessionTime(0)),
             own_machine: machine::load(),
             is_insecure: false,
@@ -105,6 +108,14 @@ impl Reporter {
             }
         }
         survey.topics
+    }
+
+    /// Notes the relay through which a secondary takes part, if it does through one.
+    pub fn note_relay(&mut self, name: &PeerName, relay: Option<String>) {
+        match relay {
+            Some(relay) => self.relays.insert(name.clone(), relay),
+            None => self.relays.remove(name),
+        };
     }
 
     /// Begins anew with the models of the start.
@@ -182,7 +193,10 @@ impl Reporter {
             peers.push(self.own_report(now));
         }
         for (name, member) in primary.roster().members() {
-            let mut report = peer_report(primary, meter, name, member, now);
+            let mut report = PeerReport {
+                relay: self.relays.get(name).cloned(),
+                ..peer_report(primary, meter, name, member, now)
+            };
             if self.own.role == Role::Standalone {
                 let own = self.own_report(now);
                 report = PeerReport {
@@ -370,6 +384,7 @@ impl Reporter {
             cpu,
             memory_bytes: identity::memory_bytes(),
             host_load: self.own_machine.map(Into::into),
+            relay: None,
             participant: None,
         }
     }
@@ -536,6 +551,7 @@ fn peer_report(
         cpu: measured.cpu,
         memory_bytes: member.heartbeat.memory_bytes,
         host_load: member.heartbeat.machine.map(Into::into),
+        relay: None,
         participant: None,
     }
 }
@@ -571,6 +587,7 @@ fn participant_report(participant: ParticipantReport) -> PeerReport {
         cpu: 0.0,
         memory_bytes: 0,
         host_load: None,
+        relay: None,
         participant: Some(participant),
     }
 }

@@ -196,6 +196,9 @@ pub struct PeerReport {
     /// Load of its machine, if that is known.
     #[serde(default)]
     pub host_load: Option<HostLoad>,
+    /// The relay through which it reaches the primary, if it is behind one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relay: Option<String>,
     /// Its part in lockstep, if it is a program that takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<ParticipantReport>,

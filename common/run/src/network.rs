@@ -56,6 +56,8 @@ pub struct Network {
     /// Way to hosts.
     #[serde(with = "crate::values::word")]
     pub host_access: HostAccess,
+    /// Number of secondaries that are started on one host without a relay.
+    pub relay_above: u32,
     /// True if the run is announced on the local network.
     pub announce_lan: bool,
     /// Partition in which it is announced, or in which a secondary looks for its primary; `None` is
@@ -117,6 +119,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "How secondaries are started on hosts; auto is srun in a Slurm job of several tasks, \
              whose nodes are the hosts if none are named")
         .only(Audience::Launcher),
+    Setting::personal("network", "relay_above", Kind::Whole(0, SECONDARIES_MAX as u64))
+        .flag("relay-above", "N",
+            "A host on which more secondaries are started than these has a relay, by which all of \
+             them have one connection to the primary")
+        .only(Audience::Launcher),
     Setting::of_run("network", "announce_lan", Kind::Flag)
         .flag("announce-lan", "BOOL",
             "Tell the local network where the primary is reached, by mDNS: who finds it needs a \
@@ -159,6 +166,7 @@ impl Default for Network {
             copy_worker: false,
             ssh_command: "ssh".to_owned(),
             host_access: HostAccess::Auto,
+            relay_above: Self::RELAY_ABOVE,
             announce_lan: false,
             partition: None,
             heartbeat_interval: Duration::from_millis(100),
@@ -174,6 +182,9 @@ impl Default for Network {
 }
 
 impl Network {
+    /// Number of secondaries of a host above which it has a relay, unless settings say otherwise.
+    pub const RELAY_ABOVE: u32 = 8;
+
     /// Partition of runs that name none.
     pub const DEFAULT_PARTITION: &str = "default";
 

@@ -115,6 +115,24 @@ pub fn runtime_folder() -> Result<PathBuf, OwnershipError> {
     if let Some(users) = named("XDG_RUNTIME_DIR").filter(|path| Path::new(path).is_absolute()) {
         return own_folder(&Path::new(&users).join("phalanx"));
     }
+    own_temporary_folder()
+}
+
+/// Returns a folder of this user on this machine alone, and makes it if it is missing: the folder
+/// of runs may be on a file system that several machines share.
+///
+/// # Errors
+/// Fails if it cannot be made, is not this user's own, or others could change it or a folder above.
+pub fn machine_folder() -> Result<PathBuf, OwnershipError> {
+    // Slurm brings variables of one machine to another, where their folders are not.
+    let users = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    match users.filter(|path| path.is_absolute() && path.is_dir()) {
+        Some(users) => own_folder(&users.join("phalanx")),
+        None => own_temporary_folder(),
+    }
+}
+
+fn own_temporary_folder() -> Result<PathBuf, OwnershipError> {
     let user = rustix::process::geteuid().as_raw();
     let path = std::env::temp_dir().join(format!("phalanx-{user}"));
     // Everybody may make things there: what has this name must be what was made here.

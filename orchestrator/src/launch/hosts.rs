@@ -80,9 +80,19 @@ pub struct RemoteStart {
     prepared: PreparedHost,
     /// Text of the key that goes to standard input; `None` for a run without keys.
     key: Option<String>,
-    /// Port of the primary, and its address where it is known here.
-    address: Option<String>,
-    port: u16,
+    /// What it connects to.
+    target: Target,
+    /// Place of the relay that it is, or that it is behind.
+    relay: Option<String>,
+}
+
+/// What a worker on another machine connects to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    /// The primary: its port, and its address where it is known here.
+    Primary { address: Option<String>, port: u16 },
+    /// The relay of its machine.
+    Relay,
 }
 
 /// Reason why a host cannot have a secondary.
@@ -417,8 +427,22 @@ impl PreparedHost {
         RemoteStart {
             prepared: self.clone(),
             key,
-            address: address.map(str::to_owned),
-            port: bind.tcp_port().unwrap_or_default(),
+            target: Target::Primary {
+                address: address.map(str::to_owned),
+                port: bind.tcp_port().unwrap_or_default(),
+            },
+            relay: None,
+        }
+    }
+
+    /// Returns how secondaries are started on it that reach the primary through a relay: they need
+    /// no key, since nobody else can enter the relay's place.
+    pub(super) fn start_behind(&self, place: &str) -> RemoteStart {
+        RemoteStart {
+            prepared: self.clone(),
+            key: None,
+            target: Target::Relay,
+            relay: Some(place.to_owned()),
         }
     }
 }
@@ -427,6 +451,23 @@ impl RemoteStart {
     /// Returns the name of the host.
     pub fn host(&self) -> &str {
         &self.prepared.host.name
+    }
+
+    /// Returns the same start of a relay that has a place.
+    pub(super) fn with_relay(mut self, place: &str) -> Self {
+        self.relay = Some(place.to_owned());
+        self
+    }
+
+    /// Returns the place of the relay that it is, or that it is behind.
+    pub(super) fn relay(&self) -> Option<&str> {
+        self.relay.as_deref()
+    }
+
+    /// Returns the argument that names the relay, as a word of a shell.
+    fn through(&self) -> String {
+        let place = self.relay().unwrap_or_default();
+        quoted(&format!("--through={place}"))
     }
 
     /// Returns the host as the run has it.
@@ -442,7 +483,17 @@ impl RemoteStart {
     /// Returns the program and the arguments that start a worker on the host.
     pub(super) fn words(&self, command: &WorkerCommand) -> Vec<String> {
         let carrier = &self.prepared.carrier;
-        let address = carrier.address_script(self.address.as_deref());
+        let (address, connection) = match &self.target {
+            Target::Primary { address, port } => {
+                let through = self.relay().map(|_| format!(" {}", self.through()));
+                let through = through.unwrap_or_default();
+                (
+                    format!("{}; ", carrier.address_script(address.as_deref())),
+                    format!("--connect=\"tcp://$a:{port}\"{through}"),
+                )
+            }
+            Target::Relay => (String::new(), self.through()),
+        };
         let environment: Vec<String> = command
             .environment
             .iter()
@@ -453,10 +504,9 @@ impl RemoteStart {
             .iter()
             .map(|one| quoted(&one.to_string_lossy()));
         let script = format!(
-            "{address}; exec env {} {} --connect=\"tcp://$a:{}\" {}",
+            "{address}exec env {} {} {connection} {}",
             environment.join(" "),
             quoted(&self.prepared.worker),
-            self.port,
             arguments.collect::<Vec<_>>().join(" ")
         );
         carrier.words(&self.prepared.host.name, &script)
@@ -654,6 +704,50 @@ mod tests {
             told.contains("--connect=tcp://[2001:db8::1]:5000\n"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn a_host_with_many_secondaries_has_a_relay_that_alone_has_a_key_and_the_address() {
+        let mut plan = crate::launch::tests::plan(1);
+        plan.spec.network.bind = Some("tcp://192.0.2.1:5000".parse().unwrap());
+        plan.spec.network.relay_above = 2;
+        let prepared = |name: &str, slots| PreparedHost {
+            host: Host {
+                slots,
+                ..Host::named(name)
+            },
+            carrier: Carrier::Ssh(vec!["ssh".to_owned()]),
+            worker: "/opt/it's/worker".to_owned(),
+        };
+        let hosts = [prepared("a", 2), prepared("b", 3)];
+        let commands = plan.commands_on(&hosts, 2).unwrap();
+        let names: Vec<&str> = commands.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["s2", "s3", "relay4", "s4", "s5", "s6"]);
+        let told = |index: usize| {
+            let command: &WorkerCommand = &commands[index];
+            let words = command.remote.as_ref().unwrap().words(command);
+            run(words.last().unwrap(), "")
+        };
+        assert!(
+            told(1).contains("--connect=tcp://192.0.2.1:5000\n"),
+            "{}",
+            told(1)
+        );
+        let relay = told(2);
+        assert!(
+            relay.contains("--connect=tcp://192.0.2.1:5000\n--through=relay4-"),
+            "{relay}"
+        );
+        assert!(relay.contains("--network-role=relay\n"), "{relay}");
+        let through = relay.lines().find(|line| line.starts_with("--through="));
+        for index in 3..6 {
+            let told = told(index);
+            assert!(told.lines().any(|line| Some(line) == through), "{told}");
+            assert!(
+                !told.contains("--connect") && !told.contains("--key"),
+                "{told}"
+            );
+        }
     }
 
     #[test]

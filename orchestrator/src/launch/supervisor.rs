@@ -12,6 +12,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use client::feed::LogLine;
+use protocol::Role;
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -178,13 +179,58 @@ impl Supervisor {
         index.is_some_and(|index| self.processes[index].status().is_none())
     }
 
-    /// Returns the names of all processes but the first, each with the machine that it is on if
-    /// that is another one.
-    pub fn others(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    /// Returns the names of all secondaries, each with the machine that it is on if that is another
+    /// one.
+    pub fn secondaries(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let others = self.commands.iter().skip(1);
+        let others = others.filter(|command| command.role != Role::Relay);
         others.map(|command| {
             let host = command.remote.as_ref().map(RemoteStart::host);
             (command.name.as_str(), host)
+        })
+    }
+
+    /// Has the run count on the relay that a secondary is behind, if it is behind one.
+    pub fn count_on_relay_of(&mut self, name: &str) {
+        let relay = self.index(name).and_then(|index| self.relay_of(index));
+        if let Some(relay) = relay {
+            self.upkeep[relay].is_apart = false;
+        }
+    }
+
+    /// Ends and forgets the relays that no secondary is behind any more.
+    pub fn forget_idle_relays(&mut self) {
+        let used = |relay: &WorkerCommand| {
+            let mut others = self.commands.iter();
+            others.any(|other| other.role != Role::Relay && is_of_relay(other, relay))
+        };
+        let relays = self.commands.iter().filter(|one| one.role == Role::Relay);
+        let idle: Vec<String> = relays
+            .filter(|relay| !used(relay))
+            .map(|relay| relay.name.clone())
+            .collect();
+        for name in idle {
+            self.end_one(&name);
+            self.forget(&name);
+        }
+    }
+
+    /// Returns the index of the relay that the process of another index is behind.
+    fn relay_of(&self, index: usize) -> Option<usize> {
+        let command = self.commands.get(index)?;
+        let mut all = self.commands.iter();
+        all.position(|one| one.role == Role::Relay && is_of_relay(command, one))
+    }
+
+    /// Tells whether all secondaries behind a relay have ended or are to be replaced.
+    fn serves_nobody(&self, relay: usize) -> bool {
+        let mut all = self.commands.iter().enumerate();
+        all.all(|(index, command)| {
+            let upkeep = &self.upkeep[index];
+            command.role == Role::Relay
+                || !is_of_relay(command, &self.commands[relay])
+                || upkeep.is_ended
+                || upkeep.replace_at.is_some()
         })
     }
 
@@ -266,11 +312,23 @@ impl Supervisor {
             Some(_) => process.age() > REMOTE_AGE_MIN,
         };
         let index = processes.position(|process| process.name() == name && is_lost(process));
-        if self.may_restart()
-            && let Some(upkeep) = index.and_then(|index| self.upkeep.get_mut(index + 1))
-            && !upkeep.is_ended
-            && !upkeep.is_apart
+        let Some(index) = index.map(|index| index + 1) else {
+            return;
+        };
+        self.replace_at_index(index);
+        // A relay that is silent takes all that are behind it along, and nobody else misses it.
+        if let Some(relay) = self.relay_of(index)
+            && self.serves_nobody(relay)
+            && self.processes[relay].age() > REMOTE_AGE_MIN
         {
+            self.replace_at_index(relay);
+        }
+    }
+
+    fn replace_at_index(&mut self, index: usize) {
+        let may_restart = self.may_restart();
+        let upkeep = &mut self.upkeep[index];
+        if may_restart && !upkeep.is_ended && !upkeep.is_apart {
             let at = Instant::now() + REPLACE_GRACE;
             upkeep.replace_at.get_or_insert(at);
         }
@@ -415,6 +473,17 @@ impl Supervisor {
             }
         }
     }
+}
+
+/// Tells whether a process is behind a relay.
+fn is_of_relay(command: &WorkerCommand, relay: &WorkerCommand) -> bool {
+    let place = |command: &WorkerCommand| {
+        let remote = command.remote.as_ref()?;
+        remote
+            .relay()
+            .map(|place| (remote.host().to_owned(), place.to_owned()))
+    };
+    place(relay).is_some_and(|of_relay| place(command) == Some(of_relay))
 }
 
 fn record(process: &Process) -> Option<WorkerRecord> {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn plan(secondaries: u32) -> LaunchPlan {
+pub(crate) fn plan(secondaries: u32) -> LaunchPlan {
     let mut spec = RunSpec::default();
     spec.run.worlds = vec!["-odd.sdf".into(), "b.sdf".into()];
     spec.run.secondaries = secondaries;

@@ -133,6 +133,7 @@ fn peers(tenth: u64) -> Vec<PeerReport> {
         cpu: wave(tenth, index),
         memory_bytes: 48 << 20,
         host_load: None,
+        relay: None,
         participant: None,
     };
     let primary = peer(PeerName::primary(), Role::Primary, PEERS);

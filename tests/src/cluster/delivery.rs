@@ -489,9 +489,14 @@ impl Cluster {
 
     /// Sends what a stepper has to say, and ends it when that was the last.
     fn flush(&mut self, index: usize) {
+        let busy_ns = self.processes[index].step_us * 1_000;
         for mut message in std::mem::take(&mut self.processes[index].outbox) {
             if let SecondaryToPrimary::StepAck(ack) = &mut message {
                 let ack = Arc::make_mut(ack);
+                ack.busy_ns = busy_ns;
+                for ack in &mut ack.ahead {
+                    ack.busy_ns = busy_ns;
+                }
                 let ahead = ack.ahead.iter_mut().flat_map(|ack| &mut ack.cells);
                 for cell in ack.cells.iter_mut().chain(ahead) {
                     cell.physics_ns = (self.costs)(cell.cell);

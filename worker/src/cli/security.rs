@@ -79,6 +79,18 @@ impl SecurityFlags {
         if !self.authorized.is_empty() {
             return Err(UsageError::AuthorizedBySecondary);
         }
+        self.check_for_peer()
+    }
+
+    /// Checks the flags of a relay: a peer of its primary, and a primary to its secondaries.
+    pub(super) fn check_for_relay(&self) -> Result<(), UsageError> {
+        if self.key.is_none() && !self.authorized.is_empty() {
+            return Err(UsageError::RelayWithoutKey);
+        }
+        self.check_for_peer()
+    }
+
+    fn check_for_peer(&self) -> Result<(), UsageError> {
         match (&self.key, &self.server_key) {
             (Some(_), None) => Err(UsageError::KeyWithoutServerKey),
             (None, Some(_)) => Err(UsageError::ServerKeyWithoutKey),
@@ -101,6 +113,17 @@ impl SecurityFlags {
         }
         let key = self.key(path)?;
         Ok(Some(Curve::Primary { key, authorized }))
+    }
+
+    /// Reads the keys of the end of a relay that secondaries connect to.
+    pub(crate) fn of_relay(&self, bind: Option<&Endpoints>) -> anyhow::Result<Option<Curve>> {
+        // The mode of a folder protects it.
+        let is_on_tcp = bind.is_some_and(|bind| bind.directory().is_none());
+        if is_on_tcp && !self.authorized.is_empty() {
+            self.of_primary(bind)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Reads the keys that the primary of a secondary may prove.

@@ -31,6 +31,32 @@ fn roles_in_any_capitalization() {
 }
 
 #[test]
+fn relays_and_who_is_behind_them() {
+    check(
+        "--network-role=Relay --name r1 --connect tcp://a:1 --bind ipc:///b",
+        Ok("Relay"),
+    );
+    check(
+        "--network-role=relay --name r1 --through p",
+        Ok("through: PeerName(\"p\")"),
+    );
+    check(
+        "--network-role=secondary --through r1",
+        Ok("PeerName(\"r1\")"),
+    );
+    check(
+        "--network-role=secondary --through r1 --connect tcp://a:1",
+        Err("leave --connect out"),
+    );
+    check("--through r1 w.sdf", Err("standalone run has none"));
+    check(
+        "--network-role=relay --authorized keys",
+        Err("--authorized needs --key"),
+    );
+    check("--network-role=relay --key k", Err("--server-key"));
+}
+
+#[test]
 fn impossible_combinations_are_refused() {
     check("--network-role=tertiary", Err("no network role"));
     check(

@@ -12,6 +12,12 @@ pub(crate) enum UsageError {
     NoSecondaries,
     #[error("--network-secondaries needs --network-role=primary")]
     SecondariesOfNobody,
+    #[error("--through names a relay in place of the primary: leave --connect out")]
+    ConnectsThrough,
+    #[error("--through is for secondaries and relays; {who} has none")]
+    IsBehindRelay { who: &'static str },
+    #[error("--authorized needs --key: a relay proves its own key to the secondaries")]
+    RelayWithoutKey,
     #[error("--connect is for secondaries; {who} takes --bind")]
     Connects { who: &'static str },
     #[error("--name is for secondaries; {who} has none")]

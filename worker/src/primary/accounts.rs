@@ -123,6 +123,11 @@ impl Accounts {
         }
     }
 
+    /// Notes the relay through which a secondary takes part, if it does through one.
+    pub(super) fn note_relay(&mut self, name: &PeerName, relay: Option<String>) {
+        self.reporter.note_relay(name, relay);
+    }
+
     /// Takes note of who takes part and with what.
     pub(super) fn note_secondaries(&mut self, primary: &Primary) {
         for secondary in report::secondaries(primary) {

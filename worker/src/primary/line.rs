@@ -297,6 +297,11 @@ impl<L: Link> Line<L> {
         self.link.is_let_in(key)
     }
 
+    /// Returns the name of the relay through which a secondary takes part, if it is behind one.
+    pub(super) fn relay_of(&self, secondary: &RoutingId) -> Option<String> {
+        self.link.relay_of(secondary)
+    }
+
     /// Returns who was let in since the last time.
     pub(super) fn take_admitted(&mut self) -> Vec<Client> {
         self.link.take_admitted()

@@ -87,6 +87,8 @@ impl<L: Link> PrimaryDriver<L> {
             }
             PrimaryToObservers::Announce(Announce::Joined(info)) => {
                 if let Some(member) = self.primary.roster().get(&info.name) {
+                    let relay = self.line.relay_of(&member.routing);
+                    self.accounts.note_relay(&info.name, relay);
                     let status = self.sinks.status();
                     status.admit(member.routing.clone(), info.name.clone());
                 }

@@ -60,6 +60,7 @@ mod tests {
             cpu: 0.0,
             memory_bytes: 0,
             host_load: None,
+            relay: None,
             participant: None,
         }
     }

@@ -13,7 +13,7 @@ use client::Observer;
 use client::feed::{CommandError, Feed};
 use protocol::error_chain::chain;
 use protocol::primary_to_observers::Severity;
-use protocol::{Command, FailureCode, PeerName};
+use protocol::{Command, FailureCode, PeerName, Role};
 use run::{Host, HostList};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -223,7 +223,7 @@ impl HostChanges {
         if self.under_way.len() >= CHANGES_MAX {
             return Err(ChangeError::TooMany);
         }
-        let there = parts.supervisor.others().count() as u32 + self.examined_slots();
+        let there = parts.supervisor.secondaries().count() as u32 + self.examined_slots();
         let more = slots(&hosts);
         let wanted = there + plan.spec.network.remote_secondaries + more;
         let room = self.room;
@@ -303,14 +303,18 @@ impl HostChanges {
         parts: &mut Parts<'_>,
     ) -> Result<Vec<String>, ChangeError> {
         let commands = self.launched.plan.commands_on(prepared, self.next_number)?;
-        self.next_number += commands.len() as u32;
         parts.supervisor.add(&commands)?;
-        Ok(commands.into_iter().map(|command| command.name).collect())
+        let secondaries = commands
+            .into_iter()
+            .filter(|command| command.role == Role::Secondary);
+        let names: Vec<String> = secondaries.map(|command| command.name).collect();
+        self.next_number += names.len() as u32;
+        Ok(names)
     }
 
     /// Has the primary drain all secondaries of a host that take part, and ends the others.
     fn begin_to_drain(&self, host: &str, parts: &mut Parts<'_>) -> Result<Stage, ChangeError> {
-        let others = || parts.supervisor.others();
+        let others = || parts.supervisor.secondaries();
         let on_host = |place: Option<&str>| place == Some(host);
         let all: Vec<String> = others()
             .filter(|(_, place)| on_host(*place))
@@ -432,7 +436,7 @@ impl HostChanges {
     /// Notes the hosts that the run has now, so that it goes on with them when it is resumed.
     fn note_hosts(&mut self, supervisor: &Supervisor) {
         let mut slots: BTreeMap<String, u32> = BTreeMap::new();
-        for (_, host) in supervisor.others() {
+        for (_, host) in supervisor.secondaries() {
             if let Some(host) = host {
                 *slots.entry(host.to_owned()).or_default() += 1;
             }
@@ -489,6 +493,7 @@ impl UnderWay {
                 for peer in parts.known.working() {
                     if missing.remove(peer.as_str()) {
                         parts.supervisor.count_on(peer.as_str());
+                        parts.supervisor.count_on_relay_of(peer.as_str());
                     }
                 }
                 if missing.is_empty() {
@@ -519,6 +524,7 @@ impl UnderWay {
                     parts.supervisor.end_one(name);
                     parts.supervisor.forget(name);
                 }
+                parts.supervisor.forget_idle_relays();
                 let is_late = ended.is_none();
                 Progress::Failed { reason, is_late }
             }
@@ -528,6 +534,7 @@ impl UnderWay {
                     for name in &*all {
                         parts.supervisor.forget(name);
                     }
+                    parts.supervisor.forget_idle_relays();
                     let secondaries = std::mem::take(all);
                     let names = secondaries.join(", ");
                     let text = format!("{host} drained: {names} handed over their cells and left");

@@ -241,6 +241,7 @@ fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
             memory_bytes: 16 << 30,
             available_bytes: 9 << 30,
         }),
+        relay: None,
         participant: None,
     }
 }

@@ -47,9 +47,10 @@ impl Stage {
     pub fn text(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Missing, Role::Secondary) => "started, has not joined yet",
-            (Self::Missing, Role::Primary | Role::Standalone | Role::Participant) => {
+            (Self::Missing, Role::Primary | Role::Standalone | Role::Participant | Role::Relay) => {
                 "loads the world, does not answer yet"
             }
+            (Self::Ready, Role::Relay) => "started, passes messages on",
             (Self::Waiting, _) => "answers, waits for its secondaries",
             (Self::Loading, _) => "joined, loads the world",
             (Self::Syncing, _) => "has the world, subscribes to steps",

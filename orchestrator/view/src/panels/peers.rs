@@ -338,6 +338,9 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
     detail.add("role", peer.role.to_string());
     detail.add("state", format!("{:?}", peer.state).to_lowercase());
     detail.add("host", peer.host.as_str());
+    if let Some(relay) = &peer.relay {
+        detail.add("relay", relay.as_str());
+    }
     detail.add("process id", peer.pid.to_string());
     if let Some(age) = model.heartbeat_age(&peer.name) {
         detail.add("heartbeat", format!("{} ms ago", age.as_millis()));
@@ -428,6 +431,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
         "HOST LOAD",
         "HOST CORES",
         "HOST FREE MIB",
+        "RELAY",
     ]);
     for peer in peers {
         let load = peer.host_load.as_ref();
@@ -455,6 +459,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
             or_dash(load.map(|load| format!("{:.2}", load.load_average))),
             or_dash(load.map(|load| load.cores)),
             or_dash(load.map(|load| load.available_bytes >> 20)),
+            or_dash(peer.relay.as_deref()),
         ]);
     }
     table

@@ -19,7 +19,8 @@ use protocol::{PeerName, SessionTime};
 use crate::primary::barrier::state_reader::AckError;
 use crate::primary::io::PeerTiming;
 
-/// Longest time that a message's steps should take: what is asked of the run waits for as long.
+/// Longest time that the work on a message's steps should take: what is asked of the run waits for
+/// as long. The way of the message is not part of it: that is what a window hides.
 pub const WINDOW_MAX: Duration = Duration::from_millis(20);
 
 /// Number of steps in a row that must be predictable before more of them are expected.
@@ -80,13 +81,13 @@ pub(crate) struct Terms<'a> {
 
 /// Controller of the window: it grows while predictions hold, and closes where it does not pay.
 ///
-/// An example, with steps of 1 ms by themselves and 0.4 ms in a window. After 4 predictable steps
-/// in a row a message opens a window of 8. All 8 hold, so the next has 16, and the one after it 19
-/// and not 32, since 1 + 19 steps of 1 ms are all that [`WINDOW_MAX`] has room for. In that one a
-/// performer changes cell after 5 steps: the other 14 are rolled back, the next window has 5, and
-/// from then on they grow by 1 and an eighth, to 6, 7, 8 and 10. If steps took 1 ms in windows too,
-/// the eighth window would be the last for 16 steps, then for 64, 256 and so on: there is less to
-/// wait for than the kept state costs.
+/// An example, with steps of 1 ms by themselves, of which 0.4 ms are work. After 4 predictable
+/// steps in a row a message opens a window of 8. All 8 hold, so the next has 16, then 32, and the
+/// one after it 49 and not 64, since 1 + 49 steps of 0.4 ms are all that [`WINDOW_MAX`] has room
+/// for. In that one a performer changes cell after 5 steps: the other 44 are rolled back, the next
+/// window has 5, and from then on they grow by 1 and an eighth, to 6, 7, 8 and 10. If steps took
+/// 1 ms in windows too, the eighth window would be the last for 16 steps, then for 64, 256 and so
+/// on: there is less to wait for than the kept state costs.
 #[derive(Debug)]
 struct Window {
     /// Predictable steps in a row.
@@ -102,6 +103,8 @@ struct Window {
     /// Duration of a step by itself, and as one of several \[s\].
     alone: f64,
     together: f64,
+    /// Work on a step of whoever works longest on it, by its own clock \[s\].
+    work: f64,
     /// Windows since it was judged.
     unjudged: u32,
     remeasured: Remeasured,
@@ -143,6 +146,7 @@ impl Default for Window {
             },
             alone: 0.0,
             together: 0.0,
+            work: 0.0,
             unjudged: 0,
             remeasured: Remeasured::default(),
         }
@@ -196,6 +200,11 @@ impl Window {
         smooth(&mut self.alone, took, weight);
     }
 
+    /// Takes the time that the one who worked longest on a step worked on it.
+    fn note_work(&mut self, longest: Duration) {
+        smooth(&mut self.work, longest.as_secs_f64(), WEIGHT);
+    }
+
     /// Takes the duration of each step in a window \[s\], and judges whether windows pay.
     fn judge(&mut self, each: f64) {
         smooth(&mut self.together, each, WEIGHT);
@@ -235,7 +244,7 @@ impl Window {
     fn open(&mut self, most: u32, allowed: u32) -> u32 {
         let is_held_off = self.pause > 0 || self.remeasured.steps_left > 0;
         let is_ready = self.streak >= PREDICTABLE_FIRST && !is_held_off && self.alone > 0.0;
-        let in_time = (WINDOW_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
+        let in_time = (WINDOW_MAX.as_secs_f64() / self.work.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
         self.last.opened = if is_ready {
             self.steps.min(most).min(in_time.saturating_sub(1))
@@ -378,6 +387,12 @@ impl Speculation {
         secondaries: &[PeerName],
         took: Duration,
     ) -> Duration {
+        let steps = self.depth(secondaries) + 1;
+        // The first step of several has what was kept before them, too.
+        if is_ahead || steps == 1 {
+            let longest = timings.iter().map(|timing| timing.busy).max();
+            self.window.note_work(longest.unwrap_or_default());
+        }
         if is_ahead {
             for timing in timings {
                 let answered = self.answered.get(&timing.name);
@@ -385,7 +400,6 @@ impl Speculation {
             }
             return self.each;
         }
-        let steps = self.depth(secondaries) + 1;
         self.answered.clear();
         if steps > 1 {
             for timing in timings {
@@ -425,34 +439,53 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Steps of a window: each message's steps take 1 ms by themselves and `in_window_us` in it.
+    /// Steps of a window: each takes so long by itself, so long as one of several, and so much
+    /// work, all in us.
     struct Rig {
         window: Window,
         now: SessionTime,
+        alone_us: u64,
         in_window_us: u64,
+        work_us: u64,
+        /// Time that a message is on its way, to be waited for once with each \[us\].
+        way_us: u64,
     }
 
     impl Rig {
+        /// Takes 1 ms for a step by itself, and so long for one of several, all of it work.
         fn new(in_window_us: u64) -> Self {
             Self {
                 window: Window::default(),
                 now: SessionTime(MS),
+                alone_us: 1_000,
                 in_window_us,
+                work_us: in_window_us,
+                way_us: 0,
+            }
+        }
+
+        /// Works so long on a step, with so long a way to the secondaries and back.
+        fn far(work_us: u64, way_us: u64) -> Self {
+            Self {
+                alone_us: work_us,
+                way_us,
+                ..Self::new(work_us)
             }
         }
 
         /// Publishes a message, of whose window `held` steps hold at most; returns its size.
         fn message(&mut self, held: u32) -> u32 {
             self.window.note(true, true, self.now);
-            let opened = self.window.open(u32::MAX, u32::MAX);
+            let opened = self.window.open(ALLOWED, ALLOWED);
             let held = held.min(opened);
             self.window.last.held = held;
-            let took = if opened == 0 {
-                MS
+            self.window.note_work(Duration::from_micros(self.work_us));
+            let took_us = if opened == 0 {
+                self.alone_us
             } else {
-                u64::from(held + 1) * self.in_window_us * 1_000
+                u64::from(held + 1) * self.in_window_us
             };
-            self.now = SessionTime(self.now.0 + took);
+            self.now = SessionTime(self.now.0 + (self.way_us + took_us) * 1_000);
             self.window.last.done_at = self.now;
             opened
         }
@@ -463,13 +496,44 @@ mod tests {
     }
 
     const ALL: u32 = u32::MAX;
+    /// The most steps that a window has unless settings say otherwise.
+    const ALLOWED: u32 = crate::limits::RUN_AHEAD_DEFAULT - 1;
 
     #[test]
     fn windows_grow_while_predictions_hold_and_shrink_to_what_held() {
         let mut rig = Rig::new(400);
         assert_eq!(rig.messages(&[0; 3]), [0; 3], "too few were predictable");
-        assert_eq!(rig.messages(&[ALL, ALL, 5]), [8, 16, 19]);
+        assert_eq!(rig.messages(&[ALL, ALL, ALL, 5]), [8, 16, 32, 49]);
         assert_eq!(rig.messages(&[ALL; 5]), [5, 6, 7, 8, 10]);
+    }
+
+    #[test]
+    fn quiet_steps_hide_the_way_however_long_it_is() {
+        for (work_us, way_us) in [(50, 2_000), (50, 20_000), (200, 200_000), (500, 20_000)] {
+            let mut rig = Rig::far(work_us, way_us);
+            rig.messages(&[ALL; 10]);
+            let room = (WINDOW_MAX.as_micros() as u64 / work_us - 1) as u32;
+            let expected = ALLOWED.min(room);
+            assert_eq!(rig.message(ALL), expected, "{work_us} us, {way_us} us away");
+            let (begun, mut steps) = (rig.now, 0);
+            while steps < 10_000 {
+                steps += rig.message(ALL) + 1;
+            }
+            let each_us = rig.now.since(begun).as_secs_f64() * 1e6 / f64::from(steps);
+            let hidden = way_us as f64 / f64::from(expected + 1);
+            assert!(
+                each_us < 1.1 * (work_us as f64 + hidden),
+                "{work_us} us, {way_us} us away: {each_us} us each"
+            );
+        }
+    }
+
+    #[test]
+    fn steps_of_long_work_have_no_window_however_long_the_way_is() {
+        for way_us in [0, 20_000, 200_000] {
+            let mut rig = Rig::far(15_000, way_us);
+            assert_eq!(rig.messages(&[ALL; 50]), [0; 50], "{way_us} us away");
+        }
     }
 
     #[test]

@@ -286,6 +286,7 @@ fn joining(info: PeerInfo) -> PeerReport {
         cpu: 0.0,
         memory_bytes: 0,
         host_load: None,
+        relay: None,
         participant: None,
     }
 }

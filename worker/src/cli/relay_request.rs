@@ -1,0 +1,121 @@
+//! [`RelayRequest`]: a relay that the command line asks for, and where relays meet secondaries.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use protocol::{PeerName, RoutingId};
+use transport::zeromq::{RelaySettings, SocketOptions};
+use transport::{Endpoints, ownership};
+use worker::identity;
+
+use super::{Cli, SecurityFlags, UsageError};
+use run::RunSpec;
+
+/// What the folders of relays begin with, in the folder of runs.
+const FOLDER: &str = "relay-";
+
+/// A relay that is asked for.
+#[derive(Debug)]
+pub(crate) struct RelayRequest {
+    /// Address of the primary; `None` is that of one that was started by hand.
+    pub(crate) connect: Option<Endpoints>,
+    /// Partition of the local network to look for it in, if no address is named.
+    pub(crate) partition: Option<String>,
+    /// Its name.
+    name: PeerName,
+    /// Place where its secondaries reach it, if it is not a folder of this machine.
+    bind: Option<Endpoints>,
+    /// Name of that folder.
+    through: PeerName,
+    /// Longest time to look for the primary.
+    pub(crate) peer_timeout: Duration,
+    /// Time to look for messages before sleeping.
+    spin: Duration,
+    /// Its key, that of its primary, and those that may connect to it.
+    pub(crate) security: SecurityFlags,
+    /// True if it may connect to another machine, and be reached, without encryption.
+    insecure: bool,
+    /// Options that were given and do not matter to a relay.
+    pub(crate) ignored: Vec<String>,
+}
+
+impl Cli {
+    /// Returns the relay that is asked for.
+    pub(super) fn relay(self, base: &RunSpec) -> Result<RelayRequest, UsageError> {
+        self.security.check_for_relay()?;
+        let spec = self.settings.over(base)?;
+        let mut ignored = self.ignored();
+        ignored.retain(|flag| flag != "--bind");
+        let name = self.name.unwrap_or_else(|| super::name_of_process("relay"));
+        Ok(RelayRequest {
+            connect: self.connect,
+            partition: spec.network.partition,
+            through: self.through.unwrap_or_else(|| name.clone()),
+            name,
+            bind: spec.network.bind,
+            peer_timeout: spec.network.peer_timeout,
+            spin: spec.network.spin,
+            security: self.security,
+            insecure: spec.security.insecure,
+            ignored,
+        })
+    }
+}
+
+impl RelayRequest {
+    /// Returns the place of a relay whose primary is at an address, and the folder that goes with
+    /// it.
+    ///
+    /// # Errors
+    /// Fails if its folder cannot be used, or a key cannot be read.
+    pub(crate) fn settings(
+        &self,
+        primary: Endpoints,
+    ) -> anyhow::Result<(RelaySettings, Option<PathBuf>)> {
+        let upper = SocketOptions {
+            insecure: self.insecure,
+            spin: self.spin,
+            curve: self.security.of_secondary(&primary)?,
+        };
+        let lower = SocketOptions {
+            insecure: self.insecure,
+            spin: Duration::ZERO,
+            curve: self.security.of_relay(self.bind.as_ref())?,
+        };
+        let (bind, folder) = match &self.bind {
+            Some(bind) => (bind.clone(), None),
+            None => {
+                let place = place_of(&self.through)?;
+                let folder = place.directory().map(PathBuf::from);
+                (place, folder)
+            }
+        };
+        let routing_id = format!("{}-{}", self.name, identity::new_address());
+        let settings = RelaySettings {
+            name: self.name.to_string(),
+            routing_id: RoutingId::from(routing_id.as_str()),
+            primary,
+            upper,
+            bind,
+            lower,
+        };
+        Ok((settings, folder))
+    }
+}
+
+/// Returns where a relay of this name and the secondaries of its machine meet: a folder that no
+/// other user can enter.
+///
+/// # Errors
+/// Fails if the folder of this user's runs cannot be used, or its path is too long for a socket.
+pub(crate) fn place_of(relay: &PeerName) -> anyhow::Result<Endpoints> {
+    let address = || {
+        let folder = ownership::machine_folder()?.join(format!("{FOLDER}{relay}"));
+        let address = format!("ipc://{}", folder.display());
+        anyhow::Ok(address.parse()?)
+    };
+    address().with_context(|| {
+        format!("the relay {relay} and its secondaries cannot meet in a folder of this machine")
+    })
+}
