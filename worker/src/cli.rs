@@ -44,7 +44,7 @@ pub(crate) struct Cli {
     connect: Option<Endpoints>,
     /// The relay of this machine through which a secondary reaches its primary; of a relay, the name
     /// by which secondaries find it [default: its name]
-    #[arg(long, value_name = "RELAY", conflicts_with = "partition")]
+    #[arg(long, value_name = "RELAY")]
     through: Option<PeerName>,
     /// The name of a secondary or a relay, unique in the run
     #[arg(long)]
@@ -191,7 +191,8 @@ impl Cli {
     fn secondary(self, base: &RunSpec) -> Result<Request, UsageError> {
         self.security.check_for_secondary()?;
         let spec = self.settings.over(base)?;
-        if self.through.is_some() && self.connect.is_some() {
+        let is_told = self.connect.is_some() || spec.network.partition.is_some();
+        if self.through.is_some() && is_told {
             return Err(UsageError::ConnectsThrough);
         }
         let ignored = self.ignored();

@@ -46,7 +46,7 @@ fn relays_and_who_is_behind_them() {
     );
     check(
         "--network-role=secondary --through r1 --connect tcp://a:1",
-        Err("leave --connect out"),
+        Err("leave --connect and --partition out"),
     );
     check("--through r1 w.sdf", Err("standalone run has none"));
     check(

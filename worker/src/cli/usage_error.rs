@@ -12,7 +12,7 @@ pub(crate) enum UsageError {
     NoSecondaries,
     #[error("--network-secondaries needs --network-role=primary")]
     SecondariesOfNobody,
-    #[error("--through names a relay in place of the primary: leave --connect out")]
+    #[error("--through names a relay in place of the primary: leave --connect and --partition out")]
     ConnectsThrough,
     #[error("--through is for secondaries and relays; {who} has none")]
     IsBehindRelay { who: &'static str },
