@@ -2,7 +2,11 @@
 //! with speculation. The machines are network namespaces with a cable that takes 0.2, 1 or 10 ms in
 //! each direction; the primary is on one, two secondaries are on the other.
 //!
-//! Prints one JSON line. It needs root and the program `ip`, and says so where they are missing.
+//! Before that, it measures what relays spare a primary that has 64 secondaries on 8 hosts: messages
+//! and time per step, with secondaries that only answer.
+//!
+//! Prints one JSON line for each. The part of the way needs root and the program `ip`, and says so
+//! where they are missing.
 //! Run it with `cargo bench -p tests --bench machines`, once the programs of that profile are
 //! built.
 
@@ -17,8 +21,8 @@ use serde_json::{Value, json};
 use tests::key_ring::KeyRing;
 use tests::namespaces::{ADDRESSES, TwoHosts};
 use tests::processes::{Scratch, binary};
-use tests::repository;
 use tests::slow_cable::Impairment;
+use tests::{relay_load, repository};
 
 /// Time that a packet takes from one machine to the other, and how many iterations are measured.
 const WAYS: [(Duration, u32); 3] = [
@@ -27,6 +31,11 @@ const WAYS: [(Duration, u32); 3] = [
     (Duration::from_millis(10), 400),
 ];
 
+/// Hosts of the part about relays, secondaries on each, and steps that are measured.
+const HOSTS: usize = 8;
+const PER_HOST: usize = 8;
+const STEPS: u32 = 2_000;
+
 const SECONDARIES: usize = 2;
 const TURNS: usize = 3;
 
@@ -34,6 +43,7 @@ const TURNS: usize = 3;
 const PATIENCE: Duration = Duration::from_mins(5);
 
 fn main() {
+    relays();
     let mut ways = Vec::new();
     for (delay, iterations) in WAYS {
         let how = Impairment {
@@ -71,6 +81,25 @@ fn main() {
         "secondaries": SECONDARIES,
         "run_ahead_max": RUN_AHEAD_DEFAULT,
         "per_iteration": ways,
+    });
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Measures steps of many secondaries with and without relays.
+fn relays() {
+    let [without, with] = [false, true].map(|has_relays| {
+        let turns = (0..TURNS).map(|_| relay_load::measure(HOSTS, PER_HOST, STEPS, has_relays));
+        let best = turns.min_by(|one, other| one.step_us.total_cmp(&other.step_us));
+        best.expect("there are turns")
+    });
+    let part = |load: relay_load::RelayLoad| json!({ "step_us": load.step_us, "messages_per_step": load.messages_per_step });
+    let line = json!({
+        "bench": "machines",
+        "part": "relays",
+        "hosts": HOSTS,
+        "secondaries": HOSTS * PER_HOST,
+        "without": part(without),
+        "with": part(with),
     });
     let _ = writeln!(std::io::stdout(), "{line}");
 }

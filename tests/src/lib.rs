@@ -19,6 +19,7 @@ pub mod peers;
 pub mod primary_node;
 pub mod processes;
 pub mod python;
+pub mod relay_load;
 pub mod repository;
 pub mod screen;
 pub mod secondary_node;

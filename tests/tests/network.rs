@@ -182,3 +182,30 @@ fn a_network_that_is_slow_and_loses_packets_changes_no_bit() {
         "none of {taken} packets was lost: seed {seed} shows nothing"
     );
 }
+
+#[test]
+fn quiet_steps_hide_a_way_of_ten_milliseconds() {
+    let way = Duration::from_millis(10);
+    let how = Impairment {
+        delay: way,
+        loss_permille: 0,
+        seed: 1,
+    };
+    let Some((hosts, _packets)) = TwoHosts::make_far_apart(how) else {
+        return;
+    };
+    let out = Scratch::new();
+    let summary = out.path("summary");
+    let flag = format!("--summary={}", summary.display());
+    let iterations = 1000;
+    let mut run = Distributed::start(hosts, 0, iterations, &["--real-time-factor=0", &flag]);
+    assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
+    assert!(run.digests() == alone(iterations), "the digests differ");
+    let summary = std::fs::read_to_string(summary).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    let each_s = 1.0 / summary["steps_per_s"].as_f64().expect("a number");
+    // Step by step, none takes less than the way there and back.
+    let least_s = 2.0 * way.as_secs_f64();
+    println!("{:.0} us per iteration", each_s * 1e6);
+    assert!(each_s < least_s / 2.0, "{each_s} s per iteration");
+}

@@ -9,7 +9,7 @@ use protocol::Access;
 use serde_json::Value;
 use tests::key_ring::KeyRing;
 use tests::processes::{Process, Scratch, binary, wait_for};
-use tests::repository;
+use tests::{relay_load, repository};
 
 const ITERATIONS: &str = "3000";
 
@@ -135,6 +135,15 @@ fn secondaries_behind_relays_compute_the_same_bits_and_all_end_with_the_run() {
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("relay-"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_primary_receives_the_answers_of_a_host_in_few_messages() {
+    let [without, with] = [false, true].map(|has| relay_load::measure(2, 4, 300, has));
+    assert!(without.messages_per_step >= 8.0, "{without:?}");
+    // Those that come more than a millisecond after others go up by themselves.
+    assert!(with.messages_per_step < 8.0, "{with:?}");
+    eprintln!("without relays {without:?}, with {with:?}");
 }
 
 #[test]

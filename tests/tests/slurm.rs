@@ -142,18 +142,31 @@ fn a_run_is_submitted_followed_and_its_summary_arrives() {
     assert!(told.contains("/nonexistent/digests"), "{told}");
 }
 
-/// Starts a run of the ramp in a job, with its view on a screen.
-fn screen_of_run(scratch: &Scratch, cluster: &SlurmCluster, words: &[&str]) -> Screen {
-    let mut command = CommandBuilder::new(binary("phalanx"));
-    command.args(["run", &ramp(), "--name=r", "--slurm", "-N 2 -n 2"]);
-    command.args(words);
+/// Returns a program for a cluster, for a screen.
+fn on_screen(scratch: &Scratch, cluster: &SlurmCluster, program: &Path) -> CommandBuilder {
+    let mut command = CommandBuilder::new(program);
     command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
     command.env("PHALANX_CONFIG", "/dev/null");
     command.env("SLURM_CONF", cluster.settings());
     command.env("TERM", "xterm-256color");
     command.env_remove("NO_COLOR");
     command.cwd(scratch.folder());
+    command
+}
+
+/// Starts a run of the ramp in a job of two nodes, with its view on a screen.
+fn screen_of_run(scratch: &Scratch, cluster: &SlurmCluster, words: &[&str]) -> Screen {
+    let mut command = on_screen(scratch, cluster, &binary("phalanx"));
+    command.args(["run", &ramp(), "--name=r", "--slurm", "-N 2 -n 2"]);
+    command.args(["--iterations", ITERATIONS]);
+    command.args(words);
     Screen::start(command, 40, 120)
+}
+
+/// Has a command carried out for the run `r`.
+fn does(scratch: &Scratch, words: &[&str]) {
+    let (code, _, err) = scratch.phalanx_says(&[&["ctl", "r"], words].concat());
+    assert_eq!(code, 0, "{words:?}: {err}");
 }
 
 #[test]
@@ -162,8 +175,7 @@ fn the_view_of_a_job_is_shown_resized_left_and_opened_again_and_ends_with_the_ru
     let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
         return;
     };
-    let words = ["--real-time-factor=0.2", "--iterations", ITERATIONS];
-    let mut screen = screen_of_run(&scratch, &cluster, &words);
+    let mut screen = screen_of_run(&scratch, &cluster, &["--real-time-factor=0.2"]);
     let shown = screen.wait_for("RUNNING");
     for part in ["Peers", "Levels", "Map", "s1", "s2"] {
         assert!(shown.contains(part), "no {part} in\n{shown}");
@@ -181,35 +193,81 @@ fn the_view_of_a_job_is_shown_resized_left_and_opened_again_and_ends_with_the_ru
     let (code, restored) = screen.wait();
     let told = screen.contents();
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("r goes on in job "), "{told}");
     assert!(restored, "the terminal is given back: {told}");
     let (code, out, err) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
     assert_eq!(code, 0, "{err}");
     let stats: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(stats["paused"], true, "{out}");
-    for words in [["set-real-time-factor", "0"].as_slice(), &["play"]] {
-        let (code, _, err) = scratch.phalanx_says(&[&["ctl", "r"], words].concat());
-        assert_eq!(code, 0, "{err}");
-    }
-    wait_for("the run is over", || {
-        scratch.phalanx_says(&["show", "r", "stats"]).0 != 0
-    });
-}
-
-#[test]
-fn a_view_whose_job_ends_brings_the_exit_code_and_the_summary() {
-    let scratch = Scratch::new();
-    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
-        return;
-    };
-    let words = ["--real-time-factor=1", "--iterations", ITERATIONS];
-    let mut screen = screen_of_run(&scratch, &cluster, &words);
-    screen.wait_for("RUNNING");
+    // What opens it again is told, and does.
+    let one_line = told.replace('\n', "");
+    assert!(one_line.contains("r goes on in job "), "{told}");
+    let again = one_line.split('`').find(|part| part.starts_with("srun "));
+    let again: Vec<&str> = again.expect("how to attach").split(' ').collect();
+    let mut command = on_screen(&scratch, &cluster, Path::new(again[0]));
+    command.args(&again[1..]);
+    let mut screen = Screen::start(command, 40, 120);
+    screen.wait_for("PAUSED");
+    does(&scratch, &["set-real-time-factor", "0"]);
+    screen.press(" ");
     let (code, restored) = screen.wait();
     let told = screen.contents();
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("completed"), "{told}");
     assert!(restored, "the terminal is given back: {told}");
+}
+
+#[test]
+fn a_view_whose_run_ends_brings_its_exit_code_and_its_end() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let mut screen = screen_of_run(&scratch, &cluster, &["--real-time-factor=1"]);
+    screen.wait_for("RUNNING");
+    let (code, restored) = screen.wait();
+    let told = screen.contents();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("completed: "), "{told}");
+    assert!(restored, "the terminal is given back: {told}");
+    // One that is interrupted says that, too.
+    let again = Scratch::new();
+    let mut screen = screen_of_run(&again, &cluster, &["--real-time-factor=0.02"]);
+    screen.wait_for("RUNNING");
+    let mut jobs = Command::new("squeue");
+    let jobs = cluster.with_settings(jobs.args(["--noheader", "--format=%i"]));
+    let job = jobs.output().expect("squeue runs").stdout;
+    let job = String::from_utf8_lossy(&job).trim().to_owned();
+    let mut cancel = Command::new("scancel");
+    cancel.args(["--batch", "--signal=TERM", &job]);
+    let cancelled = cluster.with_settings(&mut cancel).status();
+    assert!(cancelled.is_ok_and(|status| status.success()), "{job}");
+    let (code, restored) = screen.wait();
+    let told = screen.contents();
+    assert_eq!(code, 130, "{told}");
+    assert!(told.contains("interrupted"), "{told}");
+    assert!(restored, "the terminal is given back: {told}");
+}
+
+#[test]
+fn a_job_goes_on_when_the_terminal_of_its_view_is_gone() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let digests = scratch.path("digests");
+    let flag = format!("--digests={}", digests.display());
+    let words = ["--real-time-factor=0.05", &flag];
+    let mut screen = screen_of_run(&scratch, &cluster, &words);
+    screen.wait_for("RUNNING");
+    screen.hang_up();
+    let then = lines(&digests);
+    wait_for("the run goes on", || lines(&digests) > then + 20);
+    does(&scratch, &["set-real-time-factor", "0"]);
+    wait_for("all iterations", || {
+        lines(&digests).to_string() == ITERATIONS
+    });
+    let digests = std::fs::read_to_string(&digests).expect("the digests");
+    assert_eq!(digests, digests_of_one_process(&scratch));
 }
 
 #[test]

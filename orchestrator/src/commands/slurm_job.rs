@@ -295,9 +295,11 @@ impl Job {
             }
             if self.answers(program, name, node).await {
                 let id = &self.id;
+                let step = self.step_options(node).join(" ");
+                let program = program.display();
                 output::note(&format!(
-                    "{name} goes on in job {id}; `srun --jobid={id} --overlap --pty phalanx attach \
-                     {name}` opens its view, `scancel --batch --signal=TERM {id}` ends it"
+                    "{name} goes on in job {id}; `srun {step} --pty {program} attach {name}` opens \
+                     its view, `scancel --batch --signal=TERM {id}` ends it"
                 ));
                 return Ok(code_of(status));
             }
@@ -323,11 +325,17 @@ impl Job {
     /// Returns the command that runs something on a node of the job.
     fn step(&self, node: &str) -> Command {
         let mut step = Command::new("srun");
-        step.arg(format!("--jobid={}", self.id));
-        step.args(["--overlap", "--nodes=1", "--ntasks=1"]);
-        step.arg(format!("--nodelist={node}"));
+        step.args(self.step_options(node));
         step.kill_on_drop(true);
         step
+    }
+
+    /// Returns the options of a step of one task on a node of the job.
+    fn step_options(&self, node: &str) -> Vec<String> {
+        let id = format!("--jobid={}", self.id);
+        let node = format!("--nodelist={node}");
+        let one = ["--overlap", "--nodes=1", "--ntasks=1"].map(str::to_owned);
+        [id].into_iter().chain(one).chain([node]).collect()
     }
 
     /// Asks how the job is, and says so if that is news; returns what was known before if Slurm

@@ -105,6 +105,7 @@ pub struct Relay {
     /// True while there is a connection to the primary.
     is_connected: bool,
     greeted_at: Option<Instant>,
+    messages_up: u64,
 }
 
 impl Relay {
@@ -131,12 +132,19 @@ impl Relay {
             awaited: BTreeSet::new(),
             is_connected: false,
             greeted_at: None,
+            messages_up: 0,
         })
     }
 
     /// Returns a handle that wakes it.
     pub fn waker(&self) -> Arc<dyn Waker> {
         crate::link::Link::waker(&self.upper)
+    }
+
+    /// Returns how many messages of secondaries it has sent to the primary, each of which may hold
+    /// several.
+    pub fn messages_up(&self) -> u64 {
+        self.messages_up
     }
 
     /// Returns what was turned away below since the last time, at most once per second.
@@ -414,6 +422,7 @@ impl Relay {
     /// Sends what is held to the primary as one message.
     fn send_up(&mut self) {
         if !self.bundle.is_empty() {
+            self.messages_up += 1;
             let frames = [topic::RELAY.as_bytes(), self.bundle.bytes()];
             // Its queue has no end; what is lost is lost with the connection.
             let _ = socket::send(self.upper.socket(CONTROL), &frames);
