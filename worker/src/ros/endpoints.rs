@@ -7,14 +7,12 @@ use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use images::Compression;
-use messages::Message;
-use messages::foxglove::CompressedImage;
-use messages::sensor::Image;
 use protocol::{RosMessage, SimTime, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::geometry_msgs::TransformStamped;
+use ros2::types::sensor_msgs::{CompressedImage, Image};
 use ros2::types::tf2_msgs::TFMessage;
-use ros2::{Mapping, to_cdr};
+use ros2::{Mapping, RosMessage as _, to_cdr};
 use ros2_node::{
     EndpointError, Participant, Publication, PublishError, Quality, Subscription, Topic,
 };
@@ -119,7 +117,7 @@ impl Endpoints {
                         .ok()
                 });
                 let compressed = match &topic {
-                    Some(_) if one.kind == Image::KIND => {
+                    Some((ros, _)) if ros.type_name == Image::TYPE.name => {
                         compressed(&mut self.participant, &self.mapping, &one.topic)
                     }
                     _ => Vec::new(),
@@ -364,9 +362,12 @@ fn compressed(
     mapping: &Mapping,
     topic: &str,
 ) -> Vec<(String, RosTopic, Publication)> {
+    let mut pairs = ros2::convert::PAIRS.iter();
+    let pair = pairs.find(|pair| pair.ros_type.name == CompressedImage::TYPE.name);
+    let Some(pair) = pair else { return Vec::new() };
     let topics = images::topics(topic).into_iter();
     let made = topics.filter_map(|name| {
-        let ros = mapping.outbound(&name, CompressedImage::KIND)?;
+        let ros = mapping.outbound(&name, pair.kind)?;
         let publication = or_warn(advertise(participant, &ros))?;
         Some((name, ros, publication))
     });
