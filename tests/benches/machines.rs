@@ -2,8 +2,8 @@
 //! with speculation. The machines are network namespaces with a cable that takes 0.2, 1 or 10 ms in
 //! each direction; the primary is on one, two secondaries are on the other.
 //!
-//! Before that, it measures what relays spare a primary that has 64 secondaries on 8 hosts: messages
-//! and time per step, with secondaries that only answer.
+//! Before that, it measures what relays spare a primary that has 64 secondaries on 8 hosts:
+//! messages and time per step, with secondaries that only answer.
 //!
 //! Prints one JSON line for each. The part of the way needs root and the program `ip`, and says so
 //! where they are missing.
@@ -92,7 +92,10 @@ fn relays() {
         let best = turns.min_by(|one, other| one.step_us.total_cmp(&other.step_us));
         best.expect("there are turns")
     });
-    let part = |load: relay_load::RelayLoad| json!({ "step_us": load.step_us, "messages_per_step": load.messages_per_step });
+    let part = |load: relay_load::RelayLoad| {
+        let (step_us, messages) = (load.step_us, load.messages_per_step);
+        json!({ "step_us": step_us, "messages_per_step": messages })
+    };
     let line = json!({
         "bench": "machines",
         "part": "relays",

@@ -65,11 +65,7 @@ pub fn measure(hosts: usize, per_host: usize, steps: u32, has_relays: bool) -> R
     for _ in 0..steps {
         let sent = primary.send(Destination::EverySecondary, topic::STEP, &step);
         sent.expect("a step can be published");
-        wait_for(
-            &mut primary,
-            all,
-            |arrival| matches!(arrival, Arrival::Message { topic, .. } if topic == topic::STEP_ACK.as_bytes()),
-        );
+        wait_for(&mut primary, all, is_answer);
     }
     let took = begin.elapsed();
     let ended = primary.send(Destination::EverySecondary, topic::SESSION, b"end");
@@ -158,6 +154,13 @@ fn answer(mut link: PeerLink) {
             _ => {}
         }
     }
+}
+
+fn is_answer(arrival: &Arrival) -> bool {
+    let Arrival::Message { topic, .. } = arrival else {
+        return false;
+    };
+    topic == topic::STEP_ACK.as_bytes()
 }
 
 /// Waits for so many arrivals of a kind.

@@ -30,7 +30,8 @@ const BY_HAND: &str = "by-hand";
 ///
 /// Without a network role, everything runs in this one process. A primary distributes the work and
 /// keeps time; secondaries run the physics. A secondary needs nothing but its role and where to
-/// find the primary. A relay passes messages on between a primary and the secondaries of its machine.
+/// find the primary. A relay passes messages on between a primary and the secondaries of its
+/// machine.
 #[derive(Debug, Parser)]
 #[command(name = "worker", version, after_help = EXIT_CODES)]
 #[command(long_version = worker::identity::version_text())]
@@ -38,14 +39,10 @@ pub(crate) struct Cli {
     /// Flags of the role.
     #[command(flatten)]
     role: RoleFlags,
-    /// Address of the primary of a secondary or a relay [default: with --partition, where the local network
-    /// tells; else the folder by-hand in your runtime folder]
+    /// Address of the primary of a secondary or a relay [default: with --partition, where the local
+    /// network tells; else the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,
-    /// The relay of this machine through which a secondary reaches its primary; of a relay, the name
-    /// by which secondaries find it [default: its name]
-    #[arg(long, value_name = "RELAY")]
-    through: Option<PeerName>,
     /// The name of a secondary or a relay, unique in the run
     #[arg(long)]
     name: Option<PeerName>,
@@ -90,6 +87,10 @@ struct RoleFlags {
     /// How many secondaries a primary waits for, at least 1
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
+    /// The relay of this machine through which a secondary reaches its primary; of a relay, the
+    /// name by which secondaries find it [default: its name]
+    #[arg(long, value_name = "RELAY")]
+    through: Option<PeerName>,
     /// Print which topics a run of these worlds has in ROS 2, by the rules of --ros-rules, as JSON,
     /// and run nothing
     #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run"])]
@@ -192,14 +193,14 @@ impl Cli {
         self.security.check_for_secondary()?;
         let spec = self.settings.over(base)?;
         let is_told = self.connect.is_some() || spec.network.partition.is_some();
-        if self.through.is_some() && is_told {
+        if self.role.through.is_some() && is_told {
             return Err(UsageError::ConnectsThrough);
         }
         let ignored = self.ignored();
         Ok(Request::Secondary {
             connect: self.connect,
             partition: spec.network.partition,
-            through: self.through,
+            through: self.role.through,
             name: self.name.unwrap_or_else(|| name_of_process("secondary")),
             peer_timeout: spec.network.peer_timeout,
             spin: spec.network.spin,
@@ -234,7 +235,7 @@ impl Cli {
         if self.name.is_some() {
             return Err(UsageError::IsNamed { who });
         }
-        if self.through.is_some() {
+        if self.role.through.is_some() {
             return Err(UsageError::IsBehindRelay { who });
         }
         let mut spec = self.settings.over(base)?;

@@ -1,8 +1,9 @@
 //! The processes of a run: primary, secondary, relay and standalone, with their physics.
 //!
 //! The rules of lockstep are in crate `lockstep`; here are the drivers that feed them messages and
-//! time ([`primary`], [`secondary`], [`standalone`], [`relay`]), the cells that they step ([`cell_host`],
-//! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
+//! time ([`primary`], [`secondary`], [`standalone`]), what stands between ([`relay`]), the cells
+//! that they step ([`cell_host`], [`physics`]) and what a process shows of itself ([`meter`],
+//! [`report`], [`status`]).
 
 pub mod announcement;
 pub mod audit;

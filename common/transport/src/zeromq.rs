@@ -3,7 +3,8 @@
 //! [`PrimaryLink`] binds `control` (ROUTER) and `step` (XPUB) for secondaries and has a thread of
 //! its own for `clients` (ROUTER); it comes with a [`StatusPublisher`] for `status` (XPUB) and
 //! `data` (PULL) and with [`Beats`] (XPUB), which no observer reaches. [`PeerLink`] is everybody
-//! else's end. [`Relay`] is between both. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
+//! else's end, and a [`Relay`] is between both. All wait in an `Inbox`. Sockets come back by
+//! themselves when the other side does.
 
 mod beats;
 mod bundle;

@@ -15,9 +15,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use protocol::ExitCode;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, interval, sleep};
+use tokio::time::{Instant, interval, sleep, timeout};
 
 use super::run::Signals;
 use super::submit::{exit_code, quoted, text};
@@ -36,6 +37,9 @@ const STATE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time that a job may take to end when its run has.
 const END_GRACE: Duration = Duration::from_secs(10);
+
+/// Time that a step may take to end when it is asked to.
+const STEP_GRACE: Duration = Duration::from_secs(5);
 
 /// The most bytes that are repeated of what a job prints at a time.
 const PRINT_BYTES_MAX: u64 = 1 << 20;
@@ -115,7 +119,7 @@ pub(super) fn run(words: &str, name: &str, options: &str, watching: Watching) ->
                 if watching == Watching::Nothing {
                     return output::print(&format!("{name}\n"));
                 }
-                job.show(&program, &name, &node).await
+                job.show(&program, &name, &node, &mut signals).await
             }
         }
     })
@@ -275,22 +279,42 @@ impl Job {
         }
     }
 
-    /// Shows the run until its view is left or it ends.
-    async fn show(&mut self, program: &Path, name: &str, node: &str) -> CommandResult {
+    /// Shows the run until its view is left or it ends; the view ends with this terminal, too.
+    async fn show(
+        &mut self,
+        program: &Path,
+        name: &str,
+        node: &str,
+        signals: &mut Signals,
+    ) -> CommandResult {
         let mut view = self.step(node);
-        let status = view
-            .arg("--pty")
+        let mut view = view
+            .args(["--quiet", "--pty"])
             .arg(program)
             .args(["attach", name])
-            .status()
-            .await
+            .spawn()
             .context("cannot start srun")?;
+        let status = tokio::select! {
+            status = view.wait() => code_of(status.context("srun is lost")?),
+            () = signals.ends() => {
+                end_step(&mut view).await;
+                ExitCode::Success
+            }
+        };
         // A view whose run has ended is left a little before its job is over.
         let end = Instant::now() + END_GRACE;
         let mut last = State::default();
         while Instant::now() < end {
             last = self.look(last).await;
             if let Some(code) = last.exit() {
+                // Slurm ends the view with the job, and it may not have come to say how that ended.
+                if status != ExitCode::Success
+                    && let Some(path) = last.file("StdOut")
+                {
+                    for part in Followed::new(path).rest() {
+                        output::print(&part)?;
+                    }
+                }
                 return Ok(code);
             }
             if self.answers(program, name, node).await {
@@ -301,7 +325,7 @@ impl Job {
                     "{name} goes on in job {id}; `srun {step} --pty {program} attach {name}` opens \
                      its view, `scancel --batch --signal=TERM {id}` ends it"
                 ));
-                return Ok(code_of(status));
+                return Ok(status);
             }
             sleep(PRINT_INTERVAL).await;
         }
@@ -474,6 +498,18 @@ async fn said(program: &str, words: &[&str]) -> String {
         .await;
     let stdout = output.map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&stdout).into_owned()
+}
+
+/// Has srun end its step, and waits for both.
+async fn end_step(step: &mut Child) {
+    let pid = step.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    if let Some(pid) = pid {
+        // It may have ended just now.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    if timeout(STEP_GRACE, step.wait()).await.is_err() {
+        let _ = step.kill().await;
+    }
 }
 
 fn code_of(status: ExitStatus) -> ExitCode {

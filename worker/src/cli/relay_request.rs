@@ -51,7 +51,7 @@ impl Cli {
         Ok(RelayRequest {
             connect: self.connect,
             partition: spec.network.partition,
-            through: self.through.unwrap_or_else(|| name.clone()),
+            through: self.role.through.unwrap_or_else(|| name.clone()),
             name,
             bind: spec.network.bind,
             peer_timeout: spec.network.peer_timeout,
