@@ -2,8 +2,8 @@
 //! beside that of the sensor, as `image_transport` of ROS has it.
 //!
 //! It knows no thread and no socket: whoever hands images on compresses them for those who want it,
-//! off the step. The same image gives the same bytes on any machine: both encoders count in
-//! integers, and choose nothing by the processor.
+//! outside of the step. The same image gives the same bytes on any machine: both encoders count in
+//! integers, and what they choose by the processor has the same results.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,6 +20,8 @@ pub const QUALITY_DEFAULT: u8 = 80;
 /// Encoding of compressed distances, in ROS's words: millimetres in 16 bits.
 pub const MILLIMETRES: &str = "16UC1";
 
+/// Gazebo's name of pixels that are distances.
+const DISTANCES: &str = "R_FLOAT32";
 /// The most pixels of an image that is compressed.
 const PIXELS_MAX: usize = 64 << 20;
 /// The greatest distance that 16 bits hold \[mm\].
@@ -121,18 +123,34 @@ pub fn compressed(
     if !is_image(message) {
         return Err(CompressError::Kind(message.kind.clone()));
     }
-    let image = compress(&messages::decode(&message.body)?, compression)?;
-    let [colours, distances] = topics(&message.topic);
+    let image: Image = messages::decode(&message.body)?;
     Ok(TopicMessage {
-        topic: if image.encoding == MILLIMETRES {
-            distances
-        } else {
-            colours
-        },
+        topic: topic_beside(&message.topic, &image),
         kind: CompressedImage::KIND.to_owned(),
-        body: messages::encode(&image),
+        body: messages::encode(&compress(&image, compression)?),
         ..message.clone()
     })
+}
+
+/// Returns the topic on which the image of a message is compressed.
+///
+/// # Errors
+/// Fails if the message has no image.
+pub fn topic_of(message: &TopicMessage) -> Result<String, CompressError> {
+    if !is_image(message) {
+        return Err(CompressError::Kind(message.kind.clone()));
+    }
+    let image = messages::decode(&message.body)?;
+    Ok(topic_beside(&message.topic, &image))
+}
+
+fn topic_beside(topic: &str, image: &Image) -> String {
+    let [colours, distances] = topics(topic);
+    if image.pixel_format_type == DISTANCES {
+        distances
+    } else {
+        colours
+    }
 }
 
 /// Samples of an image in the order of its rows.
@@ -225,7 +243,7 @@ fn samples(image: &Image) -> Result<Samples, CompressError> {
             let values = rows.flatten().map(|bytes| u16::from_le_bytes(*bytes));
             Ok(wide("mono16", values.collect()))
         }
-        "R_FLOAT32" => {
+        DISTANCES => {
             let rows = rows(image, 4)?.map(|row| row.as_chunks::<4>().0);
             let values = rows.flatten().map(|bytes| f32::from_le_bytes(*bytes));
             Ok(wide(MILLIMETRES, values.map(millimetres).collect()))

@@ -328,16 +328,19 @@ impl Mapping {
     }
 
     /// Returns a topic in ROS with its rule's direction, if its kind has the type that it is to
-    /// have. Without a rule of its own, one with compressed images is beside that of the images.
+    /// have. One with compressed images is beside that of the images, and by its rule, unless a rule
+    /// names it by its ending.
     fn look_up(
         &self,
         topic: &str,
         kind: &str,
     ) -> Option<(RosTopic, Option<Direction>, &'static Pair)> {
         let found = self.rule(topic);
-        if found.is_none()
-            && kind == CompressedImage::KIND
+        if kind == CompressedImage::KIND
             && let Some((source, ending)) = image_topic(topic)
+            && !found
+                .as_ref()
+                .is_some_and(|(rule, _)| rule.rule.topic.ends_with(ending))
         {
             let (image, direction, _) = self.look_up(source, Image::KIND)?;
             let pair = pair(kind, None)?;

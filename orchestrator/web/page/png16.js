@@ -56,12 +56,8 @@ function unfiltered(rows, length, height) {
   const data = new Uint8Array(length * height);
   for (let y = 0; y < height; y += 1) {
     const start = y * (length + 1);
-    const filter = rows[start];
-    const row = rows.slice(start + 1, start + 1 + length);
-    for (let x = 0; x < length; x += 1) {
-      const left = x >= 2 ? row[x - 2] : 0;
-      row[x] += expected(filter, left, above[x], x >= 2 ? above[x - 2] : 0);
-    }
+    const row = rows.subarray(start + 1, start + 1 + length);
+    unfilter(rows[start], row, above);
     for (let x = 0; x < length; x += 2) {
       data[y * length + x] = row[x + 1];
       data[y * length + x + 1] = row[x];
@@ -72,28 +68,33 @@ function unfiltered(rows, length, height) {
 }
 
 /**
- * Returns what a filter of PNG expects of a byte.
+ * Takes back what a filter of PNG subtracted from the bytes of a row. Each has a loop of its own,
+ * without a call for each byte: an image has a million of them.
  *
  * @param {number} filter
- * @param {number} left
- * @param {number} above
- * @param {number} corner left of what is above
+ * @param {Uint8Array} row
+ * @param {Uint8Array} above
  */
-function expected(filter, left, above, corner) {
-  switch (filter) {
-    case 1:
-      return left;
-    case 2:
-      return above;
-    case 3:
-      return (left + above) >> 1;
-    case 4: {
-      const guess = left + above - corner;
-      const [a, b, c] = [left, above, corner].map((value) => Math.abs(guess - value));
-      if (a <= b && a <= c) return left;
-      return b <= c ? above : corner;
+function unfilter(filter, row, above) {
+  const { length } = row;
+  if (filter === 1) {
+    for (let x = 2; x < length; x += 1) row[x] += row[x - 2];
+  } else if (filter === 2) {
+    for (let x = 0; x < length; x += 1) row[x] += above[x];
+  } else if (filter === 3) {
+    for (let x = 0; x < length; x += 1)
+      row[x] += ((x >= 2 ? row[x - 2] : 0) + above[x]) >> 1;
+  } else if (filter === 4) {
+    for (let x = 0; x < Math.min(2, length); x += 1) row[x] += above[x];
+    for (let x = 2; x < length; x += 1) {
+      const left = row[x - 2];
+      const over = above[x];
+      const corner = above[x - 2];
+      const toLeft = Math.abs(over - corner);
+      const toOver = Math.abs(left - corner);
+      const toCorner = Math.abs(left + over - 2 * corner);
+      if (toLeft <= toOver && toLeft <= toCorner) row[x] += left;
+      else row[x] += toOver <= toCorner ? over : corner;
     }
-    default:
-      return 0;
   }
 }

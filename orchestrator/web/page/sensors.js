@@ -52,6 +52,8 @@ const SHOWN_FIRST = 4;
  * @property {HTMLInputElement} box
  * @property {HTMLElement} note
  * @property {HTMLCanvasElement | null} canvas
+ * @property {boolean} isDrawing while an image is decoded
+ * @property {(() => void) | null} next draws the newest of those that came meanwhile
  */
 
 export class Sensors {
@@ -195,6 +197,8 @@ export class Sensors {
       box,
       note,
       canvas,
+      isDrawing: false,
+      next: null,
     };
     return sensor;
   }
@@ -231,6 +235,7 @@ export class Sensors {
     sensor.box.checked = false;
     sensor.end?.();
     sensor.end = null;
+    sensor.next = null;
     this.root.remove(sensor.group);
     if (sensor.canvas) sensor.canvas.hidden = true;
     setText(sensor.note, '');
@@ -243,7 +248,7 @@ export class Sensors {
    */
   #take(sensor, message, schemaName) {
     if (schemaName === 'foxglove.RawImage' || schemaName === 'foxglove.CompressedImage') {
-      this.#drawImage(sensor, message, schemaName);
+      void this.#drawNewest(sensor, message, schemaName);
       return;
     }
     sensor.frame = message.frame_id ?? '';
@@ -263,6 +268,30 @@ export class Sensors {
   }
 
   /**
+   * Draws an image once that before it is drawn, unless a newer one has come by then.
+   *
+   * @param {Sensor} sensor
+   * @param {any} message
+   * @param {string} schemaName
+   */
+  async #drawNewest(sensor, message, schemaName) {
+    if (sensor.isDrawing) {
+      sensor.next = () => void this.#drawNewest(sensor, message, schemaName);
+      return;
+    }
+    sensor.isDrawing = true;
+    try {
+      await this.#drawImage(sensor, message, schemaName);
+    } catch (error) {
+      setText(sensor.note, `not understood: ${/** @type {Error} */ (error).message}`);
+    }
+    sensor.isDrawing = false;
+    const { next } = sensor;
+    sensor.next = null;
+    next?.();
+  }
+
+  /**
    * @param {Sensor} sensor
    * @param {any} message
    * @param {string} schemaName
@@ -272,6 +301,7 @@ export class Sensors {
     const context = canvas?.getContext('2d');
     if (!canvas || !context) return;
     const image = await readImage(message, schemaName);
+    if (!sensor.isShown) return;
     if (canvas.width !== image.width) canvas.width = image.width;
     if (canvas.height !== image.height) canvas.height = image.height;
     if (image.pixels)

@@ -226,6 +226,7 @@ impl Hub {
         self.details.note(feed);
         let changed = self.state.note(feed);
         if changed.all {
+            self.compressor.forget();
             self.drawn.poses.forget();
             self.drawn.link_names.clear();
         }

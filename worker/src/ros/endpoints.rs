@@ -229,6 +229,7 @@ impl Endpoints {
         // All is encoded before the first leaves, so that they leave at once: a process that is
         // killed in between has sent what others do not know of, and send again.
         let mut ready = Vec::with_capacity(messages.len());
+        let mut images = Vec::new();
         let (mut moving, mut fixed) = (Vec::new(), Vec::new());
         let [moving_frames, _] = &self.frames;
         let has_moving = moving_frames
@@ -254,35 +255,42 @@ impl Endpoints {
                 && (is_kept(topic) || publication.reader_count() > 0)
             {
                 match ros2::encode(kind, &message.body, topic.type_name) {
-                    Ok(cdr) => ready.push((key.clone(), None, cdr)),
+                    Ok(cdr) => ready.push((key.clone(), cdr)),
                     Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
                 }
             }
             if is_due && outbound.has_compressed_readers() {
-                match outbound.compress(message, self.compression) {
-                    Ok(Some((place, cdr))) => ready.push((key, Some(place), cdr)),
-                    Ok(None) => {}
-                    Err(error) => self.unfit.warn(&format!("{}: {error:#}", message.topic)),
-                }
+                images.push((key, message));
             }
         }
         let frames = [moving, fixed].map(|transforms| {
             let has_some = !transforms.is_empty();
             has_some.then(|| to_cdr(&TFMessage { transforms }))
         });
-        for (key, compressed, cdr) in ready {
-            let outbound = &self.outbound[&key];
-            let to = match compressed {
-                Some(place) => Some(&outbound.compressed[place]).map(|(_, topic, to)| (topic, to)),
-                None => outbound.topic.as_ref().map(|(topic, to)| (topic, to)),
-            };
-            if let Some((topic, publication)) = to {
+        for (key, cdr) in ready {
+            if let Some((topic, publication)) = &self.outbound[&key].topic {
                 note(publication.publish(cdr), &topic.name, &mut self.lost);
             }
         }
         for (publication, cdr) in self.frames.iter().zip(frames) {
             if let (Some(publication), Some(cdr)) = (publication, cdr) {
                 note(publication.publish(cdr), "/tf", &mut self.lost);
+            }
+        }
+        self.publish_compressed(&images);
+    }
+
+    /// Compresses images for those who listen; this takes time, so that all else has left by then.
+    fn publish_compressed(&mut self, images: &[((String, &'static str), &TopicMessage)]) {
+        for (key, message) in images {
+            let outbound = &self.outbound[key];
+            match outbound.compress(message, self.compression) {
+                Ok(Some((place, cdr))) => {
+                    let (_, topic, publication) = &outbound.compressed[place];
+                    note(publication.publish(cdr), &topic.name, &mut self.lost);
+                }
+                Ok(None) => {}
+                Err(error) => self.unfit.warn(&format!("{}: {error:#}", message.topic)),
             }
         }
     }
@@ -293,6 +301,8 @@ impl Endpoints {
         let until = Instant::now() + patience;
         let topics = self.outbound.values().filter_map(|one| one.topic.as_ref());
         let topics = topics.map(|(_, publication)| publication);
+        let compressed = self.outbound.values().flat_map(|one| &one.compressed);
+        let topics = topics.chain(compressed.map(|(.., publication)| publication));
         let frames = self.frames.iter().flatten();
         let own = frames.chain(self.clock.as_ref().map(ClockTopic::publication));
         for publication in topics.chain(own) {
@@ -323,10 +333,10 @@ impl Endpoints {
 }
 
 impl Outbound {
-    /// Tells whether anybody listens to its compressed images.
+    /// Tells whether anybody listens to its compressed images, or will and is to have the last.
     fn has_compressed_readers(&self) -> bool {
         let mut all = self.compressed.iter();
-        all.any(|(.., publication)| publication.reader_count() > 0)
+        all.any(is_wanted)
     }
 
     /// Compresses an image, and returns it with the place of its topic, if that has readers.
@@ -335,12 +345,13 @@ impl Outbound {
         message: &TopicMessage,
         form: Compression,
     ) -> anyhow::Result<Option<(usize, Vec<u8>)>> {
-        let image = images::compressed(message, form)?;
+        let topic = images::topic_of(message)?;
         let mut all = self.compressed.iter();
-        let place = all.position(|(topic, ..)| *topic == image.topic);
-        let Some(place) = place.filter(|place| self.compressed[*place].2.reader_count() > 0) else {
+        let place = all.position(|one| one.0 == topic && is_wanted(one));
+        let Some(place) = place else {
             return Ok(None);
         };
+        let image = images::compressed(message, form)?;
         let type_name = self.compressed[place].1.type_name;
         let cdr = ros2::encode(&image.kind, &image.body, type_name)?;
         Ok(Some((place, cdr)))
@@ -406,6 +417,11 @@ pub(super) fn advertise(
 
 /// Tells whether readers that come later get what was published: of what nobody reads and nobody
 /// can get later nothing is made.
+/// Tells whether compressed images of a topic have readers, or may have some that want the last.
+fn is_wanted((_, topic, publication): &(String, RosTopic, Publication)) -> bool {
+    is_kept(topic) || publication.reader_count() > 0
+}
+
 fn is_kept(topic: &RosTopic) -> bool {
     topic.qos.durability == Durability::TransientLocal
 }

@@ -198,3 +198,21 @@ fn compressed_images_are_beside_the_images_whatever_a_rule_calls_these() {
     assert_eq!(name("/secret/compressed"), None);
     assert_eq!(mapping.inbound("/far/compressed", kind), None);
 }
+
+#[test]
+fn a_rule_for_all_topics_does_not_part_compressed_images_from_the_images() {
+    let rules = "[[topic]]\ntopic = \"/eye/compressed\"\nname = \"/small\"\n\
+                 [[topic]]\ntopic = \"/image\"\nname = \"/camera/image_raw\"\n\
+                 [[topic]]\ntopic = \"/secret\"\ndirection = \"off\"\n\
+                 [[topic]]\ntopic = \"/**\"\nqos = \"reliable\"\n";
+    let mapping = Mapping::new(&toml::from_str(rules).unwrap()).unwrap();
+    let kind = "foxglove.CompressedImage";
+    let name = |topic: &str| mapping.outbound(topic, kind).map(|ros| ros.name);
+    assert_eq!(
+        name("/image/compressed").as_deref(),
+        Some("/camera/image_raw/compressed")
+    );
+    assert_eq!(name("/secret/compressed"), None);
+    assert_eq!(name("/eye/compressed").as_deref(), Some("/small"));
+    assert_eq!(name("/far/compressed").as_deref(), Some("/far/compressed"));
+}
