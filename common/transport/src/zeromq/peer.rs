@@ -72,10 +72,6 @@ struct KeySearch {
 }
 
 /// Something that happened at a link.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a box would cost an allocation per message"
-)]
 pub(super) enum PeerEvent {
     /// Change of the connection, or a call from another thread.
     Connection(Arrival),
