@@ -81,7 +81,7 @@ fn main() -> ProcessExitCode {
             Request::Primary { run, secondaries } => run_primary(&run, Some(secondaries), lifeline),
             Request::Standalone(run) => run_primary(&run, None, lifeline),
             Request::RosTopics(run) => list_ros_topics(&run),
-            Request::Relay(relay) => run_relay(*relay, lifeline),
+            Request::Relay(relay) => run_relay(&relay, lifeline),
             Request::Secondary {
                 connect,
                 partition,
@@ -429,7 +429,7 @@ fn run_secondary(
     Ok(reason.outcome)
 }
 
-fn run_relay(request: RelayRequest, lifeline: Option<Lifeline>) -> anyhow::Result<Outcome> {
+fn run_relay(request: &RelayRequest, lifeline: Option<Lifeline>) -> anyhow::Result<Outcome> {
     warn_of_ignored("a relay", &request.ignored);
     let place = (request.connect.clone(), request.partition.clone());
     let primary = find_primary(place, &request.security, request.peer_timeout)?;

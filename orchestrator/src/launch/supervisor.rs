@@ -140,10 +140,13 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Has the run count on a process that was added.
+    /// Has the run count on a process that was added, and on the relay that it is behind.
     pub fn count_on(&mut self, name: &str) {
         if let Some(index) = self.index(name) {
             self.upkeep[index].is_apart = false;
+            if let Some(relay) = self.relay_of(index) {
+                self.upkeep[relay].is_apart = false;
+            }
         }
     }
 
@@ -164,12 +167,18 @@ impl Supervisor {
         }
     }
 
-    /// Forgets a process for good, and kills it if it still lives.
+    /// Forgets a process for good, and kills it if it still lives; so goes a relay that nobody is
+    /// behind then.
     pub fn forget(&mut self, name: &str) {
         if let Some(index) = self.index(name) {
+            let relay = self.relay_of(index);
+            let relay = relay.map(|relay| self.commands[relay].name.clone());
             self.processes.remove(index);
             self.upkeep.remove(index);
             self.commands.remove(index);
+            if let Some(relay) = relay.filter(|relay| relay != name) {
+                self.forget_idle_relay(&relay);
+            }
         }
     }
 
@@ -190,28 +199,16 @@ impl Supervisor {
         })
     }
 
-    /// Has the run count on the relay that a secondary is behind, if it is behind one.
-    pub fn count_on_relay_of(&mut self, name: &str) {
-        let relay = self.index(name).and_then(|index| self.relay_of(index));
-        if let Some(relay) = relay {
-            self.upkeep[relay].is_apart = false;
-        }
-    }
-
-    /// Ends and forgets the relays that no secondary is behind any more.
-    pub fn forget_idle_relays(&mut self) {
-        let used = |relay: &WorkerCommand| {
+    /// Ends and forgets a relay that no secondary is behind any more.
+    fn forget_idle_relay(&mut self, name: &str) {
+        let is_used = self.index(name).is_some_and(|index| {
+            let relay = &self.commands[index];
             let mut others = self.commands.iter();
             others.any(|other| other.role != Role::Relay && is_of_relay(other, relay))
-        };
-        let relays = self.commands.iter().filter(|one| one.role == Role::Relay);
-        let idle: Vec<String> = relays
-            .filter(|relay| !used(relay))
-            .map(|relay| relay.name.clone())
-            .collect();
-        for name in idle {
-            self.end_one(&name);
-            self.forget(&name);
+        });
+        if !is_used {
+            self.end_one(name);
+            self.forget(name);
         }
     }
 

@@ -83,13 +83,12 @@ impl RelayRequest {
             spin: Duration::ZERO,
             curve: self.security.of_relay(self.bind.as_ref())?,
         };
-        let (bind, folder) = match &self.bind {
-            Some(bind) => (bind.clone(), None),
-            None => {
-                let place = place_of(&self.through)?;
-                let folder = place.directory().map(PathBuf::from);
-                (place, folder)
-            }
+        let (bind, folder) = if let Some(bind) = &self.bind {
+            (bind.clone(), None)
+        } else {
+            let place = place_of(&self.through)?;
+            let folder = place.directory().map(PathBuf::from);
+            (place, folder)
         };
         let routing_id = format!("{}-{}", self.name, identity::new_address());
         let settings = RelaySettings {

@@ -61,11 +61,11 @@ impl RelayThread {
         let is_over = Arc::new(AtomicBool::new(false));
         let welcomes = Arc::new(AtomicU32::new(0));
         let (waker, ends) = (relay.waker(), Arc::clone(&is_over));
-        let welcomed = Arc::clone(&welcomes);
+        let count = Arc::clone(&welcomes);
         let work = move || {
             while !ends.load(Ordering::Acquire) {
                 if let Some(RelayEvent::Welcomed(_)) = relay.receive(None).unwrap() {
-                    welcomed.fetch_add(1, Ordering::AcqRel);
+                    count.fetch_add(1, Ordering::AcqRel);
                 }
             }
         };

@@ -493,7 +493,6 @@ impl UnderWay {
                 for peer in parts.known.working() {
                     if missing.remove(peer.as_str()) {
                         parts.supervisor.count_on(peer.as_str());
-                        parts.supervisor.count_on_relay_of(peer.as_str());
                     }
                 }
                 if missing.is_empty() {
@@ -524,7 +523,6 @@ impl UnderWay {
                     parts.supervisor.end_one(name);
                     parts.supervisor.forget(name);
                 }
-                parts.supervisor.forget_idle_relays();
                 let is_late = ended.is_none();
                 Progress::Failed { reason, is_late }
             }
@@ -534,7 +532,6 @@ impl UnderWay {
                     for name in &*all {
                         parts.supervisor.forget(name);
                     }
-                    parts.supervisor.forget_idle_relays();
                     let secondaries = std::mem::take(all);
                     let names = secondaries.join(", ");
                     let text = format!("{host} drained: {names} handed over their cells and left");
