@@ -177,7 +177,11 @@ impl Trust {
         let mut folder = DirBuilder::new();
         let made = folder.recursive(true).mode(0o700).create(path);
         made.map_err(at(path))?;
-        let (found, _) = self.walk(path)?;
+        let (found, missing) = self.walk(path)?;
+        if !missing.is_empty() {
+            // Somebody removed it just now.
+            return Err(at(path)(io::ErrorKind::NotFound.into()));
+        }
         let owner = fs::symlink_metadata(&found).map_err(at(&found))?.uid();
         if owner != self.user {
             return Err(OwnershipError::Foreign { path: found, owner });

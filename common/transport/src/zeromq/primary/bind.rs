@@ -17,7 +17,7 @@ use crate::ownership::OwnershipError;
 use crate::refusals::Tally;
 use crate::zeromq::SocketOptions;
 use crate::zeromq::curve::Curve;
-use crate::zeromq::directory::RunDirectory;
+use crate::zeromq::directory::{RunDirectory, SOCKET_FILES};
 use crate::zeromq::door::Door;
 use crate::zeromq::socket::{Queue, open};
 
@@ -138,7 +138,7 @@ fn bind_ipc(
     };
     let mut bound = bind_sockets(endpoints, None, options, tally)?;
     // The folder is this user's own, so that these are the sockets; others may look into it.
-    for name in ["control", "step", "status", "data", "clients", "beats"] {
+    for name in SOCKET_FILES {
         fs::set_permissions(directory.join(name), Permissions::from_mode(0o600))?;
     }
     bound.directory = Some(Arc::new(taken));
