@@ -13,7 +13,7 @@ use zmq_options::Connection;
 use zmq_sys::{Watch, wait};
 
 use super::gate::Sender;
-use super::socket::failed;
+use super::socket::{failed, not_sent, uninterrupted};
 use super::wake::WakeReceiver;
 use crate::link::{LinkError, Waker};
 
@@ -236,23 +236,40 @@ impl Inbox {
 }
 
 impl Frames {
+    /// Returns the frames of a message that nobody sent.
+    #[cfg(test)]
+    pub(super) fn of(frames: &[&[u8]]) -> Self {
+        let frame = |index: usize| zmq::Message::from(frames.get(index).copied().unwrap_or(&[]));
+        Self {
+            kept: std::array::from_fn(frame),
+            count: frames.len(),
+        }
+    }
+
     /// Returns the frames if there are so many and no others.
     pub(super) fn exactly<const N: usize>(&self) -> Option<[&[u8]; N]> {
         (self.count == N).then(|| std::array::from_fn(|index| &*self.kept[index]))
     }
 
-    /// Sends the frames as one message by a socket, without ever waiting and without a copy.
+    /// Sends the frames as one message by a socket, without ever waiting and without a copy of its
+    /// payload.
     pub(super) fn pass_on(self, socket: &zmq::Socket) -> Result<(), LinkError> {
         let count = self.count.min(FRAMES_MAX);
-        for (index, frame) in self.kept.into_iter().take(count).enumerate() {
-            let more = if index + 1 < count { zmq::SNDMORE } else { 0 };
-            match socket.send(frame, zmq::DONTWAIT | more) {
-                Ok(()) => {}
-                Err(zmq::Error::EAGAIN) => return Err(LinkError::Full),
-                Err(error) => return Err(failed(error)),
-            }
+        let mut frames = self.kept.into_iter().take(count);
+        let Some(payload) = frames.next_back() else {
+            return Ok(());
+        };
+        for frame in frames {
+            let more = || socket.send(&*frame, zmq::DONTWAIT | zmq::SNDMORE);
+            uninterrupted(more).map_err(not_sent)?;
         }
-        Ok(())
+        let sent = match socket.send(payload, zmq::DONTWAIT) {
+            // A signal that comes just now costs the payload, and must not leave the message open:
+            // the next one would be taken for its end.
+            Err(zmq::Error::EINTR) => uninterrupted(|| socket.send(&[][..], zmq::DONTWAIT)),
+            sent => sent,
+        };
+        sent.map_err(not_sent)
     }
 
     /// Returns the last frame that was kept, without a copy of it.

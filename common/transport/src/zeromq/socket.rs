@@ -138,20 +138,34 @@ pub(super) fn send(socket: &zmq::Socket, frames: &[&[u8]]) -> Result<(), LinkErr
         } else {
             0
         };
-        loop {
-            match socket.send(*frame, zmq::DONTWAIT | more) {
-                Ok(()) => break,
-                Err(zmq::Error::EINTR) => {}
-                Err(zmq::Error::EAGAIN) => return Err(LinkError::Full),
-                // Only a ROUTER says so, of its first frame: the routing id.
-                Err(zmq::Error::EHOSTUNREACH) => {
-                    return Err(LinkError::Unreachable(RoutingId(frame.to_vec())));
-                }
-                Err(error) => return Err(failed(error)),
+        match uninterrupted(|| socket.send(*frame, zmq::DONTWAIT | more)) {
+            Ok(()) => {}
+            // Only a ROUTER says so, of its first frame: the routing id.
+            Err(zmq::Error::EHOSTUNREACH) => {
+                return Err(LinkError::Unreachable(RoutingId(frame.to_vec())));
             }
+            Err(error) => return Err(not_sent(error)),
         }
     }
     Ok(())
+}
+
+/// Repeats a call for as long as signals interrupt it.
+pub(super) fn uninterrupted(mut call: impl FnMut() -> zmq::Result<()>) -> zmq::Result<()> {
+    loop {
+        match call() {
+            Err(zmq::Error::EINTR) => {}
+            result => return result,
+        }
+    }
+}
+
+/// Returns why a message could not be sent.
+pub(super) fn not_sent(error: zmq::Error) -> LinkError {
+    match error {
+        zmq::Error::EAGAIN => LinkError::Full,
+        error => failed(error),
+    }
 }
 
 /// Wraps libzmq's error.
