@@ -96,8 +96,8 @@ fn main() -> ProcessExitCode {
                 warn_of_ignored("a secondary", &ignored);
                 let info = identity::peer_info(name, Role::Secondary);
                 let place = (connect, partition);
-                let connect = match through {
-                    Some(relay) => cli::place_of(&relay)?,
+                let connect = match &through {
+                    Some(relay) => cli::place_of(relay)?,
                     None => find_primary(place, &security, peer_timeout)?,
                 };
                 let options = SocketOptions {
@@ -107,6 +107,7 @@ fn main() -> ProcessExitCode {
                 };
                 let settings = SecondarySettings { info, peer_timeout };
                 run_secondary(&connect, &options, settings, lifeline)
+                    .inspect(|outcome| hint_at_relay(*outcome, through.as_ref()))
             }
         });
     match result {
@@ -116,6 +117,16 @@ fn main() -> ProcessExitCode {
             eprintln!("error: {}", escaped(&text));
             ExitCode::Configuration.into()
         }
+    }
+}
+
+/// Says what may be wrong where a secondary waited for a primary behind a relay in vain.
+fn hint_at_relay(outcome: Outcome, relay: Option<&PeerName>) {
+    if let Some(relay) = relay.filter(|_| outcome == Outcome::TimedOut) {
+        tracing::error!(
+            "does the relay {relay} run on this machine, as this user? Its --through or --name is \
+             what secondaries give to --through"
+        );
     }
 }
 
@@ -261,6 +272,13 @@ fn run_primary(
     };
     let (endpoints, _folder) = endpoints_of(run, role)?;
     let (link, publisher, beats) = bind(&endpoints, &options)?;
+    let link = link.with_patience(
+        parts
+            .primary
+            .settings()
+            .heartbeat_timeout
+            .unwrap_or_default(),
+    );
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let _announcer = announcement::announce(&run.spec, link.endpoints(), options.curve.as_ref())?;
     let warning = insecurity(link.endpoints(), options.curve.is_some());
@@ -433,7 +451,7 @@ fn run_relay(request: &RelayRequest, lifeline: Option<Lifeline>) -> anyhow::Resu
     warn_of_ignored("a relay", &request.ignored);
     let place = (request.connect.clone(), request.partition.clone());
     let primary = find_primary(place, &request.security, request.peer_timeout)?;
-    let (settings, folder) = request.settings(primary)?;
+    let settings = request.settings(primary)?;
     tracing::info!(
         "{} looks for its primary at {}",
         settings.name,
@@ -442,7 +460,7 @@ fn run_relay(request: &RelayRequest, lifeline: Option<Lifeline>) -> anyhow::Resu
     let connect = settings.primary.clone();
     let relay = Relay::connect(settings);
     let relay = relay.with_context(|| format!("cannot connect to {connect}"))?;
-    let driver = RelayDriver::new(relay, request.peer_timeout, folder);
+    let driver = RelayDriver::new(relay, request.peer_timeout);
     watch_for_stop(lifeline, driver.stopper())?;
     let reason = driver.run();
     log_end(&reason);

@@ -5,14 +5,12 @@
 //! and ends. It has no part in the rules: a primary that is gone is the end of it, as it is of the
 //! secondaries behind it, and a new run has new ones.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use protocol::exit::Outcome;
 use protocol::{Chain, PrimaryToSecondary, StopReason, decode};
-use transport::zeromq::{Relay, RelayError, RelayEvent};
+use transport::zeromq::{BindError, Relay, RelayError, RelayEvent};
 use transport::{Denial, Waker};
 
 /// Interval at which it reports what it turned away, and looks for the end of its patience.
@@ -23,18 +21,15 @@ pub struct RelayDriver {
     relay: Relay,
     /// Time for which it looks for the primary.
     peer_timeout: Duration,
-    /// Folder of its sockets that it made, which goes with it.
-    folder: Option<PathBuf>,
     stops: (Sender<String>, Receiver<String>),
 }
 
 impl RelayDriver {
-    /// Makes a driver; a folder that is given is removed at the end.
-    pub fn new(relay: Relay, peer_timeout: Duration, folder: Option<PathBuf>) -> Self {
+    /// Makes a driver of a relay.
+    pub fn new(relay: Relay, peer_timeout: Duration) -> Self {
         Self {
             relay,
             peer_timeout,
-            folder,
             stops: mpsc::channel(),
         }
     }
@@ -55,11 +50,6 @@ impl RelayDriver {
         let reason = self.work();
         if let Err(error) = self.relay.finish() {
             tracing::debug!("the last messages are not passed on: {}", Chain(&error));
-        }
-        if let Some(folder) = self.folder
-            && let Err(error) = fs::remove_dir_all(&folder)
-        {
-            tracing::debug!("{} stays: {error}", folder.display());
         }
         reason
     }
@@ -92,6 +82,11 @@ impl RelayDriver {
                     let gone = || "the primary is gone: its connection closed".to_owned();
                     return stop.unwrap_or_else(|| StopReason::new(Outcome::PeerLost, gone()));
                 }
+                Some(RelayEvent::Silent(silence)) => {
+                    let seconds = silence.as_secs_f64();
+                    let how = format!("the primary fell silent: no heartbeat for {seconds:.1} s");
+                    return stop.unwrap_or_else(|| StopReason::new(Outcome::PeerLost, how));
+                }
                 Some(RelayEvent::Denied(denial)) if !is_welcome && denial.is_final() => {
                     return denied(denial);
                 }
@@ -105,7 +100,11 @@ impl RelayDriver {
             }
             if !is_welcome && started.elapsed() >= self.peer_timeout {
                 let seconds = self.peer_timeout.as_secs_f64();
-                let why = format!("no primary welcomed this relay within {seconds} s");
+                let why = format!(
+                    "no primary welcomed this relay at {} within {seconds} s: is one of this \
+                     version of the program there?",
+                    self.relay.primary()
+                );
                 return StopReason::new(Outcome::TimedOut, why);
             }
         }
@@ -125,9 +124,16 @@ fn denied(denial: Denial) -> StopReason {
 }
 
 fn failed(error: &RelayError) -> StopReason {
-    let outcome = match error {
-        RelayError::Bind(_) => Outcome::ConfigurationError,
-        RelayError::Link(_) => Outcome::Failed,
-    };
-    StopReason::new(outcome, Chain(error).to_string())
+    let chain = Chain(error);
+    match error {
+        RelayError::Bind(BindError::InUse { .. }) => StopReason::new(
+            Outcome::ConfigurationError,
+            format!(
+                "{chain}: if that is another relay of this name, choose another one with --name, \
+                 else another address with --bind"
+            ),
+        ),
+        RelayError::Bind(_) => StopReason::new(Outcome::ConfigurationError, chain.to_string()),
+        RelayError::Link(_) => StopReason::new(Outcome::Failed, chain.to_string()),
+    }
 }

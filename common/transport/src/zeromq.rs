@@ -29,6 +29,7 @@ use std::time::Duration;
 
 pub use beats::Beats;
 pub use curve::Curve;
+pub use directory::remove_abandoned;
 pub use peer::{ConnectError, PeerLink};
 pub use primary::{BindError, PrimaryLink, with_free_ports};
 pub use relay::{HOLD, Relay, RelayError, RelayEvent, RelaySettings};

@@ -1,11 +1,10 @@
 //! [`RelayRequest`]: a relay that the command line asks for, and where relays meet secondaries.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 use protocol::{PeerName, RoutingId};
-use transport::zeromq::{RelaySettings, SocketOptions};
+use transport::zeromq::{HOLD, RelaySettings, SocketOptions};
 use transport::{Endpoints, ownership};
 use worker::identity;
 
@@ -43,11 +42,14 @@ pub(crate) struct RelayRequest {
 impl Cli {
     /// Returns the relay that is asked for.
     pub(super) fn relay(self, base: &RunSpec) -> Result<RelayRequest, UsageError> {
-        self.security.check_for_relay()?;
         let spec = self.settings.over(base)?;
+        self.security.check_for_relay(spec.network.bind.as_ref())?;
+        if self.through.is_some() && spec.network.bind.is_some() {
+            return Err(UsageError::BindsThrough);
+        }
         let mut ignored = self.ignored();
         ignored.retain(|flag| flag != "--bind");
-        let name = self.name.unwrap_or_else(|| super::name_of_process("relay"));
+        let name = super::name_of_peer(self.name, "relay")?;
         Ok(RelayRequest {
             connect: self.connect,
             partition: spec.network.partition,
@@ -64,15 +66,11 @@ impl Cli {
 }
 
 impl RelayRequest {
-    /// Returns the place of a relay whose primary is at an address, and the folder that goes with
-    /// it.
+    /// Returns the place of a relay whose primary is at an address.
     ///
     /// # Errors
     /// Fails if its folder cannot be used, or a key cannot be read.
-    pub(crate) fn settings(
-        &self,
-        primary: Endpoints,
-    ) -> anyhow::Result<(RelaySettings, Option<PathBuf>)> {
+    pub(crate) fn settings(&self, primary: Endpoints) -> anyhow::Result<RelaySettings> {
         let upper = SocketOptions {
             insecure: self.insecure,
             spin: self.spin,
@@ -83,23 +81,24 @@ impl RelayRequest {
             spin: Duration::ZERO,
             curve: self.security.of_relay(self.bind.as_ref())?,
         };
-        let (bind, folder) = if let Some(bind) = &self.bind {
-            (bind.clone(), None)
-        } else {
-            let place = place_of(&self.through)?;
-            let folder = place.directory().map(PathBuf::from);
-            (place, folder)
+        let bind = match &self.bind {
+            Some(bind) => bind.clone(),
+            None => {
+                remove_abandoned_places();
+                place_of(&self.through)?
+            }
         };
         let routing_id = format!("{}-{}", self.name, identity::new_address());
-        let settings = RelaySettings {
+        Ok(RelaySettings {
             name: self.name.to_string(),
             routing_id: RoutingId::from(routing_id.as_str()),
             primary,
             upper,
             bind,
+            removes_folder: self.bind.is_none(),
             lower,
-        };
-        Ok((settings, folder))
+            hold: HOLD,
+        })
     }
 }
 
@@ -117,4 +116,14 @@ pub(crate) fn place_of(relay: &PeerName) -> anyhow::Result<Endpoints> {
     address().with_context(|| {
         format!("the relay {relay} and its secondaries cannot meet in a folder of this machine")
     })
+}
+
+/// Removes the folders of relays that were killed; each run has new ones.
+fn remove_abandoned_places() {
+    let removed = ownership::machine_folder()
+        .map_err(anyhow::Error::from)
+        .and_then(|folder| Ok(transport::zeromq::remove_abandoned(&folder, FOLDER)?));
+    if let Err(error) = removed {
+        tracing::debug!("folders of relays that were killed stay: {error:#}");
+    }
 }

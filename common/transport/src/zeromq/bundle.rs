@@ -1,8 +1,10 @@
 //! [`Bundle`]: what a relay and its primary say to each other in one message of `control`.
 //!
 //! A message is a sequence of items. Those of secondaries are in the order in which they came; a
-//! payload is a part of the message that it came in, without a copy of it. Bytes of a sender who
-//! keeps to no rule are refused as a whole.
+//! payload is a part of the message that it came in, without a copy of it. Bytes that break the
+//! rules are refused together with all that follows them.
+
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use protocol::{ProtocolVersion, RoutingId};
@@ -11,10 +13,10 @@ use protocol::{ProtocolVersion, RoutingId};
 pub(super) const ITEM_OVERHEAD_MAX: usize = 1 + 1 + 2 + 4 + ADDRESS_BYTES_MAX + TOPIC_BYTES_MAX;
 
 /// The longest routing id \[bytes\], as ZeroMQ has it.
-const ADDRESS_BYTES_MAX: usize = 255;
+pub(super) const ADDRESS_BYTES_MAX: usize = 255;
 
 /// The longest topic of a message on `control` \[bytes\].
-const TOPIC_BYTES_MAX: usize = 255;
+pub(super) const TOPIC_BYTES_MAX: usize = 255;
 
 /// The longest reason of a refusal, and the longest name of a relay \[bytes\].
 const TEXT_BYTES_MAX: usize = 1024;
@@ -30,7 +32,11 @@ pub(super) enum Item {
         version: u32,
     },
     /// From a primary: it has seen the relay's subscription, and hears what comes through it.
-    Welcome,
+    Welcome {
+        /// Silence after which secondaries give the primary up, a whole number of milliseconds; zero
+        /// for never.
+        patience: Duration,
+    },
     /// From a primary: the relay is not wanted, and why.
     Refused(String),
     /// From a relay: this secondary's subscription to `step` is in force.
@@ -46,6 +52,10 @@ pub(super) enum Item {
         /// The message itself.
         payload: Bytes,
     },
+    /// From a primary: it has not seen the relay's subscription, or not any more.
+    Unknown,
+    /// From a relay, now and then: it takes itself for welcome.
+    Here,
 }
 
 /// Bytes that are no bundle.
@@ -67,6 +77,8 @@ enum Kind {
     Came = 4,
     Went = 5,
     Message = 6,
+    Unknown = 7,
+    Here = 8,
 }
 
 impl Bundle {
@@ -77,13 +89,16 @@ impl Bundle {
         bundle
     }
 
-    /// Appends an item.
-    pub(super) fn push(&mut self, item: &Item) {
+    /// Appends an item; false if no item can hold what it has, and it is left out.
+    pub(super) fn push(&mut self, item: &Item) -> bool {
         match item {
             Item::Hello { name, version } => {
-                self.write(Kind::Hello, &[], name.as_bytes(), &version.to_le_bytes());
+                self.write(Kind::Hello, &[], name.as_bytes(), &version.to_le_bytes())
             }
-            Item::Welcome => self.write(Kind::Welcome, &[], &[], &[]),
+            Item::Welcome { patience } => {
+                let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+                self.write(Kind::Welcome, &[], &[], &milliseconds.to_le_bytes())
+            }
             Item::Refused(reason) => self.write(Kind::Refused, &[], &[], reason.as_bytes()),
             Item::Came(address) => self.write(Kind::Came, &address.0, &[], &[]),
             Item::Went(address) => self.write(Kind::Went, &address.0, &[], &[]),
@@ -92,12 +107,19 @@ impl Bundle {
                 topic,
                 payload,
             } => self.push_message(address, topic, payload),
+            Item::Unknown => self.write(Kind::Unknown, &[], &[], &[]),
+            Item::Here => self.write(Kind::Here, &[], &[], &[]),
         }
     }
 
-    /// Appends a message.
-    pub(super) fn push_message(&mut self, address: &RoutingId, topic: &[u8], payload: &[u8]) {
-        self.write(Kind::Message, &address.0, topic, payload);
+    /// Appends a message; false if no item can hold it, and it is left out.
+    pub(super) fn push_message(
+        &mut self,
+        address: &RoutingId,
+        topic: &[u8],
+        payload: &[u8],
+    ) -> bool {
+        self.write(Kind::Message, &address.0, topic, payload)
     }
 
     /// Returns the bytes so far.
@@ -117,17 +139,23 @@ impl Bundle {
         self.bytes.shrink_to(KEPT_BYTES_MAX);
     }
 
-    fn write(&mut self, kind: Kind, address: &[u8], topic: &[u8], payload: &[u8]) {
-        let length = u8::try_from(address.len()).expect("a routing id has at most 255 bytes");
+    fn write(&mut self, kind: Kind, address: &[u8], topic: &[u8], payload: &[u8]) -> bool {
+        let lengths = (
+            u8::try_from(address.len()),
+            u16::try_from(topic.len()),
+            u32::try_from(payload.len()),
+        );
+        let (Ok(of_address), Ok(of_topic), Ok(of_payload)) = lengths else {
+            return false;
+        };
         self.bytes.push(kind as u8);
-        self.bytes.push(length);
-        let length = u16::try_from(topic.len()).expect("a topic of `control` is short");
-        self.bytes.extend_from_slice(&length.to_le_bytes());
-        let length = u32::try_from(payload.len()).expect("messages are far smaller");
-        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.bytes.push(of_address);
+        self.bytes.extend_from_slice(&of_topic.to_le_bytes());
+        self.bytes.extend_from_slice(&of_payload.to_le_bytes());
         for part in [address, topic, payload] {
             self.bytes.extend_from_slice(part);
         }
+        true
     }
 }
 
@@ -148,9 +176,11 @@ pub(super) fn next_item(bundle: &mut Bytes) -> Result<Option<Item>, Malformed> {
     let item = match kind {
         1 if !has_address && topic.len() <= TEXT_BYTES_MAX => Item::Hello {
             name: text(&topic)?,
-            version: u32::from_le_bytes(payload[..].try_into().map_err(|_| Malformed)?),
+            version: u32_of(&payload)?,
         },
-        2 if !has_address && is_bare => Item::Welcome,
+        2 if !has_address && topic.is_empty() => Item::Welcome {
+            patience: Duration::from_millis(u32_of(&payload)?.into()),
+        },
         3 if !has_address && topic.is_empty() && payload.len() <= TEXT_BYTES_MAX => {
             Item::Refused(text(&payload)?)
         }
@@ -161,6 +191,8 @@ pub(super) fn next_item(bundle: &mut Bytes) -> Result<Option<Item>, Malformed> {
             topic: topic.to_vec(),
             payload,
         },
+        7 if !has_address && is_bare => Item::Unknown,
+        8 if !has_address && is_bare => Item::Here,
         _ => return Err(Malformed),
     };
     Ok(Some(item))
@@ -181,6 +213,10 @@ fn take(bundle: &mut Bytes, count: usize) -> Result<Bytes, Malformed> {
     Ok(bundle.split_to(count))
 }
 
+fn u32_of(bytes: &[u8]) -> Result<u32, Malformed> {
+    Ok(u32::from_le_bytes(bytes.try_into().map_err(|_| Malformed)?))
+}
+
 fn text(bytes: &[u8]) -> Result<String, Malformed> {
     let text = std::str::from_utf8(bytes).map_err(|_| Malformed)?;
     Ok(text.to_owned())
@@ -194,7 +230,9 @@ mod tests {
         let address = RoutingId::from("s1-00ff");
         vec![
             hello("r1"),
-            Item::Welcome,
+            Item::Welcome {
+                patience: Duration::from_millis(2_000),
+            },
             Item::Refused("another version".to_owned()),
             Item::Came(address.clone()),
             Item::Message {
@@ -208,6 +246,8 @@ mod tests {
                 payload: Bytes::new(),
             },
             Item::Went(address),
+            Item::Unknown,
+            Item::Here,
         ]
     }
 
@@ -223,7 +263,7 @@ mod tests {
     fn every_item_is_read_back_in_its_order() {
         let mut bundle = Bundle::default();
         for item in all() {
-            bundle.push(&item);
+            assert!(bundle.push(&item), "{item:?}");
         }
         assert_eq!(read(Bytes::copy_from_slice(bundle.bytes())), Ok(all()));
         bundle.clear();
@@ -231,10 +271,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_long_for_an_item_is_left_out() {
+        let mut bundle = Bundle::of(&Item::Here);
+        let long = RoutingId(vec![b's'; ADDRESS_BYTES_MAX + 1]);
+        assert!(!bundle.push(&Item::Came(long.clone())));
+        assert!(!bundle.push_message(&long, b"/step_ack", b""));
+        assert!(!bundle.push_message(&RoutingId::from("s1"), &[b'/'; 1 << 16], b""));
+        let fits = Item::Came(RoutingId(long.0[1..].to_vec()));
+        assert!(bundle.push(&fits));
+        let read = read(Bytes::copy_from_slice(bundle.bytes()));
+        assert_eq!(read, Ok(vec![Item::Here, fits]));
+    }
+
+    #[test]
     fn bytes_that_are_cut_or_changed_are_refused_and_never_read_beyond_their_end() {
         for item in all() {
             let whole = Bundle::of(&item).bytes().to_vec();
-            assert!(whole.len() <= ITEM_OVERHEAD_MAX + 8, "{item:?}");
+            assert!(whole.len() <= ITEM_OVERHEAD_MAX + 16, "{item:?}");
             for length in 1..whole.len() {
                 let cut = Bytes::copy_from_slice(&whole[..length]);
                 assert_eq!(read(cut), Err(Malformed), "{item:?} cut to {length}");

@@ -9,6 +9,7 @@ use std::time::Instant;
 use protocol::{RoutingId, topic};
 use zmq_options::Connection;
 
+use super::bundle::ADDRESS_BYTES_MAX;
 use super::door::Door;
 use super::gate::{Gate, Sender};
 use super::inbox::Frames;
@@ -96,11 +97,19 @@ impl Entrance {
 
     /// Tells whether an address and a topic are such as secondaries use.
     pub(super) fn is_of_secondary(&self, from: &RoutingId, topic: &[u8]) -> bool {
-        // Secondaries are called by their names; addresses that libzmq gives are of nobody here.
-        let is_named = from.0.first().is_some_and(u8::is_ascii_alphanumeric);
-        let is_right = is_named && topic != topic::REQUEST.as_bytes();
+        let is_right = is_address(&from.0) && topic != topic::REQUEST.as_bytes();
         if !is_right {
             let text = || "something came on `control` that is not of a secondary".to_owned();
+            self.tally.note(Reason::Malformed, text);
+        }
+        is_right
+    }
+
+    /// Tells whether an address is one under which a secondary may come.
+    pub(super) fn is_address_of_secondary(&self, address: &RoutingId) -> bool {
+        let is_right = is_address(&address.0);
+        if !is_right {
+            let text = || "a subscription to steps under no address of a secondary".to_owned();
             self.tally.note(Reason::Malformed, text);
         }
         is_right
@@ -118,8 +127,13 @@ impl Entrance {
         self.gate.admits(from, sender, topic, bytes, Instant::now())
     }
 
-    /// Returns what a subscription to `step` says about one secondary or relay, if anything.
-    pub(super) fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Presence> {
+    /// Returns what a subscription to `step` says about one secondary or relay, if anything. Who
+    /// `is_behind_relay` cannot have one.
+    pub(super) fn on_subscriber(
+        &mut self,
+        frames: &mut Frames,
+        is_behind_relay: impl Fn(&RoutingId) -> bool,
+    ) -> Option<Presence> {
         let sender = self.sender_of(frames, "step");
         let Some([[what, topic @ ..]]) = frames.exactly() else {
             self.note_malformed();
@@ -132,6 +146,16 @@ impl Entrance {
         );
         let routing_id = RoutingId(of_secondary.or(of_relay)?.to_vec());
         let is_relay = of_relay.is_some();
+        if !self.is_address_of_secondary(&routing_id) {
+            return None;
+        }
+        if is_behind_relay(&routing_id) {
+            if *what == SUBSCRIBE {
+                let text = || format!("{routing_id} is behind a relay, and came by itself, too");
+                self.tally.note(Reason::Forbidden, text);
+            }
+            return None;
+        }
         if *what == SUBSCRIBE {
             // What libzmq says of a connection that is gone has no sender; what comes has one.
             if self.door.is_none() {
@@ -159,5 +183,57 @@ impl Entrance {
     pub(super) fn note_malformed(&self) {
         let text = || "a message of too few or too many frames".to_owned();
         self.tally.note(Reason::Malformed, text);
+    }
+}
+
+/// Tells whether bytes are an address that a secondary or a relay gives itself.
+fn is_address(bytes: &[u8]) -> bool {
+    // They are called by their names; addresses that libzmq gives are of nobody here.
+    bytes.len() <= ADDRESS_BYTES_MAX && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscription_is_that_of_a_secondary_only_under_an_address() {
+        let tally = Tally::default();
+        let mut entrance = Entrance::new(tally.clone(), Roll::default(), None);
+        let mut says = |what: u8, address: &[u8]| {
+            let message = [&[what][..], &topic::step_presence(address)].concat();
+            entrance.on_subscriber(&mut Frames::of(&[&message]), |_| false)
+        };
+        let long = [b's'; ADDRESS_BYTES_MAX + 1];
+        for address in [&b""[..], b"_s1", b"\0abcd", &long] {
+            for what in [SUBSCRIBE, UNSUBSCRIBE] {
+                assert_eq!(says(what, address), None, "{address:?}");
+            }
+        }
+        let counts = tally.take(Instant::now(), true).unwrap().counts;
+        assert_eq!(counts.malformed, 8);
+        for address in [&b"s1-0"[..], &long[1..]] {
+            let address = RoutingId(address.to_vec());
+            let came = says(SUBSCRIBE, &address.0);
+            assert_eq!(came, Some(Presence::Came(address.clone())));
+            let went = says(UNSUBSCRIBE, &address.0);
+            assert_eq!(went, Some(Presence::Went(address)));
+        }
+    }
+
+    #[test]
+    fn whoever_is_behind_a_relay_has_no_subscription_of_its_own() {
+        let tally = Tally::default();
+        let mut entrance = Entrance::new(tally.clone(), Roll::default(), None);
+        let behind = RoutingId::from("s1-0");
+        assert!(entrance.gate.hold(&behind, Sender::ANYBODY));
+        for what in [SUBSCRIBE, UNSUBSCRIBE] {
+            let message = [&[what][..], &topic::step_presence(&behind.0)].concat();
+            let said = entrance.on_subscriber(&mut Frames::of(&[&message]), |it| *it == behind);
+            assert_eq!(said, None);
+        }
+        assert!(entrance.gate.key_of(&behind).is_some(), "it is still held");
+        let counts = tally.take(Instant::now(), true).unwrap().counts;
+        assert_eq!(counts.forbidden, 1);
     }
 }

@@ -143,7 +143,8 @@ impl PeerLink {
         Self::connect_to(endpoints, routing_id, listening, options)
     }
 
-    /// Begins to connect to a primary as a relay, which hears steps and beats.
+    /// Begins to connect to a primary as a relay, which hears steps and beats, and passes on
+    /// heartbeats by a connection of their own.
     pub(super) fn connect_relay(
         endpoints: &Endpoints,
         routing_id: &RoutingId,
@@ -155,7 +156,10 @@ impl PeerLink {
             (Publications::Beats, vec![Vec::new()]),
         ];
         let listening = listening.map(|(to, topics)| Listening { to, topics });
-        Self::connect_to(endpoints, Some(routing_id), listening.into(), options)
+        let mut link = Self::connect_to(endpoints, Some(routing_id), listening.into(), options)?;
+        let added = link.add_control(endpoints, &routing_id.heartbeat(), options);
+        added.map_err(failed(endpoints))?;
+        Ok(link)
     }
 
     fn connect_to(
@@ -165,12 +169,29 @@ impl PeerLink {
         options: &SocketOptions,
     ) -> Result<Self, ConnectError> {
         Self::check(endpoints, options)?;
-        Self::open(endpoints, routing_id, listening, options).map_err(|source| {
-            ConnectError::Other {
-                endpoint: endpoints.to_string(),
-                source,
-            }
-        })
+        let opened = Self::open(endpoints, routing_id, listening, options);
+        opened.map_err(failed(endpoints))
+    }
+
+    /// Adds a socket that speaks on `control` under an address of its own. It has a thread for its
+    /// bytes, so that large messages of the others keep nothing waiting.
+    fn add_control(
+        &mut self,
+        endpoints: &Endpoints,
+        routing_id: &RoutingId,
+        options: &SocketOptions,
+    ) -> io::Result<()> {
+        let (endpoints, address) = endpoints.resolved()?;
+        let context = zmq::Context::new();
+        let queue = ("control", Queue::Unbounded);
+        let control = open(&context, zmq::DEALER, queue, address, options)?;
+        control.set_identity(&routing_id.0)?;
+        control.connect(&endpoints.control())?;
+        self.serve(vec![control])?;
+        if let Some(search) = &mut self.key_search {
+            search.places.push(endpoints.control());
+        }
+        Ok(())
     }
 
     fn check(endpoints: &Endpoints, options: &SocketOptions) -> Result<(), ConnectError> {
@@ -461,6 +482,11 @@ impl KeySearch {
             waiting: VecDeque::new(),
         })
     }
+}
+
+fn failed(endpoints: &Endpoints) -> impl FnOnce(io::Error) -> ConnectError {
+    let endpoint = endpoints.to_string();
+    move |source| ConnectError::Other { endpoint, source }
 }
 
 /// Returns a socket that hears how the handshakes of another one end.

@@ -14,6 +14,8 @@ use protocol::report::Clients;
 use protocol::{RoutingId, topic};
 use zmq_options::Connection;
 
+#[cfg(test)]
+pub(super) use bind::Bound;
 pub(super) use bind::bind;
 pub use bind::{BindError, with_free_ports};
 
@@ -23,7 +25,7 @@ use super::desk::Desk;
 use super::directory::RunDirectory;
 use super::entrance::{Entered, Entrance, Presence};
 use super::inbox::{Event, Frames, Inbox, PollTimeout};
-use super::relays::Relays;
+use super::relays::{Next, Relays};
 use super::status::SharedSubscribers;
 use super::wake::OutsideWaker;
 use super::{SocketOptions, StatusPublisher, socket};
@@ -128,13 +130,20 @@ impl PrimaryLink {
         &self.endpoints
     }
 
+    /// Notes after which silence of the primary secondaries give it up: so do relays, a while later.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.relays.set_patience(patience);
+        self
+    }
+
     /// Returns what a message is to the primary, if it is let through.
     fn on_control(&mut self, frames: Frames) -> Option<Arrival> {
         let entered = self.entrance.on_control(frames)?;
         self.last = Some((entered.sender.key, entered.connection));
         if entered.topic == topic::RELAY.as_bytes() {
             self.on_relay(entered);
-            return None;
+            return None; // Its parts are returned one by one.
         }
         let Entered {
             from,
@@ -143,7 +152,7 @@ impl PrimaryLink {
             frames,
             ..
         } = entered;
-        if self.relays.route(&from).is_some() {
+        if self.relays.stand_for(&from) {
             let text = || format!("{from} is behind a relay, and came by another connection");
             self.entrance.tally.note(Reason::Forbidden, text);
             return None;
@@ -158,20 +167,25 @@ impl PrimaryLink {
         })
     }
 
-    /// Unpacks the message of a relay, and answers it.
+    /// Takes the message of a relay, if it comes from the key that has subscribed as that relay.
     fn on_relay(&mut self, entered: Entered) {
-        if let Some((relay, answer)) = self.relays.on_message(entered, &mut self.entrance) {
-            let bundle = Bundle::of(&answer);
-            let frames = [&*relay.0, topic::RELAY.as_bytes(), bundle.bytes()];
-            // A relay that hears nothing greets again.
-            let _ = socket::send(self.inbox.sender(CONTROL), &frames);
+        let payload = entered.frames.exactly::<3>();
+        let bytes = payload.map_or(0, |[_, _, payload]| payload.len());
+        let (from, topic) = (&entered.from, &entered.topic);
+        if self.entrance.admits(from, entered.sender, topic, bytes) {
+            self.relays.on_message(entered);
         }
     }
 
     /// Returns what a subscription to `step` says about one secondary, if anything.
     fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Arrival> {
-        match self.entrance.on_subscriber(frames)? {
-            Presence::Came(secondary) => Some(Arrival::Subscribed(secondary)),
+        let relays = &self.relays;
+        let is_behind_relay = |secondary: &RoutingId| relays.stand_for(secondary);
+        match self.entrance.on_subscriber(frames, is_behind_relay)? {
+            Presence::Came(secondary) => {
+                self.relays.forget_guest(&secondary);
+                Some(Arrival::Subscribed(secondary))
+            }
             Presence::Went(secondary) => Some(Arrival::Unsubscribed(secondary)),
             Presence::RelayCame(relay) => {
                 self.relays.come(relay);
@@ -184,11 +198,22 @@ impl PrimaryLink {
         }
     }
 
-    /// Returns the next part of what came through relays.
+    /// Returns the next part of what came through relays, and answers them.
     fn relayed(&mut self) -> Option<Arrival> {
-        let next = self.relays.next()?;
-        self.last = Some((next.key, next.connection));
-        Some(next.arrival)
+        loop {
+            match self.relays.next(&mut self.entrance)? {
+                Next::Arrival(relayed) => {
+                    self.last = Some((relayed.key, relayed.connection));
+                    return Some(relayed.arrival);
+                }
+                Next::Answer(relay, answer) => {
+                    let bundle = Bundle::of(&answer);
+                    let frames = [&*relay.0, topic::RELAY.as_bytes(), bundle.bytes()];
+                    // A relay that hears nothing says it again.
+                    let _ = socket::send(self.inbox.sender(CONTROL), &frames);
+                }
+            }
+        }
     }
 
     /// Sends to a peer on `control`, through its relay if it is behind one.
@@ -203,7 +228,9 @@ impl PrimaryLink {
             return socket::send(self.inbox.sender(CONTROL), &frames);
         };
         let mut bundle = Bundle::default();
-        bundle.push_message(peer, topic, payload);
+        if !bundle.push_message(peer, topic, payload) {
+            return Err(LinkError::Unreachable(peer.clone()));
+        }
         let frames = [&*relay.0, topic::RELAY.as_bytes(), bundle.bytes()];
         socket::send(self.inbox.sender(CONTROL), &frames)
     }

@@ -2,9 +2,12 @@
 //!
 //! To a primary it is one peer, to its secondaries it is the primary. Steps come once and are
 //! published again below; what secondaries send goes up in one message as soon as all have answered
-//! the step, or has waited for [`HOLD`]. It reads topics and addresses, and never a message. When
-//! its primary is gone, it closes its lower sockets, so that secondaries see that at once.
+//! the step, or has waited for 1 ms ([`HOLD`]). Heartbeats never wait, and go by a connection of their own.
+//! It reads topics and addresses, and never a message. When its primary is gone, it closes its lower
+//! sockets, so that secondaries see that at once.
 
+mod awaited;
+mod contact;
 mod lower;
 
 use std::collections::BTreeSet;
@@ -14,8 +17,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use protocol::{RoutingId, topic};
 
+use self::awaited::Awaited;
+use self::contact::{Contact, LAST_WORDS};
 use self::lower::Lower;
-use super::bundle::{self, Bundle, ITEM_OVERHEAD_MAX, Item, next_item};
+use super::bundle::{self, Bundle, ITEM_OVERHEAD_MAX, Item, TOPIC_BYTES_MAX, next_item};
 use super::entrance::{Entered, Presence};
 use super::inbox::{Frames, PollTimeout};
 use super::peer::{CONTROL, ConnectError, PeerEvent, PeerLink};
@@ -29,9 +34,6 @@ use protocol::envelope::MESSAGE_BYTES_MAX;
 /// Time for which answers wait for those of the other secondaries.
 pub const HOLD: Duration = Duration::from_millis(1);
 
-/// Interval at which a primary is greeted until it answers.
-const GREETING_INTERVAL: Duration = Duration::from_millis(50);
-
 /// Number of bytes with which a message goes up although others could still come \[bytes\].
 const BUNDLE_BYTES_MAX: usize = 1 << 20;
 
@@ -39,6 +41,8 @@ const BUNDLE_BYTES_MAX: usize = 1 << 20;
 const STEP: usize = 1;
 /// The source of the inbox that is the upper `beats`.
 const BEATS: usize = 2;
+/// The source of the inbox that is the connection of heartbeats to the upper `control`.
+const HEARTBEATS: usize = 3;
 
 /// Place of a relay between a primary and its secondaries.
 #[derive(Clone, Debug)]
@@ -53,8 +57,12 @@ pub struct RelaySettings {
     pub upper: SocketOptions,
     /// Place where it is reached by its secondaries.
     pub bind: Endpoints,
+    /// True if the folder of that place goes with the relay that has taken it.
+    pub removes_folder: bool,
     /// Options of what it binds, with keys of a primary.
     pub lower: SocketOptions,
+    /// Time for which answers wait for those of the other secondaries, usually [`HOLD`].
+    pub hold: Duration,
 }
 
 /// Something that happened to a relay.
@@ -70,6 +78,8 @@ pub enum RelayEvent {
     Secondaries(usize),
     /// The connection to the primary was lost, and those below are closed.
     Lost,
+    /// The primary was not heard for so long, and the connections below are closed.
+    Silent(Duration),
     /// The primary did not let it in.
     Denied(Denial),
     /// Another thread called [`Waker::wake`].
@@ -100,11 +110,10 @@ pub struct Relay {
     is_urgent: bool,
     /// Secondaries that are subscribed to steps.
     present: BTreeSet<RoutingId>,
-    /// Those that have not answered the last step.
-    awaited: BTreeSet<RoutingId>,
-    /// True while there is a connection to the primary.
-    is_connected: bool,
-    greeted_at: Option<Instant>,
+    /// Those whose answers wait for each other.
+    awaited: Awaited,
+    /// State of the connection to the primary.
+    contact: Contact,
     messages_up: u64,
 }
 
@@ -129,9 +138,8 @@ impl Relay {
             held_since: None,
             is_urgent: false,
             present: BTreeSet::new(),
-            awaited: BTreeSet::new(),
-            is_connected: false,
-            greeted_at: None,
+            awaited: Awaited::default(),
+            contact: Contact::default(),
             messages_up: 0,
         })
     }
@@ -145,6 +153,11 @@ impl Relay {
     /// several.
     pub fn messages_up(&self) -> u64 {
         self.messages_up
+    }
+
+    /// Returns where it looks for its primary.
+    pub fn primary(&self) -> &Endpoints {
+        &self.settings.primary
     }
 
     /// Returns what was turned away below since the last time, at most once per second.
@@ -170,22 +183,25 @@ impl Relay {
             let is_idle = event.is_none();
             let told = event.map_or(Ok(None), |event| self.on_event(event))?;
             self.send_up_what_is_due(is_idle);
-            self.greet();
-            if told.is_some() || (is_idle && end.is_some_and(|end| Instant::now() >= end)) {
+            let now = Instant::now();
+            let told = told.or_else(|| self.on_time(now, is_idle));
+            if told.is_some() || end.is_some_and(|end| now >= end) {
                 return Ok(told);
             }
         }
     }
 
-    /// Passes on all that has come, before it ends.
+    /// Passes on what has come, before it ends; not for long, since there may be no end of it.
     ///
     /// # Errors
     /// Fails if the transport itself failed.
     pub fn finish(mut self) -> Result<(), RelayError> {
-        while let Some(event) = self
-            .upper
-            .next(&mut PollTimeout::new(Some(Duration::ZERO)))?
-        {
+        let end = Instant::now() + LAST_WORDS;
+        while Instant::now() < end {
+            let mut timeout = PollTimeout::new(Some(Duration::ZERO));
+            let Some(event) = self.upper.next(&mut timeout)? else {
+                break;
+            };
             self.on_event(event)?;
         }
         self.send_up();
@@ -194,28 +210,35 @@ impl Relay {
 
     /// Returns when something is to be done by itself.
     fn next_due(&self) -> Option<Instant> {
-        if self.is_connected && self.lower.is_none() {
-            let greeted = self.greeted_at.map(|at| at + GREETING_INTERVAL);
-            return Some(greeted.unwrap_or_else(Instant::now));
-        }
-        let held_since = self.held_since?;
-        Some(if self.is_urgent {
-            held_since
-        } else {
-            held_since + HOLD
-        })
+        let hold = self.settings.hold;
+        let wait = if self.is_urgent { Duration::ZERO } else { hold };
+        let held = self.held_since.map(|since| since + wait);
+        let contact = self.contact.next_due(Instant::now());
+        held.into_iter().chain(contact).min()
     }
 
-    /// Greets the primary until it answers.
-    fn greet(&mut self) {
-        let is_early = |at: Instant| at.elapsed() < GREETING_INTERVAL;
-        if self.is_connected && self.lower.is_none() && !self.greeted_at.is_some_and(is_early) {
-            self.greeted_at = Some(Instant::now());
-            let hello = Bundle::of(&bundle::hello(&self.settings.name));
-            let frames = [topic::RELAY.as_bytes(), hello.bytes()];
-            // It is said again until there is an answer.
+    /// Does what is due by itself.
+    fn on_time(&mut self, now: Instant, is_idle: bool) -> Option<RelayEvent> {
+        if self.contact.is_over(now) {
+            self.close();
+            return Some(RelayEvent::Lost);
+        }
+        // Only once nothing is left to read: after a stall of its own, beats wait there.
+        if let Some(silence) = self.contact.silence(now).filter(|_| is_idle) {
+            self.close();
+            return Some(RelayEvent::Silent(silence));
+        }
+        if self.contact.takes_greeting(now) {
+            let greeting = match self.lower {
+                None => bundle::hello(&self.settings.name),
+                Some(_) => Item::Here,
+            };
+            let greeting = Bundle::of(&greeting);
+            let frames = [topic::RELAY.as_bytes(), greeting.bytes()];
+            // It is said again.
             let _ = socket::send(self.upper.socket(CONTROL), &frames);
         }
+        None
     }
 
     fn on_event(&mut self, event: PeerEvent) -> Result<Option<RelayEvent>, RelayError> {
@@ -223,7 +246,12 @@ impl Relay {
             PeerEvent::Connection(arrival) => return Ok(self.on_connection(&arrival)),
             PeerEvent::Message(source, frames) => (source, frames),
         };
-        if source == CONTROL {
+        if source <= HEARTBEATS {
+            self.contact.on_heard(Instant::now());
+        } else if self.contact.is_closing() {
+            return Ok(None); // There is nobody to pass it on to.
+        }
+        if source == CONTROL || source == HEARTBEATS {
             return self.on_primary(frames);
         }
         let Some(lower) = &mut self.lower else {
@@ -246,7 +274,7 @@ impl Relay {
         }
         if source == lower.step() {
             let mut frames = frames;
-            let presence = lower.entrance.on_subscriber(&mut frames);
+            let presence = lower.entrance.on_subscriber(&mut frames, |_| false);
             return Ok(presence.and_then(|presence| self.on_presence(presence)));
         }
         if let Some(entered) = lower.entrance.on_control(frames) {
@@ -258,14 +286,17 @@ impl Relay {
     fn on_connection(&mut self, arrival: &Arrival) -> Option<RelayEvent> {
         match arrival {
             Arrival::Connected => {
-                self.is_connected = true;
-                self.greeted_at = None;
-                None
+                // Another primary: what was said to the one before is nothing to it.
+                let was_closing = self.contact.is_closing();
+                if was_closing {
+                    self.close();
+                }
+                self.contact.on_connected();
+                was_closing.then_some(RelayEvent::Lost)
             }
             Arrival::Disconnected => {
-                self.is_connected = false;
-                self.close();
-                Some(RelayEvent::Lost)
+                self.contact.on_lost(Instant::now());
+                None
             }
             Arrival::Denied(denial) => Some(RelayEvent::Denied(*denial)),
             Arrival::Woken => Some(RelayEvent::Woken),
@@ -282,6 +313,7 @@ impl Relay {
         (self.held_since, self.is_urgent) = (None, false);
         self.present.clear();
         self.awaited.clear();
+        self.contact.on_closed();
     }
 
     /// Takes in what the primary says to it, or through it to one secondary.
@@ -295,8 +327,9 @@ impl Relay {
         let mut bundle = frames.into_payload();
         while let Ok(Some(item)) = next_item(&mut bundle) {
             match item {
-                Item::Welcome if self.lower.is_none() => {
+                Item::Welcome { patience } if self.lower.is_none() => {
                     let lower = Lower::open(&self.settings, &mut self.upper)?;
+                    self.contact.on_welcome(patience, Instant::now());
                     let endpoints = lower.endpoints().clone();
                     self.lower = Some(lower);
                     return Ok(Some(RelayEvent::Welcomed(endpoints)));
@@ -304,6 +337,10 @@ impl Relay {
                 Item::Refused(reason) => {
                     self.close();
                     return Ok(Some(RelayEvent::Refused(reason)));
+                }
+                Item::Unknown if self.lower.is_some() => {
+                    self.close();
+                    return Ok(Some(RelayEvent::Lost));
                 }
                 Item::Message {
                     address,
@@ -316,7 +353,12 @@ impl Relay {
                         let _ = socket::send(control, &[&address.0, &topic, &payload]);
                     }
                 }
-                Item::Welcome | Item::Hello { .. } | Item::Came(_) | Item::Went(_) => {}
+                Item::Welcome { .. }
+                | Item::Unknown
+                | Item::Here
+                | Item::Hello { .. }
+                | Item::Came(_)
+                | Item::Went(_) => {}
             }
         }
         Ok(None)
@@ -329,7 +371,10 @@ impl Relay {
         let is_session = topic == topic::SESSION.as_bytes();
         let session = is_session.then(|| Bytes::copy_from_slice(payload));
         if is_step {
-            self.awaited.clone_from(&self.present);
+            self.awaited.on_published();
+        }
+        if is_session {
+            self.contact.on_last_words(Instant::now());
         }
         let lower = self.lower.as_ref()?;
         // A step that is lost to one who does not read is asked for by the primary's own rules.
@@ -345,7 +390,7 @@ impl Relay {
             }
             Presence::Went(secondary) => {
                 self.present.remove(&secondary);
-                self.awaited.remove(&secondary);
+                self.awaited.on_gone(&secondary);
                 Item::Went(secondary)
             }
             // A relay has no relays.
@@ -377,7 +422,7 @@ impl Relay {
         }
         let payload = frames.into_payload();
         let fits = payload.len() + ITEM_OVERHEAD_MAX <= MESSAGE_BYTES_MAX;
-        if !fits || topic.len() > usize::from(u8::MAX) {
+        if !fits || topic.len() > TOPIC_BYTES_MAX {
             let text = || format!("{from} sent more than a relay takes in one message");
             lower.entrance.tally.note(Reason::Excess, text);
             return;
@@ -385,19 +430,23 @@ impl Relay {
         if !lower.entrance.admits(&from, sender, &topic, payload.len()) {
             return;
         }
+        if topic == topic::HEARTBEAT.as_bytes() {
+            let mut beat = Bundle::default();
+            beat.push_message(&from, &topic, &payload);
+            let frames = [topic::RELAY.as_bytes(), beat.bytes()];
+            // A heartbeat that is lost is lost with the connection.
+            let _ = socket::send(self.upper.socket(HEARTBEATS), &frames);
+            return;
+        }
         let bytes = self.bundle.bytes().len() + ITEM_OVERHEAD_MAX + payload.len();
         if bytes > MESSAGE_BYTES_MAX {
             self.send_up();
         }
         let is_ack = topic == topic::STEP_ACK.as_bytes();
-        let is_beat = topic == topic::HEARTBEAT.as_bytes();
+        let takes_part = is_ack && self.present.contains(&from);
+        let is_last = takes_part && self.awaited.on_answer(&from);
         self.bundle.push_message(&from, &topic, &payload);
-        if is_ack {
-            self.awaited.remove(&from);
-        }
-        let is_last = is_ack && self.awaited.is_empty();
-        let goes_along = is_ack || (is_beat && self.held_since.is_some());
-        self.hold(!goes_along);
+        self.hold(!is_ack);
         if is_last || self.bundle.bytes().len() >= BUNDLE_BYTES_MAX {
             self.send_up();
         }
@@ -414,14 +463,14 @@ impl Relay {
         let Some(held_since) = self.held_since else {
             return;
         };
-        if (self.is_urgent && is_idle) || held_since.elapsed() >= HOLD {
+        if (self.is_urgent && is_idle) || held_since.elapsed() >= self.settings.hold {
             self.send_up();
         }
     }
 
     /// Sends what is held to the primary as one message.
     fn send_up(&mut self) {
-        if !self.bundle.is_empty() {
+        if !self.bundle.is_empty() && !self.contact.is_closing() {
             self.messages_up += 1;
             let frames = [topic::RELAY.as_bytes(), self.bundle.bytes()];
             // Its queue has no end; what is lost is lost with the connection.
@@ -431,3 +480,6 @@ impl Relay {
         (self.held_since, self.is_urgent) = (None, false);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,29 +5,47 @@
 //! secondary's key may, and for none that another relay or a connection of its own stands for.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use bytes::Bytes;
-use protocol::{ProtocolVersion, RoutingId, topic};
+use protocol::{PeerName, ProtocolVersion, RoutingId, topic};
 use zmq_options::Connection;
 
-use super::bundle::{Item, next_item};
+use super::bundle::{Item, Malformed, next_item};
 use super::entrance::{Entered, Entrance};
 use super::gate::Sender;
 use crate::link::Arrival;
 use crate::refusals::Reason;
 
-/// Number of addresses behind all relays together: a secondary has two.
-const ROUTES_MAX: usize = 8192;
+/// Number of addresses that are reached through relays before their subscriptions are in force.
+const GUESTS_MAX: usize = 1024;
+
+/// Number of parts of one message that may be turned away; then the others are, too.
+const REFUSED_PARTS_MAX: u32 = 1024;
 
 /// Relays and what came through them.
 #[derive(Default)]
 pub(super) struct Relays {
     /// Relays whose subscription is in force, and the names of those that have said theirs.
-    present: BTreeMap<RoutingId, Option<String>>,
-    /// The relay through which an address is reached.
+    present: BTreeMap<RoutingId, Option<PeerName>>,
+    /// The relay through which a secondary takes part. No more than the gate holds.
     routes: BTreeMap<RoutingId, RoutingId>,
-    /// Parts of messages that are still to be returned.
-    waiting: VecDeque<Relayed>,
+    /// The same of who has spoken, and whose subscription is not in force; the oldest give way.
+    guests: VecDeque<(RoutingId, RoutingId)>,
+    /// Message of which parts are still to be returned.
+    unpacked: Option<Unpacked>,
+    /// Secondaries that are gone with their relay.
+    gone: VecDeque<RoutingId>,
+    /// Silence after which secondaries give the primary up.
+    patience: Duration,
+}
+
+/// Next part of what came through relays.
+pub(super) enum Next {
+    /// It is for the primary.
+    Arrival(Relayed),
+    /// It is to be answered, to this address of a relay.
+    Answer(RoutingId, Item),
 }
 
 /// Part of a relay's message, with the key and the connection that it came by.
@@ -37,14 +55,31 @@ pub(super) struct Relayed {
     pub(super) arrival: Arrival,
 }
 
+/// Message that is unpacked part by part.
+struct Unpacked {
+    origin: Origin,
+    rest: Bytes,
+    /// Number of its parts that were turned away.
+    refused: u32,
+}
+
 /// Who speaks through a relay: the relay, and what its connection says of it.
+#[derive(Clone)]
 struct Origin {
     relay: RoutingId,
+    /// The address that it came from: a relay has one more for heartbeats.
+    from: RoutingId,
     sender: Sender,
     connection: Option<Connection>,
 }
 
 impl Relays {
+    /// Notes after which silence of the primary secondaries give it up, to tell relays of it; zero
+    /// for never.
+    pub(super) fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
     /// Takes in that a relay's subscription is in force.
     pub(super) fn come(&mut self, relay: RoutingId) {
         self.present.entry(relay).or_default();
@@ -53,70 +88,104 @@ impl Relays {
     /// Takes in that a relay is gone, and with it all secondaries behind it.
     pub(super) fn go(&mut self, relay: &RoutingId, entrance: &mut Entrance) {
         self.present.remove(relay);
+        self.guests.retain(|(_, through)| through != relay);
         let gone = self.routes.extract_if(.., |_, through| through == relay);
-        for (address, _) in gone {
-            if entrance.gate.release(&address) {
-                self.waiting.push_back(Relayed {
-                    key: 0,
-                    connection: None,
-                    arrival: Arrival::Unsubscribed(address),
-                });
-            }
-        }
+        let gone = gone.map(|(address, _)| address);
+        self.gone
+            .extend(gone.filter(|address| entrance.gate.release(address)));
     }
 
     /// Returns the relay through which an address is reached, if it is behind one.
-    pub(super) fn route(&self, address: &RoutingId) -> Option<&RoutingId> {
-        self.routes.get(address)
+    pub(super) fn route(&self, address: &RoutingId) -> Option<RoutingId> {
+        // Heartbeats go by an address of the relay that is for them alone.
+        if let Some(stepper) = address.stepper() {
+            return self.routes.get(&stepper).map(RoutingId::heartbeat);
+        }
+        let mut guests = self.guests.iter();
+        let guest = || guests.find_map(|(guest, relay)| (guest == address).then_some(relay));
+        self.routes.get(address).or_else(guest).cloned()
+    }
+
+    /// Tells whether a relay speaks for a secondary whose subscription is in force.
+    pub(super) fn stand_for(&self, secondary: &RoutingId) -> bool {
+        self.routes.contains_key(&stepper_of(secondary))
+    }
+
+    /// Takes in that a secondary has come by a connection of its own.
+    pub(super) fn forget_guest(&mut self, secondary: &RoutingId) {
+        self.guests.retain(|(guest, _)| guest != secondary);
     }
 
     /// Returns the name of the relay through which a secondary takes part.
     pub(super) fn name_of_route(&self, address: &RoutingId) -> Option<&str> {
-        self.present.get(self.routes.get(address)?)?.as_deref()
+        let name = self.present.get(self.routes.get(address)?)?;
+        name.as_ref().map(PeerName::as_str)
     }
 
-    /// Returns the next part of what came through relays.
-    pub(super) fn next(&mut self) -> Option<Relayed> {
-        self.waiting.pop_front()
+    /// Takes the message of a relay, whose parts [`Relays::next`] returns.
+    pub(super) fn on_message(&mut self, entered: Entered) {
+        assert!(
+            self.unpacked.is_none(),
+            "a message is unpacked before the next one is received"
+        );
+        let from = entered.from;
+        self.unpacked = Some(Unpacked {
+            origin: Origin {
+                relay: stepper_of(&from),
+                from,
+                sender: entered.sender,
+                connection: entered.connection,
+            },
+            rest: entered.frames.into_payload(),
+            refused: 0,
+        });
     }
 
-    /// Unpacks the message of a relay; returns what to say to it, if anything.
-    pub(super) fn on_message(
-        &mut self,
-        entered: Entered,
-        entrance: &mut Entrance,
-    ) -> Option<(RoutingId, Item)> {
-        let Entered {
-            from: relay,
-            sender,
-            connection,
-            frames,
-            ..
-        } = entered;
-        let origin = Origin {
-            relay,
-            sender,
-            connection,
-        };
-        let mut bundle: Bytes = frames.into_payload();
-        loop {
-            match next_item(&mut bundle) {
+    /// Returns the next part of what came through relays; `None` once all is unpacked.
+    pub(super) fn next(&mut self, entrance: &mut Entrance) -> Option<Next> {
+        if let Some(address) = self.gone.pop_front() {
+            return Some(Next::Arrival(Relayed {
+                key: 0,
+                connection: None,
+                arrival: Arrival::Unsubscribed(address),
+            }));
+        }
+        let mut unpacked = self.unpacked.take()?;
+        while unpacked.refused < REFUSED_PARTS_MAX {
+            let origin = &unpacked.origin;
+            let next = match next_item(&mut unpacked.rest) {
+                Ok(None) => return None,
                 Ok(Some(Item::Hello { name, version })) => {
-                    return self.on_hello(origin.relay, name, version);
+                    // Whatever follows is of a relay that is not welcome yet.
+                    let answer = self.on_hello(&origin.relay, &name, version)?;
+                    return Some(Next::Answer(origin.from.clone(), answer));
                 }
                 Ok(Some(item)) if self.is_welcome(&origin.relay) => {
-                    self.on_item(item, &origin, entrance);
+                    self.on_item(item, origin, entrance)
                 }
-                Ok(None) => return None,
-                Ok(Some(_)) | Err(_) => {
+                // One that lost its subscription for a moment has lost its secondaries.
+                Ok(Some(_)) => return Some(Next::Answer(origin.from.clone(), Item::Unknown)),
+                Err(Malformed) => {
                     let text = || format!("{} is no relay, and spoke as one", origin.relay);
                     entrance.tally.note(Reason::Malformed, text);
-                    // One that lost its subscription for a moment has lost its secondaries.
-                    let reason = "the relay's connection to steps was lost".to_owned();
-                    return Some((origin.relay, Item::Refused(reason)));
+                    let reason = "the relay broke the rules of the protocol".to_owned();
+                    return Some(Next::Answer(origin.from.clone(), Item::Refused(reason)));
                 }
+            };
+            if let Some(arrival) = next {
+                let relayed = Relayed {
+                    key: origin.sender.key,
+                    connection: origin.connection,
+                    arrival,
+                };
+                self.unpacked = Some(unpacked);
+                return Some(Next::Arrival(relayed));
             }
+            unpacked.refused += 1;
         }
+        let text = || format!("{} sent too much that is refused", unpacked.origin.relay);
+        entrance.tally.note(Reason::Excess, text);
+        None
     }
 
     fn is_welcome(&self, relay: &RoutingId) -> bool {
@@ -124,36 +193,42 @@ impl Relays {
     }
 
     /// Answers a relay once its subscription is seen; until then it repeats its greeting.
-    fn on_hello(
-        &mut self,
-        relay: RoutingId,
-        name: String,
-        version: u32,
-    ) -> Option<(RoutingId, Item)> {
+    fn on_hello(&mut self, relay: &RoutingId, name: &str, version: u32) -> Option<Item> {
         let own = u32::from(u16::from(ProtocolVersion::CURRENT));
         if version != own {
             let reason = format!(
                 "the relay speaks version {version} of the protocol, and its primary version {own}"
             );
-            return Some((relay, Item::Refused(reason)));
+            return Some(Item::Refused(reason));
         }
-        *self.present.get_mut(&relay)? = Some(name);
-        Some((relay, Item::Welcome))
+        let Ok(name) = name.parse() else {
+            let reason = "the relay's name is not one that a peer may have".to_owned();
+            return Some(Item::Refused(reason));
+        };
+        *self.present.get_mut(relay)? = Some(name);
+        let patience = self.patience;
+        Some(Item::Welcome { patience })
     }
 
-    fn on_item(&mut self, item: Item, origin: &Origin, entrance: &mut Entrance) {
-        let arrival = match item {
+    /// Returns what a part says to the primary; `None` if it is turned away.
+    fn on_item(&mut self, item: Item, origin: &Origin, entrance: &mut Entrance) -> Option<Arrival> {
+        match item {
             Item::Came(address) => {
-                let may_come = self.may_speak_for(&address, origin, entrance)
+                let may_come = entrance.is_address_of_secondary(&address)
+                    && self.may_speak_for(&address, origin, entrance)
                     && entrance.gate.hold(&address, origin.sender);
-                may_come.then_some(Arrival::Subscribed(address))
+                if !may_come {
+                    return None;
+                }
+                self.guests.retain(|(guest, _)| *guest != address);
+                self.routes.insert(address.clone(), origin.relay.clone());
+                Some(Arrival::Subscribed(address))
             }
             Item::Went(address) => {
                 if self.routes.get(&address) != Some(&origin.relay) {
-                    return;
+                    return None;
                 }
                 self.routes.remove(&address);
-                self.routes.remove(&address.heartbeat());
                 let was_held = entrance.gate.release(&address);
                 was_held.then_some(Arrival::Unsubscribed(address))
             }
@@ -166,41 +241,60 @@ impl Relays {
                     && entrance.is_of_secondary(&address, &topic)
                     && self.may_speak_for(&address, origin, entrance)
                     && entrance.admits(&address, origin.sender, &topic, payload.len());
-                is_heard.then_some(Arrival::Message {
+                if !is_heard {
+                    return None;
+                }
+                self.note_guest(&address, origin);
+                Some(Arrival::Message {
                     from: Some(address),
                     access: origin.sender.access,
                     topic,
                     payload,
                 })
             }
-            Item::Hello { .. } | Item::Welcome | Item::Refused(_) => None,
-        };
-        self.waiting.extend(arrival.map(|arrival| Relayed {
-            key: origin.sender.key,
-            connection: origin.connection,
-            arrival,
-        }));
+            Item::Hello { .. }
+            | Item::Welcome { .. }
+            | Item::Refused(_)
+            | Item::Unknown
+            | Item::Here => None,
+        }
     }
 
-    /// Tells whether a relay may speak for an address, and notes that it does.
-    fn may_speak_for(&mut self, address: &RoutingId, origin: &Origin, entrance: &Entrance) -> bool {
-        let known = self.routes.get(address);
-        if known == Some(&origin.relay) {
-            return true;
-        }
-        // Who is held and behind no relay has connections of its own.
-        let is_of_another = known.is_some() || entrance.gate.key_of(address).is_some();
-        if is_of_another || self.present.contains_key(address) {
+    /// Tells whether a relay may speak for an address.
+    fn may_speak_for(&self, address: &RoutingId, origin: &Origin, entrance: &Entrance) -> bool {
+        let stepper = stepper_of(address);
+        let is_of_another = match self.routes.get(&stepper) {
+            Some(relay) => *relay != origin.relay,
+            // Who is held and behind no relay has connections of its own.
+            None => entrance.gate.key_of(&stepper).is_some(),
+        };
+        if is_of_another || self.present.contains_key(&stepper) {
             let text = || format!("the relay {} used the address of another", origin.relay);
             entrance.tally.note(Reason::Forbidden, text);
             return false;
         }
-        if self.routes.len() >= ROUTES_MAX {
-            let text = || format!("there are more than {ROUTES_MAX} addresses behind relays");
-            entrance.tally.note(Reason::Excess, text);
-            return false;
-        }
-        self.routes.insert(address.clone(), origin.relay.clone());
         true
     }
+
+    /// Notes through whom somebody is answered whose subscription is not in force yet.
+    fn note_guest(&mut self, address: &RoutingId, origin: &Origin) {
+        let is_heartbeat = address.stepper().is_some();
+        if is_heartbeat || self.routes.contains_key(address) {
+            return;
+        }
+        self.guests.retain(|(guest, _)| guest != address);
+        if self.guests.len() >= GUESTS_MAX {
+            self.guests.pop_front();
+        }
+        let guest = (address.clone(), origin.relay.clone());
+        self.guests.push_back(guest);
+    }
 }
+
+/// Returns the address of a secondary or relay, also if that of its heartbeat is given.
+fn stepper_of(address: &RoutingId) -> RoutingId {
+    address.stepper().unwrap_or_else(|| address.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::memory::Network;
 use transport::zeromq::{
-    PeerLink, PrimaryLink, Relay, RelayEvent, RelaySettings, SocketOptions, StatusPublisher,
+    HOLD, PeerLink, PrimaryLink, Relay, RelayEvent, RelaySettings, SocketOptions, StatusPublisher,
 };
 use transport::{Arrival, Destination, Endpoints, Link, LinkError, Publisher, Subscription, Waker};
 
@@ -55,7 +55,9 @@ impl RelayThread {
             primary: primary.clone(),
             upper: options(Duration::ZERO),
             bind: bind.clone(),
+            removes_folder: true,
             lower: options(Duration::ZERO),
+            hold: HOLD,
         };
         let mut relay = Relay::connect(settings).unwrap();
         let is_over = Arc::new(AtomicBool::new(false));

@@ -24,7 +24,7 @@ pub(super) struct Lower {
     endpoints: Endpoints,
     /// Declared after the sockets that it decides for.
     pub(super) entrance: Entrance,
-    /// Declared last: the directory is given free when the socket files are gone.
+    /// Declared last: the directory is given free, or removed, when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
 
@@ -33,6 +33,9 @@ impl Lower {
     pub(super) fn open(settings: &RelaySettings, upper: &mut PeerLink) -> Result<Self, BindError> {
         let tally = Tally::default();
         let bound = bind(&settings.bind, &settings.lower, &tally)?;
+        if let Some(directory) = bound.directory.as_ref().filter(|_| settings.removes_folder) {
+            directory.remove_at_end();
+        }
         let roll = bound.door.as_ref().map(|door| door.roll().clone());
         let first = upper.serve(vec![bound.control, bound.step, bound.data]);
         let first = first.map_err(|source| BindError::Other {
