@@ -201,7 +201,7 @@ impl Cli {
             connect: self.connect,
             partition: spec.network.partition,
             through: self.role.through,
-            name: self.name.unwrap_or_else(|| name_of_process("secondary")),
+            name: name_of_peer(self.name, "secondary")?,
             peer_timeout: spec.network.peer_timeout,
             spin: spec.network.spin,
             security: self.security,
@@ -267,6 +267,22 @@ pub(crate) fn endpoint_by_hand() -> anyhow::Result<Endpoints> {
         anyhow::Ok(address.parse()?)
     };
     address().context("processes cannot meet in the runtime folder; --bind and --connect say where")
+}
+
+/// Returns the name of a secondary or a relay: the one given, else that of its process.
+fn name_of_peer(given: Option<PeerName>, role: &str) -> Result<PeerName, UsageError> {
+    let Some(name) = given else {
+        return Ok(name_of_process(role));
+    };
+    // The addresses of peers begin with their names, and those of nobody in particular do not so.
+    if name
+        .as_str()
+        .starts_with(|first: char| first.is_ascii_alphanumeric())
+    {
+        Ok(name)
+    } else {
+        Err(UsageError::NameBegins { name })
+    }
 }
 
 fn name_of_process(role: &str) -> PeerName {

@@ -82,10 +82,15 @@ impl SecurityFlags {
         self.check_for_peer()
     }
 
-    /// Checks the flags of a relay: a peer of its primary, and a primary to its secondaries.
-    pub(super) fn check_for_relay(&self) -> Result<(), UsageError> {
+    /// Checks the flags of a relay: a peer of its primary, and a primary to its secondaries, who
+    /// reach it at an address or, if there is none, in a folder.
+    pub(super) fn check_for_relay(&self, bind: Option<&Endpoints>) -> Result<(), UsageError> {
         if self.key.is_none() && !self.authorized.is_empty() {
             return Err(UsageError::RelayWithoutKey);
+        }
+        let is_in_folder = bind.is_none_or(|bind| bind.directory().is_some());
+        if is_in_folder && !self.authorized.is_empty() {
+            return Err(UsageError::AuthorizedOfFolder);
         }
         self.check_for_peer()
     }

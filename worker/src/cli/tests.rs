@@ -54,6 +54,19 @@ fn relays_and_who_is_behind_them() {
         Err("--authorized needs --key"),
     );
     check("--network-role=relay --key k", Err("--server-key"));
+    check(
+        "--network-role=relay --through p --bind tcp://a:1",
+        Err("leave one of them out"),
+    );
+    for place in ["", "--through p", "--bind ipc:///b"] {
+        let keys = "--key k --server-key s --authorized keys";
+        let arguments = format!("--network-role=relay {keys} {place}");
+        check(&arguments, Err("mode of its folder"));
+    }
+    for role in ["relay", "secondary"] {
+        let arguments = format!("--network-role={role} --name _x");
+        check(&arguments, Err("begin with a letter or a digit"));
+    }
 }
 
 #[test]

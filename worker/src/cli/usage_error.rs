@@ -1,5 +1,6 @@
 //! [`UsageError`]: a command line that asks for nothing that there is.
 
+use protocol::PeerName;
 use run::SpecError;
 
 /// Reason why a command line is refused; says what to do.
@@ -18,6 +19,15 @@ pub(crate) enum UsageError {
     IsBehindRelay { who: &'static str },
     #[error("--authorized needs --key: a relay proves its own key to the secondaries")]
     RelayWithoutKey,
+    #[error("--bind and --through both say where secondaries find a relay: leave one of them out")]
+    BindsThrough,
+    #[error(
+        "--authorized is for a relay that is reached by --bind tcp://ADDRESS:PORT; the mode of its \
+         folder alone decides who reaches it otherwise"
+    )]
+    AuthorizedOfFolder,
+    #[error("--name must begin with a letter or a digit, which {name} does not")]
+    NameBegins { name: PeerName },
     #[error("--connect is for secondaries; {who} takes --bind")]
     Connects { who: &'static str },
     #[error("--name is for secondaries; {who} has none")]
