@@ -50,6 +50,8 @@ pub(super) struct RestartPolicy {
     pub(super) replace_at: Option<Instant>,
     /// True if it was killed for that.
     pub(super) was_replaced: bool,
+    /// True if it ended since it was cut off from the primary.
+    pub(super) lost_primary: bool,
     /// Reason why it is not started again.
     pub(super) refused: Option<RestartError>,
     /// True if the run does not count on it: it is new and has not joined, or it is to leave.
@@ -74,12 +76,18 @@ impl RestartPolicy {
         due.into_iter().chain(self.replace_at).min()
     }
 
+    /// Tells whether the process lived when the run lost it; false once it is started again.
+    pub(super) fn was_cut_off(&self) -> bool {
+        self.was_replaced || self.lost_primary
+    }
+
     /// Notes that the process was started again.
     pub(super) fn on_started(&mut self, now: Instant) {
         self.is_ended = false;
         self.due = None;
         self.replace_at = None;
         self.was_replaced = false;
+        self.lost_primary = false;
         self.started = Some(now);
     }
 

@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use client::feed::LogLine;
-use protocol::Role;
+use protocol::{ExitCode, Role};
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -219,15 +219,14 @@ impl Supervisor {
         all.position(|one| one.role == Role::Relay && is_of_relay(command, one))
     }
 
-    /// Tells whether all secondaries behind a relay have ended or are to be replaced.
-    fn serves_nobody(&self, relay: usize) -> bool {
-        let mut all = self.commands.iter().enumerate();
-        all.all(|(index, command)| {
-            let upkeep = &self.upkeep[index];
+    /// Tells whether all secondaries behind a relay were lost while they lived; those that crashed
+    /// say nothing about their relay.
+    fn lost_everybody(&self, relay: usize) -> bool {
+        let mut all = self.commands.iter().zip(&self.upkeep);
+        all.all(|(command, upkeep)| {
             command.role == Role::Relay
                 || !is_of_relay(command, &self.commands[relay])
-                || upkeep.is_ended
-                || upkeep.replace_at.is_some()
+                || upkeep.was_cut_off()
         })
     }
 
@@ -313,9 +312,14 @@ impl Supervisor {
             return;
         };
         self.replace_at_index(index);
-        // A relay that is silent takes all that are behind it along, and nobody else misses it.
+    }
+
+    /// Replaces the relay of a process that was cut off if it cut off all: one that is silent takes
+    /// all that are behind it along, and nobody else misses it.
+    fn replace_relay_of(&mut self, index: usize) {
         if let Some(relay) = self.relay_of(index)
-            && self.serves_nobody(relay)
+            && relay != index
+            && self.lost_everybody(relay)
             && self.processes[relay].age() > REMOTE_AGE_MIN
         {
             self.replace_at_index(relay);
@@ -389,10 +393,15 @@ impl Supervisor {
     }
 
     fn on_ended(&mut self, index: usize, status: ExitStatus, grace: Duration) -> Option<Change> {
-        let process = &self.processes[index];
         let upkeep = &mut self.upkeep[index];
         upkeep.is_ended = true;
         upkeep.replace_at = None;
+        upkeep.lost_primary = status.code() == Some(i32::from(ExitCode::PeerLost as u8));
+        if upkeep.lost_primary {
+            self.replace_relay_of(index);
+        }
+        let process = &self.processes[index];
+        let upkeep = &mut self.upkeep[index];
         if status.success() {
             return None;
         }
@@ -448,6 +457,7 @@ impl Supervisor {
         if upkeep.replace_at.take().is_some() {
             upkeep.was_replaced = true;
             self.processes[index].signal(Signal::KILL);
+            self.replace_relay_of(index);
             return None;
         }
         upkeep.due = None;
