@@ -1,7 +1,7 @@
 //! The start of a run: which processes were started, who is there, and whom the primary waits for.
 
 use client::feed::{StartUp, StartedProcess};
-use protocol::report::PeerState;
+use protocol::report::{PeerReport, PeerState};
 use protocol::{PeerName, Role, SessionTime};
 
 use super::model::Model;
@@ -47,10 +47,11 @@ impl Stage {
     pub fn text(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Missing, Role::Secondary) => "started, has not joined yet",
-            (Self::Missing, Role::Primary | Role::Standalone | Role::Participant | Role::Relay) => {
+            (Self::Missing, Role::Relay) => "started, no secondary has come through it yet",
+            (Self::Missing, Role::Primary | Role::Standalone | Role::Participant) => {
                 "loads the world, does not answer yet"
             }
-            (Self::Ready, Role::Relay) => "started, passes messages on",
+            (Self::Ready, Role::Relay) => "passes messages on",
             (Self::Waiting, _) => "answers, waits for its secondaries",
             (Self::Loading, _) => "joined, loads the world",
             (Self::Syncing, _) => "has the world, subscribes to steps",
@@ -64,6 +65,16 @@ impl Stage {
 pub fn stage(model: &Model, process: &StartedProcess) -> Stage {
     if !process.is_running {
         return Stage::Ended;
+    }
+    if process.role == Role::Relay {
+        // It is no peer itself, but those behind it are.
+        let is_behind = |peer: &PeerReport| peer.relay.as_ref() == Some(&process.name);
+        let has_peers = model.peers.iter().any(is_behind);
+        return if has_peers {
+            Stage::Ready
+        } else {
+            Stage::Missing
+        };
     }
     let is_it = |name: &PeerName| name.as_str() == process.name;
     let Some(peer) = model.peers.iter().find(|peer| is_it(&peer.name)) else {
@@ -90,6 +101,8 @@ pub fn waits_for(model: &Model) -> Option<String> {
         let names: Vec<&str> = starting
             .processes
             .iter()
+            // Nobody waits for a relay that lives, but for the secondaries behind it.
+            .filter(|process| process.role != Role::Relay || wanted == Stage::Ended)
             .filter(|process| stage(model, process) == wanted)
             .map(|process| process.name.as_str())
             .collect();
@@ -173,6 +186,35 @@ mod tests {
         check(&model, "all are here");
         feed(&mut model, start_up(false));
         check(&model, "s2 ended before the run began");
+    }
+
+    #[test]
+    fn a_relay_is_waited_for_through_its_secondaries_alone() {
+        let mut model = Model::new("r".to_owned(), true);
+        let relay = |is_running| StartedProcess {
+            name: "relay1".to_owned(),
+            role: Role::Relay,
+            pid: 8,
+            is_running,
+        };
+        let start = |is_running| {
+            let Feed::StartUp(mut start) = start_up(true) else {
+                panic!("it is a start");
+            };
+            start.processes.insert(1, relay(is_running));
+            Feed::StartUp(start)
+        };
+        feed(&mut model, start(true));
+        gathers(&mut model, &[PeerState::Active]);
+        let said = |model: &Model| waits_for(model).unwrap_or_default();
+        assert_eq!(said(&model), "waiting for s1, s2 to join");
+        assert_eq!(stage(&model, &relay(true)), Stage::Missing);
+        gathers(&mut model, &[PeerState::Active; 3]);
+        model.peers[1].relay = Some("relay1".to_owned());
+        assert!(said(&model).starts_with("all are here"), "{}", said(&model));
+        assert_eq!(stage(&model, &relay(true)), Stage::Ready);
+        feed(&mut model, start(false));
+        assert_eq!(said(&model), "relay1 ended before the run began");
     }
 
     #[test]
