@@ -212,6 +212,45 @@ fn a_relay_that_is_silent_is_that_of_silent_secondaries() {
 }
 
 #[test]
+fn a_second_relay_of_a_name_is_told_so_and_harms_nobody() {
+    let mut run = Run::start(2, &["--real-time-factor=0", "--paused"]);
+    let mut relay = run.relay("r1");
+    let mut first = run.behind("r1", "s1");
+    wait_for("the first is there", || run.peer("s1", "relay") == "r1");
+    let mut second = run.relay("r1");
+    assert_eq!(second.wait(), 3, "{}", second.stderr());
+    let said = second.stderr();
+    assert!(said.contains("choose another one with --name"), "{said}");
+    // Whoever comes later finds the one that is there.
+    let mut later = run.behind("r1", "s2");
+    run.primary.wait_for_stderr("all secondaries are ready");
+    assert_eq!(run.peer("s2", "relay"), "r1");
+    run.does(&["play"]);
+    run.completes();
+    for process in [&mut relay, &mut first, &mut later] {
+        assert_eq!(process.wait(), 0, "{}", process.stderr());
+    }
+    assert!(!run.scratch.path("phalanx/relay-r1").exists());
+}
+
+#[test]
+fn a_relay_whose_primary_is_silent_ends_as_its_secondaries_do() {
+    let run = Run::start(2, &["--real-time-factor=1", "--heartbeat-timeout-ms=1000"]);
+    let mut relays = ["r1", "r2"].map(|name| run.relay(name));
+    let mut behind = run.behind("r1", "s1");
+    let mut other = run.direct("s2");
+    run.waits_for_iterations(300);
+    run.primary.signal("STOP");
+    // The second has nobody behind it.
+    for process in [&mut behind, &mut other].into_iter().chain(&mut relays) {
+        assert_eq!(process.wait(), 4, "{}", process.stderr());
+        let said = process.stderr();
+        assert!(said.contains("the primary fell silent"), "{said}");
+    }
+    run.primary.signal("CONT");
+}
+
+#[test]
 fn keys_decide_who_takes_part_through_a_relay() {
     let scratch = Scratch::new();
     let upper = KeyRing::new(scratch.path("upper"));
