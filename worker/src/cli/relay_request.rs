@@ -44,7 +44,7 @@ impl Cli {
     pub(super) fn relay(self, base: &RunSpec) -> Result<RelayRequest, UsageError> {
         let spec = self.settings.over(base)?;
         self.security.check_for_relay(spec.network.bind.as_ref())?;
-        if self.through.is_some() && spec.network.bind.is_some() {
+        if self.role.through.is_some() && spec.network.bind.is_some() {
             return Err(UsageError::BindsThrough);
         }
         let mut ignored = self.ignored();

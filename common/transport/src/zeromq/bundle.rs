@@ -231,7 +231,7 @@ mod tests {
         vec![
             hello("r1"),
             Item::Welcome {
-                patience: Duration::from_millis(2_000),
+                patience: Duration::from_secs(2),
             },
             Item::Refused("another version".to_owned()),
             Item::Came(address.clone()),
@@ -276,7 +276,8 @@ mod tests {
         let long = RoutingId(vec![b's'; ADDRESS_BYTES_MAX + 1]);
         assert!(!bundle.push(&Item::Came(long.clone())));
         assert!(!bundle.push_message(&long, b"/step_ack", b""));
-        assert!(!bundle.push_message(&RoutingId::from("s1"), &[b'/'; 1 << 16], b""));
+        let topic = vec![b'/'; 1 << 16];
+        assert!(!bundle.push_message(&RoutingId::from("s1"), &topic, b""));
         let fits = Item::Came(RoutingId(long.0[1..].to_vec()));
         assert!(bundle.push(&fits));
         let read = read(Bytes::copy_from_slice(bundle.bytes()));

@@ -210,11 +210,14 @@ impl Relay {
 
     /// Returns when something is to be done by itself.
     fn next_due(&self) -> Option<Instant> {
-        let hold = self.settings.hold;
-        let wait = if self.is_urgent { Duration::ZERO } else { hold };
-        let held = self.held_since.map(|since| since + wait);
+        let wait = if self.is_urgent {
+            Duration::ZERO
+        } else {
+            self.settings.hold
+        };
+        let sends = self.held_since.map(|since| since + wait);
         let contact = self.contact.next_due(Instant::now());
-        held.into_iter().chain(contact).min()
+        sends.into_iter().chain(contact).min()
     }
 
     /// Does what is due by itself.

@@ -11,7 +11,7 @@ use protocol::RoutingId;
 #[derive(Debug, Default)]
 pub(super) struct Awaited {
     /// Those that have not answered.
-    awaited: BTreeSet<RoutingId>,
+    missing: BTreeSet<RoutingId>,
     /// Those that have.
     answered: BTreeSet<RoutingId>,
     /// True if something was published while answers were awaited.
@@ -23,8 +23,8 @@ impl Awaited {
     pub(super) fn on_published(&mut self) {
         // The next step comes when all have answered; what comes earlier is for those who join. But
         // nobody is awaited for a second time who takes no part any more.
-        if self.awaited.is_empty() || self.was_passed_over {
-            self.awaited = std::mem::take(&mut self.answered);
+        if self.missing.is_empty() || self.was_passed_over {
+            self.missing = std::mem::take(&mut self.answered);
             self.was_passed_over = false;
         } else {
             self.was_passed_over = true;
@@ -33,14 +33,14 @@ impl Awaited {
 
     /// Takes in an answer; true if it is the last one.
     pub(super) fn on_answer(&mut self, secondary: &RoutingId) -> bool {
-        self.awaited.remove(secondary);
+        self.missing.remove(secondary);
         self.answered.insert(secondary.clone());
-        self.awaited.is_empty()
+        self.missing.is_empty()
     }
 
     /// Takes in that a secondary is gone.
     pub(super) fn on_gone(&mut self, secondary: &RoutingId) {
-        self.awaited.remove(secondary);
+        self.missing.remove(secondary);
         self.answered.remove(secondary);
     }
 

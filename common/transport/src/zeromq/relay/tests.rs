@@ -145,13 +145,13 @@ impl Scene {
 
     fn waits_for(&self, expected: &Told) {
         let mut others = Vec::new();
-        loop {
-            match self.told.recv_timeout(PATIENCE) {
-                Ok(told) if told == *expected => return,
-                Ok(other) => others.push(other),
-                Err(_) => panic!("{expected:?} was not told, but {others:?}"),
+        while let Ok(told) = self.told.recv_timeout(PATIENCE) {
+            if told == *expected {
+                return;
             }
+            others.push(told);
         }
+        panic!("{expected:?} was not told, but {others:?}");
     }
 
     /// Connects secondaries, and waits until the relay says that they have come.
