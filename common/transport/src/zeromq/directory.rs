@@ -54,7 +54,7 @@ impl RunDirectory {
                 Ok(Attempt::Taken(taken)) => return Ok(Some(taken)),
                 Ok(Attempt::IsHeld) => return Ok(None),
                 Ok(Attempt::Removed) => Ok(None),
-                Err(error) if is_missing(&error) => Err(error),
+                Err(error) if may_pass(&error) => Err(error),
                 Err(error) => return Err(error),
             };
         }
@@ -119,9 +119,16 @@ pub fn remove_abandoned(folder: &Path, prefix: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether a file or folder was not there, as when its last holder removes it.
-fn is_missing(error: &OwnershipError) -> bool {
-    matches!(error, OwnershipError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+/// Tells whether an error may come of that the last holder removes the directory meanwhile.
+fn may_pass(error: &OwnershipError) -> bool {
+    let OwnershipError::Io { source, .. } = error else {
+        return false;
+    };
+    // A folder that was there when it was to be made, and was not when that was looked at, "exists".
+    matches!(
+        source.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists
+    )
 }
 
 /// Tells whether a path still leads to an open file.
