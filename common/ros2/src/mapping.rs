@@ -328,8 +328,8 @@ impl Mapping {
     }
 
     /// Returns a topic in ROS with its rule's direction, if its kind has the type that it is to
-    /// have. One with compressed images is beside that of the images, and by its rule, unless a rule
-    /// names it by its ending.
+    /// have. One with compressed images is beside that of the images, and by its rule, unless a
+    /// rule names it by its ending.
     fn look_up(
         &self,
         topic: &str,

@@ -33,8 +33,8 @@ pub(super) enum Item {
     },
     /// From a primary: it has seen the relay's subscription, and hears what comes through it.
     Welcome {
-        /// Silence after which secondaries give the primary up, a whole number of milliseconds; zero
-        /// for never.
+        /// Silence after which secondaries give the primary up, a whole number of milliseconds;
+        /// zero for never.
         patience: Duration,
     },
     /// From a primary: the relay is not wanted, and why.

@@ -124,7 +124,7 @@ fn may_pass(error: &OwnershipError) -> bool {
     let OwnershipError::Io { source, .. } = error else {
         return false;
     };
-    // A folder that was there when it was to be made, and was not when that was looked at, "exists".
+    // A folder that is removed between being made and being looked at "exists".
     matches!(
         source.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists

@@ -130,7 +130,7 @@ impl PrimaryLink {
         &self.endpoints
     }
 
-    /// Notes after which silence of the primary secondaries give it up: so do relays, a while later.
+    /// Notes the silence after which secondaries give the primary up: relays do a while later.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.relays.set_patience(patience);

@@ -2,9 +2,9 @@
 //!
 //! To a primary it is one peer, to its secondaries it is the primary. Steps come once and are
 //! published again below; what secondaries send goes up in one message as soon as all have answered
-//! the step, or has waited for 1 ms ([`HOLD`]). Heartbeats never wait, and go by a connection of their own.
-//! It reads topics and addresses, and never a message. When its primary is gone, it closes its lower
-//! sockets, so that secondaries see that at once.
+//! the step, or has waited for 1 ms ([`HOLD`]). Heartbeats never wait, and go by a connection of
+//! their own. It reads topics and addresses, and never a message. When its primary is gone, it
+//! closes its lower sockets, so that secondaries see that at once.
 
 mod awaited;
 mod contact;
