@@ -81,12 +81,11 @@ impl RelayRequest {
             spin: Duration::ZERO,
             curve: self.security.of_relay(self.bind.as_ref())?,
         };
-        let bind = match &self.bind {
-            Some(bind) => bind.clone(),
-            None => {
-                remove_abandoned_places();
-                place_of(&self.through)?
-            }
+        let bind = if let Some(bind) = &self.bind {
+            bind.clone()
+        } else {
+            remove_abandoned_places();
+            place_of(&self.through)?
         };
         let routing_id = format!("{}-{}", self.name, identity::new_address());
         Ok(RelaySettings {

@@ -1,3 +1,5 @@
+//! The relays of a primary, given the messages of relays that keep to the rules and of others.
+
 use super::super::bundle::{Bundle, hello};
 use super::super::inbox::Frames;
 use super::super::roll::Roll;
