@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use protocol::{RoutingId, topic};
-use transport::zeromq::{PeerLink, PrimaryLink, Relay, RelaySettings, SocketOptions};
+use transport::zeromq::{HOLD, PeerLink, PrimaryLink, Relay, RelaySettings, SocketOptions};
 use transport::{Arrival, Destination, Endpoints, Link, Subscription, Waker};
 
 /// Size of an answer \[bytes\]: about that of a dozen performers.
@@ -101,7 +101,9 @@ impl RelayThread {
             primary: primary.clone(),
             upper: options(),
             bind: place.clone(),
+            removes_folder: true,
             lower: options(),
+            hold: HOLD,
         };
         let mut relay = Relay::connect(settings).expect("a relay can connect");
         let is_over = Arc::new(AtomicBool::new(false));
