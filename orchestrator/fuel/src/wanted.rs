@@ -273,6 +273,8 @@ mod tests {
         let found = wanted.next_wanted().unwrap();
         assert_eq!(found.need, Need::Guess);
         assert_eq!(found.address.to_string(), format!("{fuel}/other"));
+        let included = wanted.next_wanted().map(|wanted| wanted.address);
+        assert_eq!(included, Some(address));
         assert_eq!(wanted.next_wanted(), None);
     }
 }
