@@ -52,6 +52,7 @@ export async function readGrey16(file) {
  */
 function unfiltered(rows, length, height) {
   if (rows.length < (length + 1) * height) throw new RangeError('an image is cut');
+  /** @type {Uint8Array} */
   let above = new Uint8Array(length);
   const data = new Uint8Array(length * height);
   for (let y = 0; y < height; y += 1) {
