@@ -139,6 +139,7 @@ impl PeerLink {
         subscription: Subscription<'_>,
         options: &SocketOptions,
     ) -> Result<Self, ConnectError> {
+        Self::check(endpoints, options)?;
         let listening = listening(subscription, routing_id)?;
         Self::connect_to(endpoints, routing_id, listening, options)
     }
@@ -150,6 +151,7 @@ impl PeerLink {
         routing_id: &RoutingId,
         options: &SocketOptions,
     ) -> Result<Self, ConnectError> {
+        Self::check(endpoints, options)?;
         let steps = relay_topics(routing_id).to_vec();
         let listening = [
             (Publications::Step, steps),
@@ -168,7 +170,6 @@ impl PeerLink {
         listening: Vec<Listening>,
         options: &SocketOptions,
     ) -> Result<Self, ConnectError> {
-        Self::check(endpoints, options)?;
         let opened = Self::open(endpoints, routing_id, listening, options);
         opened.map_err(failed(endpoints))
     }
