@@ -271,14 +271,7 @@ fn run_primary(
         lifeline,
     };
     let (endpoints, _folder) = endpoints_of(run, role)?;
-    let (link, publisher, beats) = bind(&endpoints, &options)?;
-    let link = link.with_patience(
-        parts
-            .primary
-            .settings()
-            .heartbeat_timeout
-            .unwrap_or_default(),
-    );
+    let (link, publisher, beats) = bind(&endpoints, &options, parts.primary.settings())?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let _announcer = announcement::announce(&run.spec, link.endpoints(), options.curve.as_ref())?;
     let warning = insecurity(link.endpoints(), options.curve.is_some());
@@ -542,12 +535,16 @@ fn iterations_of(time: Duration, step_size: Duration) -> u64 {
 fn bind(
     endpoints: &Endpoints,
     options: &SocketOptions,
+    settings: &Settings,
 ) -> anyhow::Result<(PrimaryLink, StatusPublisher, Beats)> {
-    PrimaryLink::bind(endpoints, options).map_err(|error| match error {
+    let bound = PrimaryLink::bind(endpoints, options).map_err(|error| match error {
         BindError::InUse { .. } => anyhow::Error::from(error)
             .context("another primary or program is there; choose another address with --bind"),
         _ => anyhow::Error::from(error),
-    })
+    });
+    let (link, publisher, beats) = bound?;
+    let patience = settings.heartbeat_timeout.unwrap_or_default();
+    Ok((link.with_patience(patience), publisher, beats))
 }
 
 /// Returns what to say where nothing is encrypted and nobody is asked who he is.

@@ -50,8 +50,8 @@ pub(super) struct RestartPolicy {
     pub(super) replace_at: Option<Instant>,
     /// True if it was killed for that.
     pub(super) was_replaced: bool,
-    /// True if it ended since it was cut off from the primary.
-    pub(super) lost_primary: bool,
+    /// The exit code that it ended with, if it ended by itself.
+    pub(super) code: Option<i32>,
     /// Reason why it is not started again.
     pub(super) refused: Option<RestartError>,
     /// True if the run does not count on it: it is new and has not joined, or it is to leave.
@@ -78,7 +78,8 @@ impl RestartPolicy {
 
     /// Tells whether the process lived when the run lost it; false once it is started again.
     pub(super) fn was_cut_off(&self) -> bool {
-        self.was_replaced || self.lost_primary
+        let lost_primary = i32::from(ExitCode::PeerLost as u8);
+        self.was_replaced || self.code == Some(lost_primary)
     }
 
     /// Notes that the process was started again.
@@ -87,7 +88,7 @@ impl RestartPolicy {
         self.due = None;
         self.replace_at = None;
         self.was_replaced = false;
-        self.lost_primary = false;
+        self.code = None;
         self.started = Some(now);
     }
 
@@ -167,6 +168,24 @@ mod tests {
         ];
         let expected = [Some(300), Some(600), Some(1200), Some(2400), Some(300)];
         assert_eq!(delays(&ends, 1), expected);
+    }
+
+    #[test]
+    fn who_lost_the_primary_or_is_replaced_lived_and_who_crashed_did_not() {
+        let is_cut_off = |code, was_replaced| {
+            let mut upkeep = RestartPolicy {
+                is_ended: true,
+                code,
+                was_replaced,
+                ..RestartPolicy::default()
+            };
+            let was_cut_off = upkeep.was_cut_off();
+            upkeep.on_started(Instant::now());
+            assert!(!upkeep.was_cut_off(), "it is another one now");
+            was_cut_off
+        };
+        assert!(is_cut_off(Some(4), false) && is_cut_off(None, true));
+        assert!(!is_cut_off(None, false) && !is_cut_off(Some(1), false));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use client::feed::LogLine;
-use protocol::{ExitCode, Role};
+use protocol::Role;
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -396,8 +396,8 @@ impl Supervisor {
         let upkeep = &mut self.upkeep[index];
         upkeep.is_ended = true;
         upkeep.replace_at = None;
-        upkeep.lost_primary = status.code() == Some(i32::from(ExitCode::PeerLost as u8));
-        if upkeep.lost_primary {
+        upkeep.code = status.code();
+        if upkeep.was_cut_off() {
             self.replace_relay_of(index);
         }
         let process = &self.processes[index];
