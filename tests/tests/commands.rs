@@ -206,7 +206,7 @@ fn a_performer_without_a_size_has_gazebos_box_unless_the_world_declares_one() {
 }
 
 #[test]
-fn a_step_is_told_of_before_the_next_one_brings_and_removes_models() {
+fn a_recorded_step_is_told_of_before_the_next_one_brings_models() {
     let crate_text = "<sdf version='1.9'><model name='crate'><pose>0 0 3 0 0 0</pose>\
         <link name='l'/></model></sdf>";
     let spawn = json!({ "spawn": {
@@ -224,6 +224,7 @@ fn a_step_is_told_of_before_the_next_one_brings_and_removes_models() {
             schedule: schedule.clone(),
             peer_timeout: Duration::MAX,
             run_ahead_max: 0,
+            link_record_hz: Some(0.0),
             ..cluster::settings(secondaries, u64::MAX)
         };
         let mut run = Direct::new(&[worlds::row(2, 1)], settings);

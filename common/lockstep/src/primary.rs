@@ -848,7 +848,9 @@ impl Primary {
         self.commands.waiters_mut().answer(is_paused, cx);
         self.save_for_checkpoint(cx);
         self.begin_calls_of_systems(cx);
-        let are_due = self.commands.queue().are_due_after(cx.iteration);
+        // What a recording has of the step is what the next one finds.
+        let is_recorded = self.settings.link_record_hz.is_some();
+        let are_due = is_recorded && self.commands.queue().are_due_after(cx.iteration);
         let secondaries = self.peers.secondaries();
         let speculation = self.barrier.speculation_mut();
         if !speculation.rest_after(is_ahead, are_due, secondaries, cx.now) {

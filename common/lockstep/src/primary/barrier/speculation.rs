@@ -331,8 +331,8 @@ impl Speculation {
     }
 
     /// Notes that a step is complete, and tells whether it is to be told of before the next one is
-    /// made: each that is done ahead comes by itself, and so does one after which commands are due,
-    /// since the next step brings and removes models that were not there in this one.
+    /// made: each that is done ahead comes by itself, and so does one that is recorded before
+    /// commands, since the next step brings and removes models that were not there in this one.
     pub(crate) fn rest_after(
         &mut self,
         was_ahead: bool,
