@@ -228,7 +228,7 @@ mod tests {
         let Some(gpu) = gpu() else { return };
         let limit = gpu.device.limits().max_buffer_size;
         let refused = gpu.guarded(|| {
-            gpu.device.create_buffer(&BufferDescriptor {
+            let _ = gpu.device.create_buffer(&BufferDescriptor {
                 label: None,
                 size: limit.saturating_add(4) / 4 * 4,
                 usage: BufferUsages::STORAGE,

@@ -106,7 +106,7 @@ impl ColorTargets {
         gpu: &Gpu,
         submission: wgpu::SubmissionIndex,
     ) -> Result<Vec<[u8; 4]>, DrawError> {
-        read(gpu, &self.result, submission, |bytes| {
+        read(gpu, &self.result, &submission, |bytes| {
             bytes.as_chunks().0.to_vec()
         })
     }
@@ -154,7 +154,7 @@ impl VisualTargets {
         submission: wgpu::SubmissionIndex,
     ) -> Result<(Vec<u32>, Vec<f32>), DrawError> {
         let count = self.size[0] as usize;
-        read(gpu, &self.result, submission, |bytes| {
+        read(gpu, &self.result, &submission, |bytes| {
             let rows = bytes.chunks(row_bytes(self.size));
             let pixels = rows.flat_map(|row| &row.as_chunks::<8>().0[..count]);
             let word = |bytes: &[u8; 8], first: usize| {
@@ -233,7 +233,7 @@ fn result(gpu: &Gpu, bytes: u64) -> Buffer {
 fn read<T>(
     gpu: &Gpu,
     buffer: &Buffer,
-    submission: wgpu::SubmissionIndex,
+    submission: &wgpu::SubmissionIndex,
     take: impl FnOnce(&[u8]) -> T,
 ) -> Result<T, DrawError> {
     let (sender, receiver) = mpsc::channel();

@@ -160,8 +160,8 @@ impl Bringer {
     pub(super) fn bring_wanted(&mut self) -> Result<Vec<Fetched>, Failed> {
         let (mut all, mut asked) = (Vec::new(), 0);
         while let Some(wanted) = self.wanted.next_wanted() {
-            let fetcher = self.fetcher()?;
-            if asked >= NAMED_MAX || fetcher.received_bytes() >= NAMED_BYTES_MAX {
+            let source = self.fetcher()?;
+            if asked >= NAMED_MAX || source.received_bytes() >= NAMED_BYTES_MAX {
                 let message = format!(
                     "{}: more than {NAMED_MAX} models or {} GiB to be fetched at once; \
                      `phalanx fuel fetch {}` fetches that one",
@@ -171,7 +171,7 @@ impl Bringer {
                 );
                 return Err(Failed::message(ExitCode::Configuration, message));
             }
-            match fetcher.ensure(&wanted.address) {
+            match source.ensure(&wanted.address) {
                 Ok(fetched) => {
                     asked += usize::from(fetched.is_new);
                     self.look_through(&fetched);
