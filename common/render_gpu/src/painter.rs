@@ -149,7 +149,7 @@ impl GpuPainter {
         drop(pass);
         targets.finish(gpu, &mut encoder);
         let submission = gpu.queue.submit([encoder.finish()]);
-        let pixels = targets.read(gpu, submission)?;
+        let pixels = targets.read(gpu, &submission)?;
         let [width, height] = view.size;
         Ok(Image {
             width,
@@ -192,7 +192,7 @@ impl GpuPainter {
         drop(pass);
         targets.finish(&mut encoder);
         let submission = gpu.queue.submit([encoder.finish()]);
-        let (visuals, depths) = targets.read(gpu, submission)?;
+        let (visuals, depths) = targets.read(gpu, &submission)?;
         Ok(Seen { visuals, depths })
     }
 

@@ -104,9 +104,9 @@ impl ColorTargets {
     pub(crate) fn read(
         &self,
         gpu: &Gpu,
-        submission: wgpu::SubmissionIndex,
+        submission: &wgpu::SubmissionIndex,
     ) -> Result<Vec<[u8; 4]>, DrawError> {
-        read(gpu, &self.result, &submission, |bytes| {
+        read(gpu, &self.result, submission, |bytes| {
             bytes.as_chunks().0.to_vec()
         })
     }
@@ -151,10 +151,10 @@ impl VisualTargets {
     pub(crate) fn read(
         &self,
         gpu: &Gpu,
-        submission: wgpu::SubmissionIndex,
+        submission: &wgpu::SubmissionIndex,
     ) -> Result<(Vec<u32>, Vec<f32>), DrawError> {
         let count = self.size[0] as usize;
-        read(gpu, &self.result, &submission, |bytes| {
+        read(gpu, &self.result, submission, |bytes| {
             let rows = bytes.chunks(row_bytes(self.size));
             let pixels = rows.flat_map(|row| &row.as_chunks::<8>().0[..count]);
             let word = |bytes: &[u8; 8], first: usize| {
