@@ -168,13 +168,7 @@ mod tests {
 
     #[tokio::test]
     async fn images_of_runs_and_of_recordings_are_compressed_and_others_passed_over() {
-        let image = Image {
-            width: 8,
-            height: 8,
-            pixel_format_type: "L_INT8".to_owned(),
-            data: vec![7; 64].into(),
-            ..Image::default()
-        };
+        let image = grey();
         let packed = messages::encode(&image);
         let kind = messages::find(Image::KIND).unwrap();
         let json = kind.to_recorded_json(&packed).unwrap().to_string();
@@ -223,13 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn images_of_before_are_forgotten() {
-        let image = Image {
-            width: 8,
-            height: 8,
-            pixel_format_type: "L_INT8".to_owned(),
-            data: vec![7; 64].into(),
-            ..Image::default()
-        };
+        let image = grey();
         let packed = || Body::Packed(messages::encode(&image));
         let mut compressor = Compressor::start(80).unwrap();
         // Whether it waits, is being compressed or is done.
@@ -237,6 +225,16 @@ mod tests {
         compressor.forget();
         compressor.take(&said("/a", 2, packed()));
         assert_eq!(compressor.next().await.unwrap().time_ns, 2);
+    }
+
+    fn grey() -> Image {
+        Image {
+            width: 8,
+            height: 8,
+            pixel_format_type: "L_INT8".to_owned(),
+            data: vec![7; 64].into(),
+            ..Image::default()
+        }
     }
 
     fn said(topic: &str, time_ns: u64, body: Body) -> Said {
