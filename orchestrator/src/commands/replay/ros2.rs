@@ -18,6 +18,9 @@ use crate::replay::Player;
 
 /// Time between two looks at what is due.
 const PERIOD: Duration = Duration::from_millis(2);
+/// Time that is left to readers to find the topics that have found them: what is said before that,
+/// beyond the depth of a topic, they would not hear.
+const DISCOVERY: Duration = Duration::from_millis(500);
 /// Time for which readers may acknowledge the last messages.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Number of messages that could not be published of which each is told.
@@ -92,6 +95,9 @@ impl RosOut {
             while !self.playback.is_read(topic) {
                 std::thread::sleep(PERIOD);
             }
+        }
+        if !arguments.ros.await_reader.is_empty() {
+            std::thread::sleep(DISCOVERY);
         }
         let speed = ReplayWish::Speed(arguments.ros.speed);
         player.act(speed).map_err(failed)?;
