@@ -80,13 +80,13 @@ pub struct RemoteStart {
     prepared: PreparedHost,
     /// Text of the key that goes to standard input; `None` for a run without keys.
     key: Option<String>,
-    /// What it connects to.
+    /// Address that it connects to.
     target: Target,
     /// Place of the relay that it is, or that it is behind.
     relay: Option<String>,
 }
 
-/// What a worker on another machine connects to.
+/// Address that a worker on another machine connects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     /// The primary: its port, and its address where it is known here.

@@ -11,7 +11,7 @@ use worker::identity;
 use super::{Cli, SecurityFlags, UsageError};
 use run::RunSpec;
 
-/// What the folders of relays begin with, in the folder of runs.
+/// Beginning of the names of relays' folders, in the folder of runs.
 const FOLDER: &str = "relay-";
 
 /// A relay that is asked for.

@@ -63,7 +63,7 @@ struct Unpacked {
     refused: u32,
 }
 
-/// Who speaks through a relay: the relay, and what its connection says of it.
+/// Origin of a message through a relay: the relay, and what its connection says of it.
 #[derive(Clone)]
 struct Origin {
     relay: RoutingId,
