@@ -9,10 +9,17 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::processes::{PATIENCE, wait_for};
 
+/// Begin of a synchronized update: what follows is shown as one, with its end.
+const UPDATE_BEGIN: &[u8] = b"\x1b[?2026h";
+/// End of a synchronized update.
+const UPDATE_END: &[u8] = b"\x1b[?2026l";
+
 /// A program in a pseudo-terminal; killed when dropped.
 pub struct Screen {
     terminal: vt100::Parser,
     output: Receiver<Vec<u8>>,
+    /// Bytes of a synchronized update that has not ended.
+    held: Vec<u8>,
     /// The terminal itself; `None` once it is closed.
     master: Option<Box<dyn MasterPty + Send>>,
     keyboard: Option<Box<dyn Write + Send>>,
@@ -54,6 +61,7 @@ impl Screen {
         Self {
             terminal,
             output,
+            held: Vec::new(),
             master: Some(pair.master),
             keyboard: Some(keyboard),
             child,
@@ -130,6 +138,7 @@ impl Screen {
             status = self.child.try_wait().expect("a child can be asked");
             status.is_some()
         });
+        self.terminal.process(&std::mem::take(&mut self.held));
         while let Ok(bytes) = self.output.recv() {
             self.terminal.process(&bytes);
         }
@@ -171,10 +180,14 @@ impl Screen {
         self.terminal.screen()
     }
 
+    /// Shows what the program has written, but for an update whose end is not there yet.
     fn read(&mut self) {
         while let Ok(bytes) = self.output.try_recv() {
-            self.terminal.process(&bytes);
+            self.held.extend(bytes);
         }
+        let held = self.held.split_off(whole(&self.held));
+        self.terminal.process(&self.held);
+        self.held = held;
     }
 }
 
@@ -183,6 +196,23 @@ impl Drop for Screen {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the number of bytes before a synchronized update that has not ended.
+fn whole(bytes: &[u8]) -> usize {
+    let last = |sequence: &[u8]| {
+        let mut windows = bytes.windows(sequence.len());
+        windows.rposition(|window| window == sequence)
+    };
+    if let Some(begin) = last(UPDATE_BEGIN)
+        && last(UPDATE_END).is_none_or(|end| end < begin)
+    {
+        return begin;
+    }
+    // The begin itself may come in two parts.
+    let mut parts = (1..UPDATE_BEGIN.len()).rev();
+    let cut = parts.find(|count| bytes.ends_with(&UPDATE_BEGIN[..*count]));
+    bytes.len() - cut.unwrap_or(0)
 }
 
 fn size(rows: u16, columns: u16) -> PtySize {
@@ -196,4 +226,30 @@ fn size(rows: u16, columns: u16) -> PtySize {
 
 fn positive(number: u16) -> NonZero<u16> {
     NonZero::new(number).expect("a screen has rows and columns")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_synchronized_update_is_held_until_its_end() {
+        let check = |bytes: &str, expected: &str| {
+            assert_eq!(
+                &bytes.as_bytes()[..whole(bytes.as_bytes())],
+                expected.as_bytes()
+            );
+        };
+        check("", "");
+        check("plain", "plain");
+        check("a\x1b[?2026hb", "a");
+        check("a\x1b[?2026hb\x1b[?2026l", "a\x1b[?2026hb\x1b[?2026l");
+        check(
+            "a\x1b[?2026hb\x1b[?2026lc\x1b[?2026hd",
+            "a\x1b[?2026hb\x1b[?2026lc",
+        );
+        check("a\x1b[?20", "a");
+        check("a\x1b", "a");
+        check("a\x1b[?25", "a\x1b[?25");
+    }
 }

@@ -15,11 +15,12 @@ use crossterm::event::{
     self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, KeyCode, KeyEvent,
     KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
-use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
 };
+use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::{Backend, CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -105,7 +106,8 @@ impl Screen {
         repaint(&mut self.terminal)
     }
 
-    /// Draws the model.
+    /// Draws the model, in a synchronized update: a terminal that knows them never shows half a
+    /// frame, however its bytes come in.
     ///
     /// # Errors
     /// Fails if the terminal cannot be written to, or a panic elsewhere has given it back.
@@ -117,7 +119,9 @@ impl Screen {
         let size = self.terminal.size()?;
         model.settle();
         ui::measure(model, size.into());
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| ui::draw(model, frame))?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         model.has_changed = model.is_sifting();
         Ok(())
     }
@@ -241,6 +245,7 @@ fn restore() {
         // There is nobody left to tell when this fails.
         let _ = execute!(
             io::stdout(),
+            EndSynchronizedUpdate,
             DisableBracketedPaste,
             DisableMouseCapture,
             LeaveAlternateScreen,
