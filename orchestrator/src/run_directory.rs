@@ -9,6 +9,7 @@ mod contents;
 mod journals;
 mod log_files;
 mod record;
+mod set_aside;
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -59,6 +60,15 @@ pub enum RunDirectoryError {
         /// The name.
         name: String,
     },
+    /// A run of this name can be resumed, and cannot be given another name.
+    #[error(
+        "a run named {name} can be resumed, and this one would take its place: choose another \
+         --name, or go on with it by `phalanx resume {name}`"
+    )]
+    Resumable {
+        /// The name.
+        name: String,
+    },
     /// There is a folder or file of this name that no run made.
     #[error(
         "{} is not empty and no run's, and a run would empty it: choose another --name, or move \
@@ -97,6 +107,8 @@ pub struct Runs {
 pub struct RunDirectory {
     name: String,
     path: PathBuf,
+    /// The new name of the run that had this name before and can be resumed.
+    set_aside: Option<String>,
     #[expect(
         dead_code,
         reason = "it is held, not used: closing it gives the folder free"
@@ -234,7 +246,8 @@ impl Runs {
     }
 
     /// Makes and takes the folder of a new run: under the name given, or else under the stem
-    /// followed by the first number that no folder has. Forgets the oldest ended runs.
+    /// followed by the first number that no folder has. A run of that name that can be resumed is
+    /// given another name. Forgets the oldest ended runs.
     ///
     /// # Errors
     /// Fails if the name is wrong or belongs to a living run, or the folder cannot be used.
@@ -278,6 +291,7 @@ impl Runs {
     fn create_named(&self, name: &str) -> Result<RunDirectory, RunDirectoryError> {
         check_run_name(name)?;
         let path = self.root.join(name);
+        let set_aside = self.set_aside(name)?;
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -290,7 +304,10 @@ impl Runs {
         }
         let directory = RunDirectory::take(name, path)?;
         directory.clear()?;
-        Ok(directory)
+        Ok(RunDirectory {
+            set_aside,
+            ..directory
+        })
     }
 
     fn create_numbered(&self, stem: &str) -> Result<RunDirectory, RunDirectoryError> {
@@ -340,6 +357,11 @@ impl RunDirectory {
     /// Returns the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the new name of the run that had this name before and can be resumed, if one did.
+    pub fn set_aside(&self) -> Option<&str> {
+        self.set_aside.as_deref()
     }
 
     /// Returns the path of something in the folder.
@@ -401,6 +423,7 @@ impl RunDirectory {
             Some(lock) => Ok(Self {
                 name: name.to_owned(),
                 path,
+                set_aside: None,
                 lock,
             }),
             None => Err(RunDirectoryError::Living {

@@ -357,7 +357,8 @@ fn a_script_is_printed_where_there_is_no_cluster() {
         "{script}"
     );
     assert!(
-        script.contains("run --headless 'world.sdf' '--seed' '3'\n"),
+        script
+            .contains("run --headless 'world.sdf' '--seed' '3' --name \"phalanx-$SLURM_JOB_ID\"\n"),
         "{script}"
     );
 }

@@ -41,3 +41,21 @@ pub struct ResumeArguments {
     #[command(flatten)]
     pub view: ViewArguments,
 }
+
+impl ResumeArguments {
+    /// Returns those that go on with a run in this process, as it was.
+    pub fn headless(run: String) -> Self {
+        Self {
+            run: Some(run),
+            secondaries: None,
+            iterations: None,
+            journal_limit: None,
+            accept_loss: false,
+            headless: true,
+            detach: false,
+            slurm: None,
+            format: Format::default(),
+            view: ViewArguments::default(),
+        }
+    }
+}

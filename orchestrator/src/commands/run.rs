@@ -64,6 +64,14 @@ pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult
     }
     if arguments.headless {
         let settings = Settings::resolve(arguments)?;
+        let name = &settings.config.spec.run.name;
+        if let Some(name) = slurm_job::run_of_restarted_job(name.as_deref())? {
+            output::note(&format!(
+                "Slurm has started the job again: the run {name} goes on"
+            ));
+            let (own, launched) = Owned::again(&ResumeArguments::headless(name))?;
+            return stay_with(format, |signals| LiveRun::launch(launched, own, signals));
+        }
         return run_here(&settings, format);
     }
     let is_detached = arguments.detach;
@@ -173,6 +181,14 @@ impl Owned {
         let directory = runs
             .create(settings.config.spec.run.name.as_deref(), &settings.stem)
             .map_err(from_directory)?;
+        if let Some(new) = directory.set_aside() {
+            let name = directory.name();
+            let what = "which had not ended in order";
+            output::note(&format!(
+                "note: the run {name} of before, {what}, is {new} now: `phalanx resume {new}` \
+                 goes on with it"
+            ));
+        }
         let events = settings
             .config
             .spec
@@ -209,6 +225,7 @@ fn from_directory(error: RunDirectoryError) -> Failed {
     let code = match error {
         RunDirectoryError::Name(_) => ExitCode::Usage,
         RunDirectoryError::Living { .. }
+        | RunDirectoryError::Resumable { .. }
         | RunDirectoryError::NotARun { .. }
         | RunDirectoryError::NotPrivate(_)
         | RunDirectoryError::Endpoint(_)

@@ -24,7 +24,7 @@ use super::run::Signals;
 use super::submit::{exit_code, quoted, text};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, output, runtime};
-use crate::run_directory::name_stem;
+use crate::run_directory::{FoundRun, Runs, name_stem};
 
 /// Number of the job, where a script or the name of a run has it.
 const JOB_NUMBER: &str = "$SLURM_JOB_ID";
@@ -94,6 +94,22 @@ pub(super) fn name_of_run(stem: &str) -> String {
     format!("{}-{JOB_NUMBER}", name_stem(stem))
 }
 
+/// Returns the name of the run that goes on in this process: Slurm has started its job once more,
+/// as after a preemption or the loss of the first node, and the run of that name can be resumed.
+///
+/// # Errors
+/// Fails if the folder of all runs cannot be used.
+pub(super) fn run_of_restarted_job(name: Option<&str>) -> Result<Option<String>, Failed> {
+    let count = std::env::var("SLURM_RESTART_COUNT").unwrap_or_default();
+    let (Some(name), Ok(1..)) = (name, count.trim().parse::<u32>()) else {
+        return Ok(None);
+    };
+    let runs = Runs::open().and_then(|runs| runs.list());
+    let runs = runs.map_err(anyhow::Error::new)?;
+    let mut found = runs.iter().filter(|run| run.record.name == name);
+    Ok(found.any(FoundRun::is_resumable).then(|| name.to_owned()))
+}
+
 /// Has a job do something that makes a run of this name, and stays with it as far as is asked for.
 pub(super) fn run(words: &str, name: &str, options: &str, watching: Watching) -> CommandResult {
     if watching == Watching::View {
@@ -150,14 +166,20 @@ struct State {
 }
 
 /// States of a job that has not ended.
-const LIVING: [&str; 7] = [
+const LIVING: [&str; 13] = [
     "PENDING",
     "CONFIGURING",
+    "POWER_UP_NODE",
     "RUNNING",
+    "RESIZING",
+    "SIGNALING",
     "COMPLETING",
+    "STAGE_OUT",
     "SUSPENDED",
     "STOPPED",
     "REQUEUED",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
 ];
 
 impl Job {

@@ -1,5 +1,7 @@
 //! `phalanx submit`: a run as a batch job of Slurm.
 
+use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,6 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::Context;
 use protocol::ExitCode;
 
+use super::slurm_job::name_of_run;
 use super::{CommandResult, Failed, output};
 use crate::cli::SubmitArguments;
 
@@ -60,7 +63,15 @@ fn script(arguments: &SubmitArguments) -> Result<String, Failed> {
     let program = std::env::current_exe().context("this program has no path")?;
     let folder = std::env::current_dir().context("the working directory is gone")?;
     let words: Vec<String> = arguments.words.iter().map(quoted).collect();
-    let words = format!("run --headless {}", words.join(" "));
+    let mut words = format!("run --headless {}", words.join(" "));
+    let has_name = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word == "--name" || word.starts_with("--name=")
+    };
+    if !arguments.words.iter().any(has_name) {
+        // By its name it is found if Slurm starts the job once more.
+        let _ = write!(words, " --name \"{}\"", name_of_run("phalanx"));
+    }
     Ok(text(&program, &folder, &words))
 }
 

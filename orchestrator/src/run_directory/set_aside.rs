@@ -1,0 +1,152 @@
+//! Runs that can be resumed: they keep what they wrote when another run takes their name.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use run::check_run_name;
+use serde_json::Value;
+
+use super::{
+    FoundRun, LAUNCH_FILE, RECORD_FILE, RunDirectory, RunDirectoryError, Runs, SPEC_FILE, at,
+};
+use crate::private_file::replace_private;
+
+/// Time that the processes of a run have to end whose run daemon has gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between looks at whether they have.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+impl Runs {
+    /// Gives the run that has a name, and can be resumed, the first of the names `NAME-1`,
+    /// `NAME-2`, ... that is free, with all that its files say of its folder. Returns that name;
+    /// `None` when there is nothing to resume.
+    ///
+    /// # Errors
+    /// Fails if the run is living, its processes do not end, or the system refuses.
+    pub(super) fn set_aside(&self, name: &str) -> Result<Option<String>, RunDirectoryError> {
+        let path = self.root.join(name);
+        let Some(found) = FoundRun::read(path.clone()) else {
+            return Ok(None);
+        };
+        if !found.is_resumable() {
+            return Ok(None);
+        }
+        let held = RunDirectory::take(name, path.clone())?;
+        found.wait_for_workers(PATIENCE)?;
+        let (new_name, new_path) = self.free_name(name)?;
+        fs::rename(&path, &new_path).map_err(at(&path))?;
+        for (file, names) in [
+            (RECORD_FILE, "/name"),
+            (LAUNCH_FILE, "/plan/spec/run/name"),
+            (SPEC_FILE, "/run/name"),
+        ] {
+            let file = new_path.join(file);
+            if file.is_file() {
+                rename_in(&file, names, &new_name, [&path, &new_path])?;
+            }
+        }
+        drop(held);
+        Ok(Some(new_name))
+    }
+
+    /// Returns the first name after this one that no folder has, with its folder.
+    fn free_name(&self, name: &str) -> Result<(String, std::path::PathBuf), RunDirectoryError> {
+        let mut number = 1_u64;
+        loop {
+            let next = format!("{name}-{number}");
+            check_run_name(&next).map_err(|_| RunDirectoryError::Resumable {
+                name: name.to_owned(),
+            })?;
+            let path = self.root.join(&next);
+            if fs::symlink_metadata(&path).is_err() {
+                return Ok((next, path));
+            }
+            number += 1;
+        }
+    }
+}
+
+impl FoundRun {
+    /// Waits until no process of the run is left that could write into its folder.
+    fn wait_for_workers(&self, patience: Duration) -> Result<(), RunDirectoryError> {
+        let end = Instant::now() + patience;
+        while !self.living_workers().is_empty() {
+            if Instant::now() >= end {
+                let name = self.record.name.clone();
+                return Err(RunDirectoryError::Resumable { name });
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        Ok(())
+    }
+}
+
+/// Puts the new name of a run, and the new path of its folder, into one of its files.
+fn rename_in(
+    file: &Path,
+    name_at: &str,
+    name: &str,
+    [old, new]: [&Path; 2],
+) -> Result<(), RunDirectoryError> {
+    let text = fs::read_to_string(file).map_err(at(file))?;
+    // What cannot be read cannot be resumed either, and stays as it is.
+    let Ok(mut value) = serde_json::from_str::<Value>(&text) else {
+        return Ok(());
+    };
+    move_paths(&mut value, &old.to_string_lossy(), &new.to_string_lossy());
+    if let Some(known) = value.pointer_mut(name_at) {
+        *known = name.into();
+    }
+    let text = format!("{value:#}\n");
+    replace_private(file, &text).map_err(at(file))
+}
+
+/// Replaces a folder in all texts that are it, lie in it, or are the endpoint in it.
+fn move_paths(value: &mut Value, old: &str, new: &str) {
+    match value {
+        Value::String(text) => {
+            let (scheme, path) = match text.strip_prefix("ipc://") {
+                Some(path) => ("ipc://", path),
+                None => ("", text.as_str()),
+            };
+            if let Some(rest) = path.strip_prefix(old)
+                && (rest.is_empty() || rest.starts_with('/'))
+            {
+                *text = format!("{scheme}{new}{rest}");
+            }
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| move_paths(value, old, new)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|value| move_paths(value, old, new)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_folder_is_moved_wherever_it_is_named() {
+        let mut value = json!({
+            "bind": "ipc:///r/demo",
+            "other": "ipc:///r/demo-2",
+            "files": ["/r/demo", "/r/demo/journal", "/r/demonstration/journal", "/x/r/demo"],
+            "count": 3,
+        });
+        move_paths(&mut value, "/r/demo", "/r/demo-1");
+        let expected = json!({
+            "bind": "ipc:///r/demo-1",
+            "other": "ipc:///r/demo-2",
+            "files": ["/r/demo-1", "/r/demo-1/journal", "/r/demonstration/journal", "/x/r/demo"],
+            "count": 3,
+        });
+        assert_eq!(value, expected);
+    }
+}
