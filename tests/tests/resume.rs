@@ -196,6 +196,11 @@ fn a_run_is_taken_up_again_right_after_the_death_of_its_run_daemon() {
         1,
         &["--events", file.to_str().expect("the path is text")],
     );
+    // What happens is written to the same file, in every life.
+    let lives = || {
+        let text = std::fs::read_to_string(&file).expect("events are written");
+        text.matches("the run goes on after iteration").count()
+    };
     for time in 1..=4 {
         let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("it is known");
         let record: Value = serde_json::from_str(&text).expect("the record is JSON");
@@ -208,14 +213,79 @@ fn a_run_is_taken_up_again_right_after_the_death_of_its_run_daemon() {
             let (code, _, _) = scratch.phalanx_says(&["ctl", "r", "step", "1"]);
             code == 0
         });
+        // A run daemon that is killed writes nothing more.
+        wait_for("the event of this life is there", || lives() == time);
     }
     let (_, stdout, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
     let stats: Value = serde_json::from_str(&stdout).expect("the figures are JSON");
     assert_eq!(stats["iteration"], 104);
-    // What happens is written to the same file, in every life.
-    let lives = || {
-        let text = std::fs::read_to_string(&file).expect("events are written");
-        text.matches("the run goes on after iteration").count()
+}
+
+#[test]
+fn a_run_that_takes_the_name_of_an_unfinished_one_leaves_it_to_be_resumed() {
+    let scratch = Scratch::new();
+    let whole = undisturbed(&scratch);
+    let file = scratch.path("cut.txt");
+    let digests = file.to_str().expect("the path is text");
+    let begin = ["--iterations", ITERATIONS, "--digests", digests];
+    stepped(&scratch, 2, &begin);
+    kill_all(&scratch);
+
+    let world = world();
+    let other = [
+        &["run", "--headless", "--name", "r", "--secondaries", "0"][..],
+        &["--iterations", "50", "--real-time-factor", "0", &world],
+    ];
+    let (code, _, stderr) = scratch.phalanx_says(&other.concat());
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("`phalanx resume r-1`"), "{stderr}");
+    let (_, listed, _) = scratch.phalanx_says(&["ps"]);
+    let is_listed = |name: &str, state: &str| {
+        let mut lines = listed.lines();
+        lines.any(|line| line.starts_with(name) && line.contains(state))
     };
-    wait_for("the events of all lives are there", || lives() == 4);
+    assert!(is_listed("r-1 ", "resumable"), "{listed}");
+    assert!(!is_listed("r ", "resumable"), "{listed}");
+
+    let (code, _, stderr) = scratch.phalanx_says(&["resume", "r-1", "--detach"]);
+    assert_eq!(code, 0, "{stderr}");
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r-1", "play"]);
+    assert_eq!(code, 0, "{stderr}");
+    wait_for("the run has ended", || {
+        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
+        !listed.contains("running")
+    });
+    let cut = std::fs::read_to_string(&file).expect("the digests are written");
+    assert!(cut == whole, "the digests are those of an undisturbed run");
+}
+
+#[test]
+fn a_job_that_slurm_starts_again_goes_on_with_its_run() {
+    let scratch = Scratch::new();
+    let whole = undisturbed(&scratch);
+    let file = scratch.path("cut.txt");
+    let digests = file.to_str().expect("the path is text");
+    let world = world();
+    let words = [
+        &["run", "--headless", "--name", "r", "--secondaries", "2"][..],
+        &["--iterations", ITERATIONS, "--real-time-factor", "0.3"],
+        &["--digests", digests, &world],
+    ]
+    .concat();
+    let job = |restarts: &str| {
+        let mut command = scratch.phalanx();
+        command.args(&words).env("SLURM_RESTART_COUNT", restarts);
+        command
+    };
+    let mut first = scratch.start("first", &mut job("0"));
+    wait_for_iteration(&scratch, 150);
+    kill_all(&scratch);
+    wait_for("the first job is killed", || first.ended().is_some());
+
+    let mut second = scratch.start("second", &mut job("1"));
+    assert_eq!(second.wait(), 0, "{}", second.stderr());
+    let told = second.stderr();
+    assert!(told.contains("the run r goes on"), "{told}");
+    let cut = std::fs::read_to_string(&file).expect("the digests are written");
+    assert!(cut == whole, "the digests are those of an undisturbed run");
 }
