@@ -2,13 +2,14 @@
 //!
 //! Ellipsoids become polyhedra and meshes what their world asks for; everything else is exact.
 //! parry's cylinders, cones and height fields stand along y and SDF's along z, so shapes come with
-//! a pose of their own. [`Shapes`] builds each mesh of a world once.
+//! a pose of their own. [`Shapes`] has each mesh of a cell, which all cells of a process share.
 
 mod decomposition;
 mod ellipsoid;
 mod height_field;
 mod hull;
 mod hull_store;
+mod shared;
 mod triangles;
 mod voxels;
 
@@ -20,6 +21,7 @@ use rapier3d_f64::math::{Pose, Rotation, Vector};
 use sdf::{Geometry, HeightmapShape, MeshApproximation, MeshShape, World};
 
 pub use self::hull_store::keep_hulls_in;
+use self::shared::shared;
 use self::triangles::Triangles;
 
 /// The mesh shapes that a cell has built so far; a copy of one is as cheap as a pointer.
@@ -82,8 +84,9 @@ impl Shapes {
             }
         };
         let key = (index, shape.scale.map(f64::to_bits), approximation, moves);
+        let mesh = world.meshes.get(index)?;
         let build = || {
-            let triangles = Triangles::new(world.meshes.get(index)?, shape.scale)?;
+            let triangles = Triangles::new(mesh, shape.scale)?;
             let solid = match shape.approximation {
                 MeshApproximation::Automatic if moves => {
                     decomposition::shape(&hull_store::approximated(&triangles, &shape.uri))
@@ -96,7 +99,10 @@ impl Shapes {
             };
             solid.or_else(|| triangles.trimesh(moves))
         };
-        self.meshes.entry(key).or_insert_with(build).clone()
+        let (_, scale, approximation, moves) = key;
+        let made_of = (&mesh.vertices, &mesh.triangles, scale, approximation, moves);
+        let share = || shared(&made_of, build);
+        self.meshes.entry(key).or_insert_with(share).clone()
     }
 }
 

@@ -5,6 +5,8 @@ use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::parry::utils::Array2;
 use sdf::{HeightmapShape, World};
 
+use super::shared::shared;
+
 /// Returns a heightmap's shape and the pose of that shape in the geometry's frame; `None` when its
 /// image was not read or has fewer than two samples along an edge.
 ///
@@ -21,16 +23,20 @@ pub(super) fn shape(world: &World, map: &HeightmapShape) -> Option<(SharedShape,
     }
     // parry's rows go along its z, which is -y here: from the greatest y on, as in the grid. Its
     // numbers lie column by column.
-    let heights = (0..grid.columns)
-        .flat_map(|column| (0..grid.rows).map(move |row| row * grid.columns + column))
-        .map(|sample| f64::from(grid.heights[sample]))
-        .collect();
     let [x, y, z] = map.size;
-    let shape = SharedShape::heightfield_with_flags(
-        Array2::new(grid.rows, grid.columns, heights),
-        Vector::new(x, z, y),
-        HeightFieldFlags::FIX_INTERNAL_EDGES,
-    );
+    let build = || {
+        let heights = (0..grid.columns)
+            .flat_map(|column| (0..grid.rows).map(move |row| row * grid.columns + column))
+            .map(|sample| f64::from(grid.heights[sample]))
+            .collect();
+        Some(SharedShape::heightfield_with_flags(
+            Array2::new(grid.rows, grid.columns, heights),
+            Vector::new(x, z, y),
+            HeightFieldFlags::FIX_INTERNAL_EDGES,
+        ))
+    };
+    let size = map.size.map(f64::to_bits);
+    let shape = shared(&(grid.rows, grid.columns, &grid.heights, size), build)?;
     let position = Vector::from_array(map.position);
     let pose = Pose::from_parts(position, super::y_to_z().rotation);
     Some((shape, pose))
