@@ -68,9 +68,20 @@ impl Model {
 }
 
 impl World {
-    /// Tells whether a sensor of it draws what it sees.
+    /// Tells whether a sensor of it draws what it sees; so do those that measure distances where
+    /// these are to visuals.
     pub fn draws(&self) -> bool {
-        self.models.iter().any(Model::draws)
+        self.measures_visuals() || self.models.iter().any(Model::draws)
+    }
+
+    /// Tells whether lidars and depth cameras measure distances to visuals and not to collisions,
+    /// as `<phalanx:distances>` of the system `Sensors` says.
+    fn measures_visuals(&self) -> bool {
+        self.plugins.iter().any(|plugin| {
+            let distances = plugin.content.child("phalanx:distances");
+            plugin.name.rsplit("::").next() == Some("Sensors")
+                && distances.is_some_and(|found| found.text().trim() == "visuals")
+        })
     }
 
     /// Reads the meshes and images that its visuals name, and keeps them; returns what became of
@@ -339,5 +350,13 @@ mod tests {
     fn only_cameras_draw() {
         assert!(world("camera").draws());
         assert!(!world("imu").draws());
+        let mut world = world("gpu_lidar");
+        assert!(!world.draws());
+        let text = "<sdf version='1.11'><world name='w'>\
+                    <plugin filename='gz-sim-sensors-system' name='gz::sim::systems::Sensors'>\
+                    <phalanx:distances>visuals</phalanx:distances></plugin></world></sdf>";
+        let read = crate::read_worlds(text, "w.sdf", &crate::NoFiles).unwrap();
+        world.plugins.clone_from(&read.worlds[0].plugins);
+        assert!(world.draws());
     }
 }

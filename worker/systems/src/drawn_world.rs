@@ -119,6 +119,7 @@ impl DrawnWorld {
         }
         let there = numbered.iter().map(|(index, _)| *index);
         let there: Vec<usize> = there.filter(|index| !gone.contains(index)).collect();
+        light_for_sensors(&mut scene.worlds[0], &world.plugins);
         let drawn = &scene.worlds[0];
         let models = there
             .iter()
@@ -235,6 +236,30 @@ fn visuals(world: &World, models: &[usize]) -> Vec<DrawnVisual> {
     visuals
 }
 
+/// Gives a scene the ambient light and the background that the plugin `Sensors` asks for: they hold
+/// for what sensors see, in the place of those of the world. Source: gz-sim, `Sensors.hh`.
+fn light_for_sensors(drawn: &mut scene::World, plugins: &[Plugin]) {
+    for plugin in named(plugins, "Sensors") {
+        let color = |name: &str| color_in(&text_of(&plugin.content, name)?);
+        drawn.ambient = color("ambient_light").unwrap_or(drawn.ambient);
+        drawn.background = color("background_color").unwrap_or(drawn.background);
+    }
+}
+
+/// Returns red, green and blue of a text of three or four numbers, each brought between 0 and 1.
+fn color_in(text: &str) -> Option<[f64; 3]> {
+    let numbers = text.split_whitespace().map(|word| word.parse::<f64>().ok());
+    let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+    match numbers[..] {
+        [red, green, blue] | [red, green, blue, _] => {
+            let color = [red, green, blue];
+            let is_known = color.iter().all(|part| !part.is_nan());
+            is_known.then(|| color.map(|part| part.clamp(0.0, 1.0)))
+        }
+        _ => None,
+    }
+}
+
 /// Returns the label that a plugin `Label` gives to the innermost model around a link, with the
 /// scope of that. Source: gz-sim, `Label.cc`.
 fn label_of<'a>(model: &Model, link: &'a Link) -> Option<(&'a str, u8)> {
@@ -271,7 +296,8 @@ fn temperature_in(plugins: &[Plugin]) -> Option<f64> {
     })
 }
 
-fn named<'a>(plugins: &'a [Plugin], name: &str) -> impl Iterator<Item = &'a Plugin> {
+/// Returns the plugins of a system, by the last part of its name.
+pub(crate) fn named<'a>(plugins: &'a [Plugin], name: &str) -> impl Iterator<Item = &'a Plugin> {
     let is_it = move |plugin: &&Plugin| plugin.name.rsplit("::").next() == Some(name);
     plugins.iter().filter(is_it)
 }

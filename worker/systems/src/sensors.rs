@@ -32,6 +32,7 @@ mod sensor_system;
 mod tests;
 mod thermal_camera;
 mod vector;
+mod visual_rays;
 mod wide_angle_camera;
 
 use sdf::{Model, Sensor, World};

@@ -2,15 +2,14 @@
 //! pinhole camera that looks along x, with y to the left and z up.
 //!
 //! Points nearer than the near plane read minus infinity, points beyond the far plane plus
-//! infinity, as in Gazebo. Distances are those of collisions, colours those of visuals. Source:
-//! SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`, `RgbdCameraSensor.cc`.
+//! infinity, as in Gazebo. Distances are those of collisions unless the world wants those of visuals
+//! ([`visual_rays`]), colours those of visuals. Source: SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`, `RgbdCameraSensor.cc`.
 
 use messages::Header;
 use messages::sensor::{Image, PointCloudPacked};
 use physics::{Echo, Scan};
 use sdf::Pose;
 
-use super::SensorPlan;
 use super::camera::{ImageTopics, find_camera};
 use super::eye::Eye;
 use super::lens::{Lens, read_clip};
@@ -20,6 +19,8 @@ use super::pixel_format::PixelFormat;
 use super::point_cloud::Cloud;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::scale;
+use super::visual_rays::{self, DEPTH_MAX, DEPTH_MIN, bounded};
+use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
 
@@ -29,6 +30,8 @@ struct DepthCamera {
     lens: Lens,
     /// Near and far plane \[m\].
     clip: [f64; 2],
+    /// Eye that sees depths, if the world has them be those of visuals and not of collisions.
+    depth_eye: Option<Eye>,
     noise: NoiseBank,
     /// Eye that sees the colours, and the topic of their images.
     colors: Option<(Eye, String)>,
@@ -70,13 +73,22 @@ fn make(
         }
         None => None,
     };
+    let clip = read_clip(camera, &["clip", "depth_camera/clip"])?;
+    let depth_eye = if visual_rays::are_asked_for(plan.world)? {
+        let seen = [clip[0].min(DEPTH_MIN), clip[1].min(DEPTH_MAX)];
+        let mask = parameters::count(camera, "visibility_mask", u32::MAX)?;
+        Some(Eye::bare(lens, seen, mask))
+    } else {
+        None
+    };
     Ok(Made {
         publications,
         gauge: Box::new(DepthCamera {
             topics,
             points_topic,
             lens,
-            clip: read_clip(camera, &["clip", "depth_camera/clip"])?,
+            clip,
+            depth_eye,
             noise: NoiseBank::new(vec![Noise::read(camera, "")?]),
             colors,
         }),
@@ -86,6 +98,26 @@ fn make(
 impl DepthCamera {
     /// Returns the depth of each pixel \[m\].
     fn depths(&mut self, mount: &Mount, frame: &Pose, context: &Context<'_>) -> Vec<f64> {
+        let [near, far] = self.clip;
+        let mut depths = match &mut self.depth_eye {
+            Some(eye) => {
+                let seen = eye.visuals(frame, context).depths.into_iter();
+                seen.map(|depth| bounded(f64::from(depth), near, far))
+                    .collect()
+            }
+            None => self.meet_collisions(mount, frame, context),
+        };
+        let mut noise = self.noise.begin(context);
+        if !noise.is_quiet(0) {
+            for depth in depths.iter_mut().filter(|depth| depth.is_finite()) {
+                *depth = noise.apply(0, *depth).clamp(near, far);
+            }
+        }
+        depths
+    }
+
+    /// Returns the depth of the collisions in each pixel \[m\].
+    fn meet_collisions(&self, mount: &Mount, frame: &Pose, context: &Context<'_>) -> Vec<f64> {
         let [near, far] = self.clip;
         let (lens, pixels) = (self.lens, self.lens.size[0] * self.lens.size[1]);
         let mut depths = Vec::with_capacity(pixels as usize);
@@ -106,12 +138,6 @@ impl DepthCamera {
                     Echo::At { distance, .. } => distance / length,
                 });
             });
-        }
-        let mut noise = self.noise.begin(context);
-        if !noise.is_quiet(0) {
-            for depth in depths.iter_mut().filter(|depth| depth.is_finite()) {
-                *depth = noise.apply(0, *depth).clamp(near, far);
-            }
         }
         depths
     }

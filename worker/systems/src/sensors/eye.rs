@@ -34,13 +34,23 @@ impl Eye {
         let mask = parameters::count(camera, "visibility_mask", u32::MAX)?;
         let smoothness = parameters::count(camera, "image/anti_aliasing", 4)?;
         Ok(Self {
-            lens,
             unfolding: lens.unfolding(),
-            clip,
-            visibility_mask: mask,
             samples: if smoothness > 1 { 2 } else { 1 },
-            renderer: None,
+            ..Self::bare(lens, clip, mask)
         })
+    }
+
+    /// Makes an eye that sees distances between two others \[m\], by visuals that have one of the
+    /// bits of a mask.
+    pub(super) fn bare(lens: Lens, clip: [f64; 2], visibility_mask: u32) -> Self {
+        Self {
+            lens,
+            unfolding: None,
+            clip,
+            visibility_mask,
+            samples: 1,
+            renderer: None,
+        }
     }
 
     /// Returns the world as it is drawn.

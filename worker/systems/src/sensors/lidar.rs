@@ -14,6 +14,7 @@ use super::noise::{Noise, NoiseBank};
 use super::point_cloud::Cloud;
 use super::sensor_system::{Made, SensorModel};
 use super::vector::{pose_message, scale};
+use super::visual_rays::{self, VisualRays, bounded};
 use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
 use crate::{ConfigureError, Context};
@@ -28,6 +29,8 @@ struct Lidar {
     rows: Fan,
     /// Least and greatest range \[m\].
     range: [f64; 2],
+    /// Rays that meet visuals, if the world has them meet these and not collisions.
+    to_visuals: Option<VisualRays>,
     noise: NoiseBank,
 }
 
@@ -56,6 +59,15 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
         )));
     }
     let [columns, rows] = fans(lidar)?;
+    let to_visuals = if visual_rays::are_asked_for(plan.world)? {
+        let directions = directions(&columns, &rows, &Pose::IDENTITY);
+        let steps = [&columns, &rows].map(Fan::step);
+        let steps = steps.into_iter().filter(|step| *step > 0.0);
+        let angle = steps.fold(f64::INFINITY, f64::min);
+        Some(VisualRays::new(lidar, directions, (angle, range[1]))?)
+    } else {
+        None
+    };
     Ok(Made {
         publications: vec![
             TopicSpec::of::<LaserScan>(&topic),
@@ -67,6 +79,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
             columns,
             rows,
             range,
+            to_visuals,
             noise: NoiseBank::new(vec![Noise::read(lidar, "")?]),
         }),
     })
@@ -133,38 +146,32 @@ impl Fan {
     }
 }
 
-impl Lidar {
-    /// Returns the directions of all rays by rows in the frame of a pose.
-    fn directions(&self, frame: &Pose) -> impl Iterator<Item = [f64; 3]> {
-        let forward = frame.rotate([1.0, 0.0, 0.0]);
-        let left = frame.rotate([0.0, 1.0, 0.0]);
-        let up = frame.rotate([0.0, 0.0, 1.0]);
-        self.rows.turns.iter().flat_map(move |(rise, level)| {
-            let (forward, left) = (scale(forward, *level), scale(left, *level));
-            let up = scale(up, *rise);
-            self.columns.turns.iter().map(move |(sine, cosine)| {
-                std::array::from_fn(|axis| forward[axis] * cosine + left[axis] * sine + up[axis])
-            })
+/// Returns the directions of all rays by rows in the frame of a pose.
+fn directions(columns: &Fan, rows: &Fan, frame: &Pose) -> impl Iterator<Item = [f64; 3]> {
+    let forward = frame.rotate([1.0, 0.0, 0.0]);
+    let left = frame.rotate([0.0, 1.0, 0.0]);
+    let up = frame.rotate([0.0, 0.0, 1.0]);
+    rows.turns.iter().flat_map(move |(rise, level)| {
+        let (forward, left) = (scale(forward, *level), scale(left, *level));
+        let up = scale(up, *rise);
+        columns.turns.iter().map(move |(sine, cosine)| {
+            std::array::from_fn(|axis| forward[axis] * cosine + left[axis] * sine + up[axis])
         })
-    }
+    })
+}
 
+impl Lidar {
     /// Returns range \[m\] and intensity along each ray.
     fn cast(&mut self, mount: &Mount, frame: &Pose, context: &Context<'_>) -> Vec<(f64, f64)> {
-        let scan = Scan {
-            origin: frame.position,
-            begin: self.range[0],
-            end: self.range[1],
-            own_link: Some((context.model.index, mount.link)),
+        let mut found = match &mut self.to_visuals {
+            Some(rays) => {
+                let [least, greatest] = self.range;
+                let distances = rays.cast(frame, context).into_iter();
+                let bounded = distances.map(|distance| (bounded(distance, least, greatest), 0.0));
+                bounded.collect()
+            }
+            None => self.meet_collisions(mount, frame, context),
         };
-        let mut found = Vec::with_capacity(self.rows.turns.len() * self.columns.turns.len());
-        let directions = self.directions(frame);
-        context.cell.cast_rays(&scan, directions, |echo| {
-            found.push(match echo {
-                Echo::Nothing => (f64::INFINITY, 0.0),
-                Echo::TooNear => (f64::NEG_INFINITY, 0.0),
-                Echo::At { distance, retro } => (distance, retro),
-            });
-        });
         let mut noise = self.noise.begin(context);
         if !noise.is_quiet(0) {
             let [least, greatest] = self.range;
@@ -174,6 +181,31 @@ impl Lidar {
                 }
             }
         }
+        found
+    }
+
+    /// Returns distance \[m\] and intensity of the collisions along each ray.
+    fn meet_collisions(
+        &self,
+        mount: &Mount,
+        frame: &Pose,
+        context: &Context<'_>,
+    ) -> Vec<(f64, f64)> {
+        let scan = Scan {
+            origin: frame.position,
+            begin: self.range[0],
+            end: self.range[1],
+            own_link: Some((context.model.index, mount.link)),
+        };
+        let mut found = Vec::with_capacity(self.rows.turns.len() * self.columns.turns.len());
+        let directions = directions(&self.columns, &self.rows, frame);
+        context.cell.cast_rays(&scan, directions, |echo| {
+            found.push(match echo {
+                Echo::Nothing => (f64::INFINITY, 0.0),
+                Echo::TooNear => (f64::NEG_INFINITY, 0.0),
+                Echo::At { distance, retro } => (distance, retro),
+            });
+        });
         found
     }
 
@@ -200,7 +232,7 @@ impl Lidar {
 
     fn points(&self, header: Header, found: &[(f64, f64)]) -> PointCloudPacked {
         let mut cloud = Cloud::of_lidar(header, self.columns.count(), self.rows.count());
-        let directions = self.directions(&Pose::IDENTITY);
+        let directions = directions(&self.columns, &self.rows, &Pose::IDENTITY);
         let columns = self.columns.turns.len();
         for (index, (direction, (range, intensity))) in directions.zip(found).enumerate() {
             let place = scale(direction, *range);

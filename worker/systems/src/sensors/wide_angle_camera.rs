@@ -30,7 +30,7 @@ const FACE_SIZES: std::ops::RangeInclusive<u32> = 8..=2048;
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// The orientations of the faces, frame of the sensor: to the front, left, back, right, up, down.
-const FACES: [[f64; 4]; 6] = [
+pub(super) const FACES: [[f64; 4]; 6] = [
     [0.0, 0.0, 0.0, 1.0],
     [0.0, 0.0, HALF, HALF],
     [0.0, 0.0, 1.0, 0.0],

@@ -90,6 +90,31 @@ fn a_camera_sees_colours_where_they_are() {
 }
 
 #[test]
+fn the_system_of_sensors_sets_their_light_and_background() {
+    let seen = |parameters: &str, scene: &str| {
+        let plugin = format!(
+            "<plugin filename='gz-sim-sensors-system' name='gz::sim::systems::Sensors'>\
+             {parameters}</plugin>"
+        );
+        let shape = "<box><size>1 1 1</size></box>";
+        let thing = visual("thing", shape, "<diffuse>1 1 1</diffuse>", "");
+        let robot = fixed("robot", "0 0 0 0 0 0", &camera("camera", ""));
+        let thing = fixed("thing", "5 0 0 0 0 0", &thing);
+        let mut rig = rig_of(&(plugin + scene + &robot + &thing));
+        let seen = image(&mut rig, "/t");
+        (pixel(&seen, 32, 24), pixel(&seen, 2, 2))
+    };
+    let both = "<ambient_light>1 1 1</ambient_light><background_color>1 0 0 1</background_color>";
+    let lit = "<scene><ambient>1 1 1</ambient><background>1 0 0</background></scene>";
+    assert_eq!(seen(both, SCENE), seen("", lit));
+    assert_eq!(seen(both, SCENE).1, [255, 0, 0]);
+    let dark = (vec![0; 3], vec![0, 0, 255]);
+    assert_eq!(seen("", SCENE), dark);
+    let wrong = "<ambient_light>1 nothing</ambient_light><background_color>1</background_color>";
+    assert_eq!(seen(wrong, SCENE), dark);
+}
+
+#[test]
 fn formats_masks_planes_and_backs_are_as_the_file_says() {
     let scene = |camera: &str, ball: &str| {
         let ball = fixed("ball", "5 0 0 0 0 0", ball);

@@ -184,3 +184,132 @@ fn a_logical_camera_names_the_models_in_sight() {
     let image: LogicalCameraImage = measure(&mut rig);
     assert_eq!(image.model.len(), 1, "the other one fell out of sight");
 }
+
+/// Returns the system of sensors that says what distances are measured to.
+fn distances_to(what: &str) -> String {
+    format!(
+        "<plugin filename='gz-sim-sensors-system' name='gz::sim::systems::Sensors'>\
+         <phalanx:distances>{what}</phalanx:distances></plugin>"
+    )
+}
+
+/// Returns a box that is seen and that nothing collides with.
+fn seen_box(name: &str, pose: &str, size: &str) -> String {
+    let visual = format!(
+        "<visual name='visual'><geometry><box><size>{size}</size></box></geometry></visual>"
+    );
+    fixed(name, pose, &visual)
+}
+
+#[test]
+fn distances_are_to_visuals_where_the_world_says_so() {
+    let seen = seen_box("seen", "3.1 0 0 0 0 0", "0.2 1000 1000");
+    let turned = 0.3;
+    let (columns, rows) = (angles(61, [-1.2, 1.2]), angles(9, [-0.4, 0.4]));
+    let robot = fixed("robot", "0 0 0 0 0 0.3", &lidar(&columns, &rows, 0.1));
+    let ranges = |what: &str| {
+        let mut rig = rig_of(&(distances_to(what) + &wall() + &seen + &robot));
+        measure::<LaserScan>(&mut rig).ranges
+    };
+    for (what, distance, tolerance) in [("collisions", 5.0, 1e-9), ("visuals", 3.0, 1e-5)] {
+        let found = ranges(what);
+        for (index, range) in found.iter().enumerate() {
+            let azimuth = turned - 1.2 + 0.04 * (index % 61) as f64;
+            let rise = -0.4 + 0.1 * (index / 61) as f64;
+            let expected = distance / (azimuth.cos() * rise.cos());
+            let is_met = azimuth.cos() > 0.2 && expected < 20.0;
+            let error = (range - expected).abs() / expected;
+            assert!(!is_met || error < tolerance, "{what}: {range} {expected}");
+        }
+    }
+}
+
+#[test]
+fn rays_to_visuals_go_all_around_and_know_their_bounds() {
+    // To all six sides of a room of 2 x 3 x 4 m, of visuals alone.
+    let sides = [
+        ("x", "1.05 0 0 0 0 0", "0.1 9 9"),
+        ("-x", "-1.05 0 0 0 0 0", "0.1 9 9"),
+        ("y", "0 1.55 0 0 0 0", "9 0.1 9"),
+        ("-y", "0 -1.55 0 0 0 0", "9 0.1 9"),
+        ("z", "0 0 2.05 0 0 0", "9 9 0.1"),
+        ("-z", "0 0 -2.05 0 0 0", "9 9 0.1"),
+    ];
+    let room: String = sides
+        .map(|(name, pose, size)| seen_box(name, pose, size))
+        .concat();
+    let half = std::f64::consts::FRAC_PI_2;
+    let (columns, rows) = (
+        angles(37, [-2.0 * half, 2.0 * half]),
+        angles(19, [-half, half]),
+    );
+    let ranges = |range_min: f64| {
+        let robot = fixed("robot", "0 0 0 0 0 0", &lidar(&columns, &rows, range_min));
+        let mut rig = rig_of(&(distances_to("visuals") + &room + &robot));
+        measure::<LaserScan>(&mut rig).ranges
+    };
+    for (index, range) in ranges(0.1).iter().enumerate() {
+        let azimuth = -2.0 * half + half / 9.0 * (index % 37) as f64;
+        let rise = -half + half / 9.0 * (index / 37) as f64;
+        let direction = [
+            azimuth.cos() * rise.cos(),
+            azimuth.sin() * rise.cos(),
+            rise.sin(),
+        ];
+        let to_side = direction.iter().zip([1.0, 1.5, 2.0]);
+        let to_side = to_side.map(|(part, half_size)| half_size / part.abs());
+        let expected = to_side.fold(f64::INFINITY, f64::min);
+        // Where two sides meet, the ray may take the pixel of the other.
+        assert!(
+            (range - expected).abs() < 0.02 * expected,
+            "{range} {expected}"
+        );
+    }
+    let far = ranges(1.2);
+    assert!(
+        far.contains(&f64::NEG_INFINITY),
+        "what is nearer than 1.2 m is too near"
+    );
+    assert!(
+        far.iter()
+            .all(|range| *range == f64::NEG_INFINITY || *range >= 1.2)
+    );
+}
+
+#[test]
+fn depths_are_of_visuals_where_the_world_says_so() {
+    let seen = seen_box("seen", "3.1 0 0 0 0 0", "0.2 1000 1000");
+    let camera = sensor(
+        "depth_camera",
+        "<camera><horizontal_fov>1</horizontal_fov><image><width>40</width><height>30</height>\
+         </image><clip><near>0.1</near><far>10</far></clip></camera>",
+    );
+    let depths = |what: &str, pose: &str| {
+        let robot = fixed("robot", pose, &camera);
+        let mut rig = rig_of(&(distances_to(what) + &wall() + &seen + &robot));
+        let image = measure::<Image>(&mut rig);
+        let (pixels, _) = image.data.as_chunks::<4>();
+        let depths: Vec<f32> = pixels
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect();
+        depths
+    };
+    let all = |depths: Vec<f32>, expected: f32| {
+        let is_it = |depth: &f32| *depth == expected || (depth - expected).abs() < 1e-4;
+        assert!(
+            depths.len() == 1200 && depths.iter().all(is_it),
+            "{expected}: {depths:?}"
+        );
+    };
+    all(depths("collisions", "0 0 0 0 0 0"), 5.0);
+    all(depths("visuals", "0 0 0 0 0 0"), 3.0);
+    all(depths("visuals", "2.95 0 0 0 0 0"), f32::NEG_INFINITY);
+    all(depths("visuals", "-8 0 0 0 0 0"), f32::INFINITY);
+    let problem =
+        SystemTestRig::problem(&(distances_to("both") + &fixed("r", "0 0 0 0 0 0", &camera)));
+    assert!(
+        problem.contains("must be visuals or collisions"),
+        "{problem}"
+    );
+}
