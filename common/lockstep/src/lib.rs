@@ -19,6 +19,7 @@ pub mod limits;
 pub mod numbers;
 pub mod pace;
 pub mod partition;
+mod peer_numbers;
 pub mod placement;
 pub mod primary;
 pub mod publication;

@@ -41,6 +41,7 @@ use crate::checkpoint::Checkpoint;
 use crate::library::Library;
 use crate::pace::Pace;
 use crate::partition::{Changes, Rules};
+use crate::peer_numbers::PeerNumber;
 use crate::registry::EntityRegistry;
 use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
@@ -253,7 +254,9 @@ impl Primary {
             self.barrier.postpone(stall);
             self.commands.participants_mut().postpone(stall);
         }
-        let only_puts_off = input.only_puts_off();
+        // A deadline that passes without any secondary's being due changes none of theirs.
+        let is_deadline = matches!(input, PrimaryInput::DeadlinePassed { .. });
+        let only_puts_off = input.only_puts_off() || is_deadline && !self.peers.is_any_due(now);
         let has_rested = self.barrier.speculation_mut().end_rest();
         self.on_input(input, cx);
         if has_rested {
@@ -334,16 +337,17 @@ impl Primary {
             let entry = self.entry();
             return self.peers.on_join(from, info, entry, &self.settings, cx);
         }
-        if session != self.settings.session || !self.peers.is_from(&sender, &from, &body) {
+        let number = self.peers.sender(&sender, &from, &body);
+        let Some(number) = number.filter(|_| session == self.settings.session) else {
             return self.peers.count_foreign();
-        }
+        };
         match body {
             SecondaryToPrimary::Join(_) => {}
             SecondaryToPrimary::Loaded(loaded) => self.on_loaded(&sender, &loaded, cx),
             SecondaryToPrimary::Synced => self.on_synced(&sender, cx),
             SecondaryToPrimary::Heartbeat(heartbeat) => {
                 let has_begun = self.phase != Phase::Gathering;
-                let from = (from, &sender);
+                let from = (from, number);
                 let work = self
                     .peers
                     .on_heartbeat(from, heartbeat, wall_clock_us, has_begun, cx);
@@ -352,7 +356,7 @@ impl Primary {
                     .note_progress(&sender, work, cx.now);
             }
             SecondaryToPrimary::StepAck(ack) => {
-                self.on_step_ack(&sender, Arc::unwrap_or_clone(ack), cx);
+                self.on_step_ack((&sender, number), Arc::unwrap_or_clone(ack), cx);
             }
             SecondaryToPrimary::CellCheckpoint(cell) => {
                 self.on_cell_checkpoint(&sender, cell, cx);
@@ -393,11 +397,13 @@ impl Primary {
     }
 
     fn on_deadline_passed(&mut self, inbox_is_empty: bool, cx: &mut Context<'_>) {
+        let is_any_due = self.peers.is_any_due(cx.now);
         // While messages wait to be read, a heartbeat may be among them.
-        if inbox_is_empty && !self.phase.is_over() {
+        if is_any_due && inbox_is_empty && !self.phase.is_over() {
             self.peers.look_at_silent(&self.settings, cx);
         }
-        while !self.phase.is_over()
+        while is_any_due
+            && !self.phase.is_over()
             && let Some((name, reason)) = self.peers.lost_peer(
                 inbox_is_empty,
                 self.phase == Phase::Running,
@@ -442,11 +448,12 @@ impl Primary {
         if let Some(checkpoint) = self.resume.take_checkpoint() {
             return self.begin_from(checkpoint, cx);
         }
-        let secondaries = self.peers.secondaries();
+        let (secondaries, known) = (self.peers.secondaries(), self.peers.numbers());
+        let affinities = self
+            .placement
+            .place_first(self.world.topology(), secondaries, known);
         let step = Step {
-            affinities: self
-                .placement
-                .place_first(self.world.topology(), secondaries),
+            affinities,
             ..Step::default()
         };
         self.publish(Purpose::Build, step, Vec::new(), Vec::new(), cx);
@@ -589,17 +596,16 @@ impl Primary {
     ) {
         self.world.count_levels(&changes.levels);
         self.placement.insert(self.world.topology(), &batch.spawned);
-        let hosts = || self.peers.hosts_for_lost_cells();
+        let peers = &self.peers;
         let mut affinities = self
             .placement
-            .open_and_close(&changes, &self.world, hosts, cx);
+            .open_and_close(&changes, &self.world, peers, cx);
         let ready = self.placement.take_ready(&mut self.world, cx);
         for host in &ready.hosts_of_too_large {
             self.peers.fail_drain(host, DrainFailure::TooLarge, cx);
         }
-        let snapshots = self
-            .placement
-            .migrate(ready, &mut affinities, &mut self.world, cx);
+        let world = (&mut self.world, self.peers.numbers());
+        let snapshots = self.placement.migrate(ready, &mut affinities, world, cx);
         let passages = changes.hand_offs;
         self.placement.tell_hand_offs(&passages, &self.world, cx);
         let hand_offs = passages.into_iter().map(|passage| {
@@ -643,10 +649,11 @@ impl Primary {
         if what == ResetKind::All {
             self.clock.reset_time();
         }
+        let known = self.peers.numbers();
         let hosts = self.peers.hosts_for_lost_cells();
         let step = Step {
             reset: true,
-            affinities: self.placement.reset(self.world.topology(), &hosts),
+            affinities: self.placement.reset(self.world.topology(), &hosts, known),
             ..Step::default()
         };
         self.publish(Purpose::Build, step, Vec::new(), vec![applied], cx);
@@ -664,7 +671,6 @@ impl Primary {
         let time = self.clock.begin_step(purpose, self.settings.step_size);
         self.world.begin_step(purpose);
         let number = (time.sequence, time.iteration);
-        let secondaries = self.peers.secondaries();
         let mut step = Step {
             sequence: time.sequence,
             iteration: time.iteration,
@@ -675,7 +681,7 @@ impl Primary {
                 .observed_mut()
                 .take(purpose != Purpose::Advance),
             participant_topics: self.commands.participants_mut().take_topics(),
-            speaker: self.placement.speaker(secondaries).cloned(),
+            speaker: self.placement.speaker(self.peers.seats()).cloned(),
             step_size_ns: time.passes.as_nanos() as u64,
             paused: purpose != Purpose::Advance,
             checkpoint: self
@@ -705,13 +711,14 @@ impl Primary {
             is_ahead,
             snapshots,
             applied,
-            secondaries: self.peers.secondaries(),
+            seats: self.peers.seats(),
             cell_count: self.placement.host_map().affinity().len(),
         };
         self.barrier.begin(round, &self.settings, cx.now);
         if is_ahead {
-            for (name, ack) in self.barrier.take_answers_ahead() {
-                self.on_step_ack(&name, ack, cx);
+            for (number, ack) in self.barrier.take_answers_ahead() {
+                let name = self.peers.numbers().name(number).clone();
+                self.on_step_ack((&name, number), ack, cx);
             }
         }
     }
@@ -725,7 +732,7 @@ impl Primary {
             is_plain,
             is_late: self.clock.is_late(now),
             until_change: self.steps_until_change(step.iteration),
-            secondaries: self.peers.secondaries(),
+            seats: self.peers.seats(),
         };
         self.barrier.speculation_mut().has_done(step, &terms, now)
     }
@@ -748,20 +755,28 @@ impl Primary {
         least.map_or(u32::MAX, |least| u32::try_from(least).unwrap_or(u32::MAX))
     }
 
-    fn on_step_ack(&mut self, sender: &PeerName, ack: StepAck, cx: &mut Context<'_>) {
+    fn on_step_ack(
+        &mut self,
+        (sender, number): (&PeerName, PeerNumber),
+        ack: StepAck,
+        cx: &mut Context<'_>,
+    ) {
         let is_lost = self.recovery.losses().owes(sender);
         let sequence = ack.sequence;
         let known = (&self.world, self.placement.host_map());
-        match self.barrier.on_ack(sender, ack, is_lost, known, cx.now) {
+        let verdict = self
+            .barrier
+            .on_ack((sender, number), ack, is_lost, known, cx.now);
+        match verdict {
             AckVerdict::Stale => self.peers.count_stale(),
             AckVerdict::Duplicate => self.peers.count_duplicate(),
             AckVerdict::Waiting(answer) => {
-                self.recovery.note_answered(sender, sequence);
+                self.recovery.note_answered(number, sequence);
                 self.take_over(answer, cx);
                 self.recovery.jobs_mut().note_free(sender, cx.now);
             }
             AckVerdict::Complete(answer) => {
-                self.recovery.note_answered(sender, sequence);
+                self.recovery.note_answered(number, sequence);
                 self.take_over(answer, cx);
                 self.recovery.jobs_mut().note_free(sender, cx.now);
                 if !self.recovery.is_held() {
@@ -851,17 +866,17 @@ impl Primary {
         // What a recording has of the step is what the next one finds.
         let is_recorded = self.settings.link_record_hz.is_some();
         let are_due = is_recorded && self.commands.queue().are_due_after(cx.iteration);
-        let secondaries = self.peers.secondaries();
+        let seats = self.peers.seats();
         let speculation = self.barrier.speculation_mut();
-        if !speculation.rest_after(is_ahead, are_due, secondaries, cx.now) {
+        if !speculation.rest_after(is_ahead, are_due, seats, cx.now) {
             self.advance(cx);
         }
     }
 
     /// Has the driver told of a step that is complete; returns its duration.
     fn report_step(&mut self, round: &mut Round, cx: &mut Context<'_>) -> Duration {
-        let secondaries = self.peers.secondaries();
-        let (peers, duration) = self.barrier.share_time(round, secondaries, cx.now);
+        let seats = self.peers.seats();
+        let (peers, duration) = self.barrier.share_time(round, seats, cx.now);
         self.placement
             .note_duration(round.purpose(), round.snapshots(), duration);
         let step = round.step();

@@ -6,6 +6,8 @@ use std::time::Duration;
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
 
+use crate::peer_numbers::{ByPeer, PeerNumber, PeerNumbers};
+
 /// Most requests to join that wait for a subscription; they are repeated, so that more come in
 /// time.
 const WAITING_MAX: usize = 1024;
@@ -87,7 +89,10 @@ impl Watch {
 /// The secondaries of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
-    members: BTreeMap<PeerName, Member>,
+    numbers: PeerNumbers,
+    members: ByPeer<Option<Box<Member>>>,
+    /// Number of members.
+    count: usize,
     subscribed: BTreeSet<RoutingId>,
     /// Requests to join whose subscription was not seen yet.
     waiting: BTreeMap<RoutingId, PeerInfo>,
@@ -106,44 +111,69 @@ impl Roster {
             closed_at: None,
             info,
         };
-        self.members.insert(member.info.name.clone(), member);
+        let number = self.numbers.number(&member.info.name);
+        let before = self.members.entry(number).replace(Box::new(member));
+        self.count += usize::from(before.is_none());
     }
 
     /// Removes a secondary that left or was lost.
     pub fn remove(&mut self, name: &PeerName) -> Option<Member> {
-        let member = self.members.remove(name)?;
+        let number = self.numbers.find(name)?;
+        let member = self.members.entry(number).take()?;
+        self.count -= 1;
         self.subscribed.remove(&member.routing);
-        Some(member)
+        Some(*member)
+    }
+
+    /// Returns the numbers of all that are or were members.
+    pub(crate) fn numbers(&self) -> &PeerNumbers {
+        &self.numbers
+    }
+
+    /// Returns a secondary with its number.
+    pub(crate) fn find(&self, name: &PeerName) -> Option<(PeerNumber, &Member)> {
+        let number = self.numbers.find(name)?;
+        let member = self.members.get(number)?.as_deref()?;
+        Some((number, member))
     }
 
     /// Returns a secondary.
     pub fn get(&self, name: &PeerName) -> Option<&Member> {
-        self.members.get(name)
+        self.find(name).map(|(_, member)| member)
     }
 
     /// Returns a secondary to change.
     pub fn get_mut(&mut self, name: &PeerName) -> Option<&mut Member> {
-        self.members.get_mut(name)
+        let number = self.numbers.find(name)?;
+        self.numbered_mut(number)
+    }
+
+    /// Returns the secondary of a number to change.
+    pub(crate) fn numbered_mut(&mut self, number: PeerNumber) -> Option<&mut Member> {
+        self.members.entry(number).as_deref_mut()
     }
 
     /// Returns all secondaries, by name.
     pub fn members(&self) -> impl Iterator<Item = (&PeerName, &Member)> {
-        self.members.iter()
+        self.numbers.by_name().filter_map(|number| {
+            let member = self.members.get(number)?.as_deref()?;
+            Some((self.numbers.name(number), member))
+        })
     }
 
-    /// Returns all secondaries to change, by name.
+    /// Returns all secondaries to change, in the order of their first coming.
     pub fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
-        self.members.values_mut()
+        self.members.iter_mut().filter_map(Option::as_deref_mut)
     }
 
     /// Returns how many there are.
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.count
     }
 
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.count == 0
     }
 
     /// Notes that a process at this address hears the `step` socket, and returns what it said of
@@ -170,12 +200,11 @@ impl Roster {
     pub fn note_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) -> Option<PeerName> {
         self.subscribed.remove(routing);
         self.waiting.remove(routing);
-        let (name, member) = self
-            .members
-            .iter_mut()
-            .find(|(_, member)| member.routing == *routing)?;
+        let member = self
+            .members_mut()
+            .find(|member| member.routing == *routing)?;
         member.closed_at = Some(now);
-        Some(name.clone())
+        Some(member.info.name.clone())
     }
 
     /// Tells whether this secondary has read the world and hears the `step` socket.
@@ -185,23 +214,24 @@ impl Roster {
 
     /// Tells whether `expected` secondaries hear every step.
     pub fn is_complete(&self, expected: usize) -> bool {
-        let members = self.members.values();
-        let ready = members.filter(|member| member.progress == Progress::Synced);
+        let ready = self
+            .members()
+            .filter(|(_, member)| member.progress == Progress::Synced);
         ready.count() >= expected
     }
 
     /// Says what is still missing before the start, for people.
     pub fn missing(&self, expected: usize) -> String {
         let mut parts = Vec::new();
-        let absent = expected.saturating_sub(self.members.len());
+        let absent = expected.saturating_sub(self.count);
         if absent > 0 {
             parts.push(format!("{absent} of {expected} secondaries did not join"));
-            if !self.members.is_empty() {
-                let here: Vec<&str> = self.members.keys().map(PeerName::as_str).collect();
+            if !self.is_empty() {
+                let here: Vec<&str> = self.members().map(|(name, _)| name.as_str()).collect();
                 parts.push(format!("joined so far: {}", here.join(", ")));
             }
         }
-        for (name, member) in &self.members {
+        for (name, member) in self.members() {
             let lacks = match member.progress {
                 Progress::Synced => continue,
                 Progress::Welcomed => "has not read the world",

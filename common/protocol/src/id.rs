@@ -175,6 +175,11 @@ impl RoutingId {
         Self([self.0.as_slice(), HEARTBEAT].concat())
     }
 
+    /// Tells whether this is the address of the heartbeat of the secondary whose stepper is there.
+    pub fn is_heartbeat_of(&self, stepper: &Self) -> bool {
+        self.0.strip_suffix(HEARTBEAT) == Some(&stepper.0)
+    }
+
     /// Returns the address of the stepper whose heartbeat is at this address, if it is one.
     pub fn stepper(&self) -> Option<Self> {
         Some(Self(self.0.strip_suffix(HEARTBEAT)?.to_vec()))
@@ -217,6 +222,16 @@ mod tests {
         check("a/b", false);
         check(&"x".repeat(PEER_NAME_MAX), true);
         check(&"x".repeat(PEER_NAME_MAX + 1), false);
+    }
+
+    #[test]
+    fn a_heartbeat_has_the_address_of_its_stepper_and_a_suffix() {
+        let stepper = RoutingId::from("s1");
+        let heartbeat = stepper.heartbeat();
+        assert!(heartbeat.is_heartbeat_of(&stepper));
+        assert!(!heartbeat.is_heartbeat_of(&RoutingId::from("s")));
+        assert!(!stepper.is_heartbeat_of(&stepper));
+        assert_eq!(heartbeat.stepper(), Some(stepper));
     }
 
     #[test]

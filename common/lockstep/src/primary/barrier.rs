@@ -16,8 +16,10 @@ use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{PeerName, SessionTime};
 
+use crate::peer_numbers::PeerNumber;
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::io::{PeerTiming, Settings};
+use crate::primary::peers::seats::Seats;
 use round::{NewRound, Overdue, Round};
 use speculation::Speculation;
 use state_reader::StateReader;
@@ -47,8 +49,10 @@ impl Barrier {
     }
 
     /// Returns the answers to the step under way that came before it, with their senders.
-    pub(crate) fn take_answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
-        self.speculation.take_next_answers()
+    pub(crate) fn take_answers_ahead(&mut self) -> Vec<(PeerNumber, StepAck)> {
+        let round = self.round.as_ref();
+        let seats = round.map(|round| round.seats());
+        seats.map_or_else(Vec::new, |seats| self.speculation.take_next_answers(seats))
     }
 
     /// Tells whether no step is under way.
@@ -85,7 +89,7 @@ impl Barrier {
     /// Tells whether all have answered the step under way.
     pub(crate) fn is_answered(&self) -> bool {
         let round = self.round.as_ref();
-        round.is_some_and(|round| round.missing().next().is_none())
+        round.is_some_and(|round| round.is_answered())
     }
 
     /// Ends the step under way.
@@ -124,20 +128,15 @@ impl Barrier {
     pub(crate) fn share_time(
         &mut self,
         round: &mut Round,
-        secondaries: &[PeerName],
+        seats: &Seats,
         now: SessionTime,
     ) -> (Vec<PeerTiming>, Duration) {
-        let mut timings = round.take_timings();
-        let took = round.waited(now);
-        let is_ahead = round.is_ahead();
-        let duration = self
-            .speculation
-            .share_time(is_ahead, &mut timings, secondaries, took);
-        (timings, duration)
+        let duration = self.speculation.share_time(round, seats, now);
+        (round.take_timings(), duration)
     }
 
     /// Keeps the answers to steps that somebody has done ahead.
-    fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
+    fn keep_ahead(&mut self, sender: PeerNumber, ahead: Vec<StepAck>) {
         if !ahead.is_empty() {
             self.speculation.keep(sender, VecDeque::from(ahead));
         }

@@ -16,6 +16,7 @@ use crate::primary::context::{Context, Failure};
 use crate::primary::peers::handshake::DrainFailure;
 use crate::primary::peers::liveness::{DiagnosisVerdict, IDLE_TIMEOUT, Part};
 use crate::primary::peers::startup::{Entry, LoadVerdict, SyncVerdict};
+use crate::primary::placement::Placement;
 use crate::primary::recovery::checkpoints::PartVerdict;
 use crate::primary::recovery::jobs::{Job, JobTerms};
 use crate::primary::recovery::losses::NewLoss;
@@ -209,13 +210,10 @@ impl Primary {
         let due = round.escalate(cx.now);
         if let Some(after) = due.warning {
             let seconds = after.as_secs_f64();
-            let blockers =
-                missing
-                    .iter()
-                    .map(|name| match self.placement.levels_of(name, &self.world) {
-                        Some(levels) => format!("{name}, which hosts {levels}"),
-                        None => name.to_string(),
-                    });
+            let blockers = missing.iter().map(|name| match self.levels_of(name) {
+                Some(levels) => format!("{name}, which hosts {levels}"),
+                None => name.to_string(),
+            });
             let blockers: Vec<String> = blockers.collect();
             let text = format!(
                 "iteration {iteration} has waited {seconds} s for {}",
@@ -240,7 +238,7 @@ impl Primary {
         let is_missing = self.barrier.missing().any(|missing| missing == peer);
         let part = Part {
             answered: is_missing.then_some(cx.iteration),
-            levels: self.placement.levels_of(peer, &self.world),
+            levels: self.levels_of(peer),
         };
         let settings = &self.settings;
         let verdict = self.peers.on_diagnosed(peer, process, &part, settings, cx);
@@ -325,16 +323,17 @@ impl Primary {
         self.placement.drop_migrations_to(name, &failure, cx);
         self.peers.fail_drain(name, DrainFailure::Lost, cx);
         self.recovery.losses_mut().forget_arriving_at(name);
+        let known = self.peers.numbers();
         let host_map = self.placement.host_map();
         let under_way = self.barrier.step();
         self.recovery
-            .lose_restored(name, host_map, under_way, cx.now);
+            .lose_restored((name, known), host_map, under_way, cx.now);
         let is_missing = self.barrier.round().is_some_and(|one| one.is_missing(name));
         let owes = is_missing && !self.recovery.losses().owes(name);
         let speaker = under_way.and_then(|step| step.speaker.as_ref());
         let speaks = owes && speaker == Some(name);
         let again = (is_first || !cells.is_empty())
-            .then(|| self.recovery.republish(name, &cells, under_way));
+            .then(|| self.recovery.republish(name, &cells, under_way, known));
         if owes
             && cells.is_empty()
             && !speaks
@@ -362,10 +361,17 @@ impl Primary {
     /// Returns the cells that a secondary hosts, without those that were hosted by another of its
     /// name and are restored elsewhere.
     fn hosted_now(&self, name: &PeerName) -> Vec<CellId> {
-        let cells = self.placement.host_map().hosted(name).iter().copied();
+        let cells = self.placement.hosted_by(name, self.peers.numbers());
+        let cells = cells.iter().copied();
         cells
             .filter(|cell| !self.recovery.losses().has(*cell))
             .collect()
+    }
+
+    /// Returns the names of the levels of a secondary's cells, for people.
+    fn levels_of(&self, name: &PeerName) -> Option<String> {
+        let cells = self.placement.hosted_by(name, self.peers.numbers());
+        Placement::levels_of(cells, &self.world)
     }
 
     /// Tells whether cells of a secondary are part of the run, so that its word counts.
@@ -403,7 +409,7 @@ impl Primary {
     /// Has restored cells count as hosted where they are: no step is under way.
     pub(super) fn take_restored(&mut self) {
         for (cell, host) in self.recovery.losses_mut().take_restored() {
-            self.placement.place(cell, &host);
+            self.placement.place(cell, &host, self.peers.numbers());
         }
     }
 }
@@ -617,7 +623,7 @@ impl Primary {
                 self.peers.dismiss(&name, cx);
                 continue;
             }
-            let hosts = self.peers.hosts();
+            let hosts = self.peers.hosts().into_owned();
             if hosts.is_empty() {
                 self.peers.fail_drain(&name, DrainFailure::Lost, cx);
             } else {

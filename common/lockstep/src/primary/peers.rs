@@ -3,6 +3,7 @@
 pub(crate) mod handshake;
 pub(crate) mod liveness;
 mod refusals;
+pub(crate) mod seats;
 mod shutdown;
 pub(crate) mod stalls;
 pub(crate) mod startup;
@@ -15,10 +16,12 @@ use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary};
 use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId, SessionTime, StopReason};
 
+use crate::peer_numbers::PeerNumbers;
 use crate::primary::context::Context;
 use crate::primary::io::PrimaryOutput;
 use crate::roster::{Progress, Roster};
 use handshake::Handshakes;
+use seats::Seats;
 use shutdown::Shutdown;
 use stalls::StallDetector;
 use startup::{Startup, WelcomeTerms};
@@ -30,8 +33,8 @@ const LEAVE_GRACE: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub(crate) struct Peers {
     roster: Roster,
-    /// The secondaries that take part, by name; known once all are ready.
-    secondaries: Vec<PeerName>,
+    /// The secondaries that take part; known once all are ready.
+    seats: Arc<Seats>,
     welcome: WelcomeTerms,
     handshakes: Handshakes,
     startup: Startup,
@@ -50,7 +53,7 @@ impl Peers {
     pub(crate) fn new(welcome: WelcomeTerms) -> Self {
         Self {
             roster: Roster::default(),
-            secondaries: Vec::new(),
+            seats: Arc::default(),
             welcome,
             handshakes: Handshakes::default(),
             startup: Startup::default(),
@@ -73,16 +76,26 @@ impl Peers {
 
     /// Returns the secondaries that take part, by name.
     pub(crate) fn secondaries(&self) -> &[PeerName] {
-        &self.secondaries
+        self.seats.names()
+    }
+
+    /// Returns the secondaries that take part, with their numbers.
+    pub(crate) fn seats(&self) -> &Arc<Seats> {
+        &self.seats
+    }
+
+    /// Returns the numbers of all secondaries that there are or were.
+    pub(crate) fn numbers(&self) -> &PeerNumbers {
+        self.roster.numbers()
     }
 
     pub(crate) fn takes_part(&self, name: &PeerName) -> bool {
-        self.secondaries.contains(name)
+        self.seats.find(name).is_some()
     }
 
     /// Returns the names of the secondaries, for people.
     pub(crate) fn secondary_names(&self) -> String {
-        let names: Vec<&str> = self.secondaries.iter().map(PeerName::as_str).collect();
+        let names: Vec<&str> = self.secondaries().iter().map(PeerName::as_str).collect();
         names.join(", ")
     }
 
@@ -90,7 +103,8 @@ impl Peers {
     pub(crate) fn begin_run(&mut self, cx: &mut Context<'_>) {
         let members = self.roster.members();
         let ready = members.filter(|(_, member)| member.progress == Progress::Synced);
-        self.secondaries = ready.map(|(name, _)| name.clone()).collect();
+        let numbers = ready.filter_map(|(name, _)| self.numbers().find(name));
+        self.seats = Arc::new(Seats::new(numbers.collect(), self.numbers()));
         self.startup = Startup::default();
         let text = format!("all secondaries are ready: {}", self.secondary_names());
         cx.event(Severity::Info, "run", text);
@@ -98,16 +112,16 @@ impl Peers {
 
     /// Has all who take part join again, in a run that was resumed; returns them.
     pub(crate) fn join_again(&mut self) -> Vec<PeerName> {
-        let all = std::mem::take(&mut self.secondaries);
-        for name in &all {
+        let all = std::mem::take(&mut self.seats);
+        for name in all.names() {
             self.expect(name);
         }
-        all
+        all.names().to_vec()
     }
 
     /// Takes one out who is lost or leaves.
     pub(crate) fn withdraw(&mut self, name: &PeerName) {
-        self.secondaries.retain(|other| other != name);
+        Arc::make_mut(&mut self.seats).withdraw(name);
     }
 
     /// Forgets one who is lost, and tells it to stop: it may only be slow, or have connected again,

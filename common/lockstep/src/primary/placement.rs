@@ -13,8 +13,11 @@ use protocol::{CellId, FailureCode, PeerName, PerformerId};
 
 use crate::balance::{Balance, BalanceSettings};
 use crate::partition::{Changes, HandOffPlan};
+use crate::peer_numbers::PeerNumbers;
 use crate::placement::first_placement;
 use crate::primary::context::{Context, Failure};
+use crate::primary::peers::Peers;
+use crate::primary::peers::seats::Seats;
 use crate::primary::world::WorldState;
 use crate::topology::Topology;
 use host_map::HostMap;
@@ -60,10 +63,13 @@ impl Placement {
         &mut self,
         topology: &Topology,
         secondaries: &[PeerName],
+        known: &PeerNumbers,
     ) -> Vec<AffinityChange> {
         let affinities = first_placement(topology, secondaries);
         for change in &affinities {
-            self.host_map.place(change.cell, change.secondary.as_ref());
+            if let Some(host) = &change.secondary {
+                self.place(change.cell, host, known);
+            }
         }
         affinities
     }
@@ -73,14 +79,20 @@ impl Placement {
         &mut self,
         topology: &Topology,
         secondaries: &[PeerName],
+        known: &PeerNumbers,
     ) -> Vec<AffinityChange> {
         self.host_map = HostMap::new(topology);
-        self.place_first(topology, secondaries)
+        self.place_first(topology, secondaries, known)
     }
 
     /// Gives a cell to a host that has it up to date.
-    pub(crate) fn place(&mut self, cell: CellId, host: &PeerName) {
-        self.host_map.place(cell, Some(host));
+    ///
+    /// # Panics
+    /// Panics when nobody of this name was ever a secondary of the run.
+    pub(crate) fn place(&mut self, cell: CellId, host: &PeerName, known: &PeerNumbers) {
+        let number = known.find(host);
+        let number = number.expect("only secondaries of the run are given cells");
+        self.host_map.place(cell, Some((host, number)));
     }
 
     /// Has no more performers than the topology, whose last numbers nobody has any more.
@@ -101,7 +113,7 @@ impl Placement {
         &mut self,
         changes: &Changes,
         world: &WorldState,
-        hosts: impl FnOnce() -> Vec<PeerName>,
+        peers: &Peers,
         cx: &mut Context<'_>,
     ) -> Vec<AffinityChange> {
         let mut closed = changes.cells_closed.clone();
@@ -128,10 +140,10 @@ impl Placement {
         if opening.is_empty() {
             return affinities;
         }
-        let hosts = hosts();
+        let hosts = peers.hosts_for_lost_cells();
         for cell in opening {
-            let host = self.host_for(cell, world, &hosts);
-            self.host_map.place(cell, Some(&host));
+            let host = self.host_for(cell, world, &hosts, peers.numbers());
+            self.place(cell, &host, peers.numbers());
             affinities.push(AffinityChange {
                 cell,
                 secondary: Some(host),
@@ -143,8 +155,14 @@ impl Placement {
 
     /// Returns the host of a cell that opens: one that stands by, else that of those who are ghosts
     /// in it and so likely to enter it, which changes no load when they do.
-    fn host_for(&mut self, cell: CellId, world: &WorldState, hosts: &[PeerName]) -> PeerName {
-        let stands_by = |name: &PeerName| self.host_map.hosted(name).is_empty();
+    fn host_for(
+        &mut self,
+        cell: CellId,
+        world: &WorldState,
+        hosts: &[PeerName],
+        known: &PeerNumbers,
+    ) -> PeerName {
+        let stands_by = |name: &PeerName| self.hosted_by(name, known).is_empty();
         let mut owners: BTreeMap<&PeerName, usize> = BTreeMap::new();
         for ghost in world.partition().ghosts(cell) {
             if let Some(host) = self.host_map.host(self.host_map.cell(ghost))
@@ -214,15 +232,20 @@ impl Placement {
 
     /// Returns the secondary that speaks for systems of worlds and the scene: one whose cells are
     /// part of the run, if there is any.
-    pub(crate) fn speaker<'a>(&self, secondaries: &'a [PeerName]) -> Option<&'a PeerName> {
-        let mut names = secondaries.iter();
-        let host = names.find(|name| !self.host_map.hosted(name).is_empty());
-        host.or(secondaries.first())
+    pub(crate) fn speaker<'a>(&self, seats: &'a Seats) -> Option<&'a PeerName> {
+        let mut numbers = seats.numbers().iter();
+        let seat = numbers.position(|number| !self.host_map.hosted(*number).is_empty());
+        seats.names().get(seat.unwrap_or(0))
     }
 
-    /// Returns the names of the levels of a peer's cells, for people.
-    pub(crate) fn levels_of(&self, name: &PeerName, world: &WorldState) -> Option<String> {
-        let cells = self.host_map.hosted(name);
+    /// Returns the cells that the secondary of a name hosts, ascending.
+    pub(crate) fn hosted_by(&self, name: &PeerName, known: &PeerNumbers) -> &[CellId] {
+        let number = known.find(name);
+        number.map_or(&[], |number| self.host_map.hosted(number))
+    }
+
+    /// Returns the names of the levels of some cells, for people.
+    pub(crate) fn levels_of(cells: &[CellId], world: &WorldState) -> Option<String> {
         let names = cells.iter().take(LEVELS_NAMED);
         let names: Vec<&str> = names.map(|cell| world.cell_name(*cell)).collect();
         match cells.len().saturating_sub(names.len()) {

@@ -48,7 +48,7 @@ impl Primary {
 
     /// Returns the cells that a secondary hosts, ascending.
     pub fn hosted(&self, name: &PeerName) -> &[CellId] {
-        self.placement.host_map().hosted(name)
+        self.placement.hosted_by(name, self.peers.numbers())
     }
 
     /// Returns the cell that owns a performer and the performer's state.

@@ -21,6 +21,7 @@ use protocol::primary_to_secondary::{AffinityChange, DataAgain, Step};
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::checkpoint::Checkpoint;
+use crate::peer_numbers::{ByPeer, PeerNumber, PeerNumbers};
 use crate::primary::io::{PeerLossPolicy, Settings};
 use crate::primary::placement::host_map::HostMap;
 use checkpoints::Checkpoints;
@@ -39,7 +40,7 @@ pub(crate) struct Recovery {
     /// lack nothing.
     delivered: Option<Sequence>,
     /// The step of the last message that each secondary has answered.
-    answered: BTreeMap<PeerName, Sequence>,
+    answered: ByPeer<Sequence>,
 }
 
 impl Recovery {
@@ -110,11 +111,8 @@ impl Recovery {
     /// Notes that a secondary has answered a message. In ROS 2 it publishes what was said in the
     /// message's own step once that answer is on its way, along with what it held back of steps
     /// that it had done ahead of it.
-    pub(crate) fn note_answered(&mut self, name: &PeerName, sequence: Sequence) {
-        match self.answered.get_mut(name) {
-            Some(answered) => *answered = sequence,
-            None => drop(self.answered.insert(name.clone(), sequence)),
-        }
+    pub(crate) fn note_answered(&mut self, number: PeerNumber, sequence: Sequence) {
+        *self.answered.entry(number) = sequence;
     }
 
     /// Returns topic data of a lost secondary that observers may lack: what was said after the last
@@ -128,9 +126,12 @@ impl Recovery {
         lost: &PeerName,
         cells: &[CellId],
         under_way: Option<&Step>,
+        known: &PeerNumbers,
     ) -> DataAgain {
         let mut after = self.delivered.unwrap_or(self.step_log.until());
-        let published = self.answered.get(lost).copied().unwrap_or_default();
+        let number = known.find(lost);
+        let published = number.and_then(|number| self.answered.get(number));
+        let published = published.copied().unwrap_or_default();
         let mut hosted_after = Sequence::default();
         let mut of_worlds = false;
         let first = after.min(published);
@@ -157,7 +158,7 @@ impl Recovery {
     /// was resumed they had no host before.
     pub(crate) fn lose_restored(
         &mut self,
-        name: &PeerName,
+        (name, known): (&PeerName, &PeerNumbers),
         host_map: &HostMap,
         under_way: Option<&Step>,
         now: SessionTime,
@@ -174,7 +175,7 @@ impl Recovery {
                 // Whoever restored them has published that with its answer.
                 published: Sequence(u64::MAX),
                 hosted_after: Sequence(u64::MAX),
-                ..self.republish(&former, &cells, under_way)
+                ..self.republish(&former, &cells, under_way, known)
             });
             let loss = NewLoss {
                 again,

@@ -7,6 +7,7 @@ use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CellAck, StepAck};
 use protocol::{CellId, PeerName, PerformerId, PerformerState, SessionTime};
 
+use crate::peer_numbers::PeerNumber;
 use crate::primary::barrier::speculation::take_answers;
 use crate::primary::barrier::state_reader::AckError;
 use crate::primary::barrier::{Barrier, divergence};
@@ -49,7 +50,7 @@ impl Barrier {
     /// another of the sender's name is lost and owes the answer.
     pub(crate) fn on_ack(
         &mut self,
-        sender: &PeerName,
+        (sender, number): (&PeerName, PeerNumber),
         mut ack: StepAck,
         is_lost: bool,
         (world, host_map): (&WorldState, &HostMap),
@@ -59,7 +60,7 @@ impl Barrier {
             return AckVerdict::Stale;
         };
         let (sequence, iteration) = (round.step().sequence, round.step().iteration);
-        let Some(has_answered) = round.has_answered(sender).filter(|_| !is_lost) else {
+        let Some((seat, has_answered)) = round.has_answered(number).filter(|_| !is_lost) else {
             return AckVerdict::Stale;
         };
         if ack.sequence < sequence {
@@ -71,7 +72,7 @@ impl Barrier {
         let reader = &mut self.reader;
         let ahead = if ack.sequence == sequence && ack.iteration == iteration {
             reader
-                .read(host_map.hosted(sender), &ack, world, host_map)
+                .read(host_map.hosted(number), &ack, world, host_map)
                 .and_then(|()| find_shortfall(&round.step().wanted, &ack, host_map))
                 .and_then(|()| take_answers(round.step(), &mut ack))
         } else {
@@ -85,14 +86,14 @@ impl Barrier {
             }
         };
         let timing = timing_of(sender, &ack, round.waited(now));
-        let is_complete = round.note_answer(sender, timing);
+        let is_complete = round.note_answer(seat, timing);
         round.gather(&mut ack);
         let answer = Answer {
             purpose: round.purpose(),
             states: std::mem::take(&mut reader.states),
             ack,
         };
-        self.keep_ahead(sender, ahead);
+        self.keep_ahead(number, ahead);
         if is_complete {
             AckVerdict::Complete(answer)
         } else {
@@ -202,7 +203,9 @@ mod tests {
 
     use super::*;
     use crate::levels::tests::{performer, world};
+    use crate::peer_numbers::PeerNumbers;
     use crate::primary::barrier::round::NewRound;
+    use crate::primary::peers::seats::Seats;
     use crate::primary::placement::Placement;
     use crate::primary::resume::saved_state::tests::settings;
     use crate::registry::EntityRegistry;
@@ -210,6 +213,7 @@ mod tests {
 
     /// Two secondaries with a cell each, and step 3 under way, which is iteration 2.
     struct Rig {
+        known: PeerNumbers,
         world: WorldState,
         placement: Placement,
         barrier: Barrier,
@@ -224,7 +228,10 @@ mod tests {
             let topology = Topology::new(&worlds);
             let secondaries = ["s1", "s2"].map(|name| name.parse().unwrap());
             let mut placement = Placement::new(&topology);
-            placement.place_first(&topology, &secondaries);
+            let mut known = PeerNumbers::default();
+            let seats = Arc::new(Seats::of(&secondaries, &mut known));
+            known.number(&"s3".parse().unwrap());
+            placement.place_first(&topology, &secondaries, &known);
             let step = Step {
                 sequence: Sequence(3),
                 iteration: Iteration(2),
@@ -236,17 +243,22 @@ mod tests {
                 is_ahead: false,
                 snapshots: Vec::new(),
                 applied: Vec::new(),
-                secondaries: &secondaries,
+                seats: &seats,
                 cell_count: 2,
             };
             let mut barrier = Barrier::default();
             barrier.begin(round, &settings(), SessionTime(0));
             let registry = EntityRegistry::new(&worlds);
             Self {
+                known,
                 world: WorldState::new(topology, registry, settings().rules),
                 placement,
                 barrier,
             }
+        }
+
+        fn number(&self, name: &str) -> PeerNumber {
+            self.known.find(&name.parse().unwrap()).unwrap()
         }
 
         /// Makes a sound answer to the step under way.
@@ -254,7 +266,7 @@ mod tests {
             let host_map = self.placement.host_map();
             let mut states = Vec::new();
             let mut cells = Vec::new();
-            for cell in host_map.hosted(&name.parse().unwrap()) {
+            for cell in host_map.hosted(self.number(name)) {
                 let mut digest = DigestBuilder::default();
                 for id in host_map.owned(*cell) {
                     let state = *self.world.state(*id);
@@ -281,9 +293,9 @@ mod tests {
 
         fn on_ack(&mut self, name: &str, ack: StepAck, is_lost: bool) -> String {
             let known = (&self.world, self.placement.host_map());
-            let name = name.parse().unwrap();
+            let sender = (&name.parse().unwrap(), self.number(name));
             let now = SessionTime(1);
-            match self.barrier.on_ack(&name, ack, is_lost, known, now) {
+            match self.barrier.on_ack(sender, ack, is_lost, known, now) {
                 AckVerdict::Stale => "stale".to_owned(),
                 AckVerdict::Duplicate => "duplicate".to_owned(),
                 AckVerdict::Waiting(_) => "waiting".to_owned(),

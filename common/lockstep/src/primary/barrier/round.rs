@@ -8,10 +8,12 @@ use protocol::primary_to_secondary::{CellSnapshot, Step};
 use protocol::secondary_to_primary::{StepAck, SystemRequest};
 use protocol::{PeerName, SessionTime, TopicMessage};
 
+use crate::peer_numbers::PeerNumber;
 use crate::primary::barrier::Escalation;
 use crate::primary::barrier::step_timeout::StepTimeout;
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::io::{CellTiming, PeerTiming, Settings};
+use crate::primary::peers::seats::Seats;
 use crate::primary::purpose::Purpose;
 
 /// Time after which an unacknowledged step is sent again, to the silent secondary alone; doubled
@@ -33,7 +35,7 @@ pub(crate) struct NewRound<'a> {
     /// The commands that the step brings.
     pub(crate) applied: Vec<AppliedCommand>,
     /// All who take part.
-    pub(crate) secondaries: &'a [PeerName],
+    pub(crate) seats: &'a Arc<Seats>,
     pub(crate) cell_count: usize,
 }
 
@@ -55,12 +57,25 @@ pub(crate) struct Round {
 /// Acks of a step.
 #[derive(Debug)]
 struct Acks {
-    /// Each secondary's, once it is there.
-    of: BTreeMap<PeerName, Option<PeerTiming>>,
-    /// Number of acks that came, so that few of them ask who is missing.
-    answered: usize,
+    /// Those who took part when the step was published.
+    seats: Arc<Seats>,
+    /// Each one's ack, by their seats.
+    of: Vec<Ack>,
+    /// Number of those that are missing.
+    missing: usize,
     /// Number of messages besides their own that some have published, in the place of others.
     published_for_lost: BTreeMap<PeerName, u32>,
+}
+
+/// Ack of one secondary.
+#[derive(Clone, Debug)]
+enum Ack {
+    /// It need not come.
+    Forgiven,
+    /// It is waited for.
+    Missing,
+    /// It is here.
+    Here(PeerTiming),
 }
 
 /// Contents of the acks so far.
@@ -88,7 +103,6 @@ pub(crate) struct Overdue {
 
 impl Round {
     pub(super) fn new(new: NewRound<'_>, settings: &Settings, now: SessionTime) -> Self {
-        let secondaries = new.secondaries.iter();
         Self {
             step: new.step,
             purpose: new.purpose,
@@ -96,8 +110,9 @@ impl Round {
             snapshots: new.snapshots,
             applied: new.applied,
             acks: Acks {
-                of: secondaries.map(|name| (name.clone(), None)).collect(),
-                answered: 0,
+                of: vec![Ack::Missing; new.seats.names().len()],
+                missing: new.seats.names().len(),
+                seats: Arc::clone(new.seats),
                 published_for_lost: BTreeMap::new(),
             },
             gathered: Gathered {
@@ -112,6 +127,11 @@ impl Round {
 
     pub(crate) fn step(&self) -> &Step {
         &self.step
+    }
+
+    /// Returns those who took part when it was published.
+    pub(super) fn seats(&self) -> &Seats {
+        &self.acks.seats
     }
 
     pub(crate) fn shared_step(&self) -> Arc<Step> {
@@ -241,18 +261,31 @@ impl Round {
         self.timeout.extend(by);
     }
 
-    /// Tells whether somebody is asked, and has answered or not.
-    pub(super) fn has_answered(&self, name: &PeerName) -> Option<bool> {
-        self.acks.of.get(name).map(Option::is_some)
+    /// Returns the seat of somebody who is asked, and whether it has answered.
+    pub(super) fn has_answered(&self, number: PeerNumber) -> Option<(usize, bool)> {
+        let seat = self.acks.seats.seat(number)?;
+        match self.acks.of[seat] {
+            Ack::Forgiven => None,
+            Ack::Missing => Some((seat, false)),
+            Ack::Here(_) => Some((seat, true)),
+        }
     }
 
     pub(crate) fn is_missing(&self, name: &PeerName) -> bool {
-        self.has_answered(name) == Some(false)
+        let seat = self.acks.seats.find(name);
+        seat.is_some_and(|seat| matches!(self.acks.of[seat], Ack::Missing))
     }
 
     /// Takes one off the list who is lost and has been answered for, or need not answer.
     pub(crate) fn forgive(&mut self, name: &PeerName) {
-        self.acks.of.remove(name);
+        if let Some(seat) = self.acks.seats.find(name) {
+            self.set(seat, Ack::Forgiven);
+        }
+    }
+
+    fn set(&mut self, seat: usize, ack: Ack) {
+        let before = std::mem::replace(&mut self.acks.of[seat], ack);
+        self.acks.missing -= usize::from(matches!(before, Ack::Missing));
     }
 
     /// Notes how many messages were published in the place of somebody who is lost.
@@ -261,11 +294,10 @@ impl Round {
         *count.or_default() += published;
     }
 
-    /// Notes an answer, and tells whether nobody is missing any more.
-    pub(super) fn note_answer(&mut self, name: &PeerName, timing: PeerTiming) -> bool {
-        self.acks.of.insert(name.clone(), Some(timing));
-        self.acks.answered += 1;
-        self.acks.answered >= self.acks.of.len() && self.missing().next().is_none()
+    /// Notes the answer of a seat, and tells whether nobody is missing any more.
+    pub(super) fn note_answer(&mut self, seat: usize, timing: PeerTiming) -> bool {
+        self.set(seat, Ack::Here(timing));
+        self.acks.missing == 0
     }
 
     /// Gathers all that an answer brings besides states.
@@ -287,9 +319,23 @@ impl Round {
         }
     }
 
-    /// Returns the time that each secondary took, with all that it published.
+    /// Returns the times that the secondaries took who have answered, with their numbers.
+    pub(super) fn timings_mut(&mut self) -> impl Iterator<Item = (PeerNumber, &mut PeerTiming)> {
+        let numbers = self.acks.seats.numbers().iter().copied();
+        let acks = numbers.zip(&mut self.acks.of);
+        acks.filter_map(|(number, ack)| match ack {
+            Ack::Here(timing) => Some((number, timing)),
+            Ack::Forgiven | Ack::Missing => None,
+        })
+    }
+
+    /// Returns the time that each secondary took, by name, with all that it published.
     pub(super) fn take_timings(&mut self) -> Vec<PeerTiming> {
-        let timings = std::mem::take(&mut self.acks.of).into_values().flatten();
+        let acks = std::mem::take(&mut self.acks.of).into_iter();
+        let timings = acks.filter_map(|ack| match ack {
+            Ack::Here(timing) => Some(timing),
+            Ack::Forgiven | Ack::Missing => None,
+        });
         let mut timings: Vec<PeerTiming> = timings.collect();
         for (name, published) in std::mem::take(&mut self.acks.published_for_lost) {
             match timings.iter_mut().find(|timing| timing.name == name) {
@@ -310,7 +356,13 @@ impl Round {
 
     /// Returns the secondaries whose ack is not there yet.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &PeerName> {
-        let missing = self.acks.of.iter().filter(|(_, ack)| ack.is_none());
+        let acks = self.acks.seats.names().iter().zip(&self.acks.of);
+        let missing = acks.filter(|(_, ack)| matches!(ack, Ack::Missing));
         missing.map(|(name, _)| name)
+    }
+
+    /// Tells whether nobody is missing.
+    pub(super) fn is_answered(&self) -> bool {
+        self.acks.missing == 0
     }
 }

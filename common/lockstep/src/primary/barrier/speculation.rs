@@ -9,15 +9,17 @@
 //! **Invariant:** an answer counts only for the very step that was to be published, so that a run
 //! is the same however far anyone goes ahead.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
+use protocol::SessionTime;
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
-use protocol::{PeerName, SessionTime};
 
+use crate::peer_numbers::{ByPeer, PeerNumber};
+use crate::primary::barrier::round::Round;
 use crate::primary::barrier::state_reader::AckError;
-use crate::primary::io::PeerTiming;
+use crate::primary::peers::seats::Seats;
 
 /// Longest time that the work on a message's steps should take: what is asked of the run waits for
 /// as long. The way of the message is not part of it: that is what a window hides.
@@ -54,9 +56,10 @@ pub(crate) struct Speculation {
     batch: u64,
     /// The last step, if a predictable one may follow it.
     last: Option<Step>,
-    answers: BTreeMap<PeerName, VecDeque<StepAck>>,
+    /// Answers to steps done ahead.
+    answers: ByPeer<VecDeque<StepAck>>,
     /// Time after which each answered the last message, by its steps.
-    answered: BTreeMap<PeerName, Duration>,
+    answered: ByPeer<Duration>,
     /// Duration of each step of the last message.
     each: Duration,
     /// True if the last step is told of before the next one is made: with the next input.
@@ -76,7 +79,7 @@ pub(crate) struct Terms<'a> {
     /// Number of predictable steps after which something is known to happen.
     pub(crate) until_change: u32,
     /// All who take part.
-    pub(crate) secondaries: &'a [PeerName],
+    pub(crate) seats: &'a Seats,
 }
 
 /// Controller of the window: it grows while predictions hold, and closes where it does not pay.
@@ -272,34 +275,36 @@ impl Speculation {
     }
 
     /// Keeps the answers of somebody to steps that it has done ahead.
-    pub(super) fn keep(&mut self, sender: &PeerName, answers: VecDeque<StepAck>) {
-        self.answers.insert(sender.clone(), answers);
+    pub(super) fn keep(&mut self, sender: PeerNumber, answers: VecDeque<StepAck>) {
+        *self.answers.entry(sender) = answers;
     }
 
-    /// Takes the next answer of each who has gone ahead.
-    pub(super) fn take_next_answers(&mut self) -> Vec<(PeerName, StepAck)> {
-        let answers = self.answers.iter_mut();
-        let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
+    /// Takes the next answer of each who has gone ahead, in order of their names.
+    pub(super) fn take_next_answers(&mut self, seats: &Seats) -> Vec<(PeerNumber, StepAck)> {
+        let numbers = seats.numbers().iter();
+        let next = numbers.filter_map(|number| {
+            let answer = self.answers.entry(*number).pop_front()?;
+            Some((*number, answer))
+        });
         next.collect()
     }
 
     /// Tells whether each of those who take part has answered to the next step already.
-    fn has_answers(&self, secondaries: &[PeerName]) -> bool {
-        let all = self.answers.len() == secondaries.len();
-        all && !secondaries.is_empty()
-            && secondaries.iter().all(|name| {
-                let answers = self.answers.get(name);
-                answers.is_some_and(|answers| !answers.is_empty())
-            })
+    fn has_answers(&self, seats: &Seats) -> bool {
+        self.depth(seats) > 0
     }
 
     /// Returns how many steps all have answered to that are not made yet.
-    fn depth(&self, secondaries: &[PeerName]) -> u32 {
-        let depths = secondaries.iter().map(|name| {
-            let answers = self.answers.get(name);
-            answers.map_or(0, |answers| answers.len() as u32)
-        });
-        depths.min().unwrap_or(0)
+    fn depth(&self, seats: &Seats) -> u32 {
+        let mut least = None;
+        for number in seats.numbers() {
+            let answers = self.answers.get(*number).map_or(0, VecDeque::len);
+            if answers == 0 {
+                return 0;
+            }
+            least = Some(least.map_or(answers, |least: usize| least.min(answers)));
+        }
+        least.unwrap_or(0) as u32
     }
 
     /// Tells whether a step is the predictable one after the last.
@@ -337,11 +342,11 @@ impl Speculation {
         &mut self,
         was_ahead: bool,
         commands_are_due: bool,
-        secondaries: &[PeerName],
+        seats: &Seats,
         now: SessionTime,
     ) -> bool {
         self.window.last.done_at = now;
-        self.rests = was_ahead || commands_are_due || self.has_answers(secondaries);
+        self.rests = was_ahead || commands_are_due || self.has_answers(seats);
         self.rests
     }
 
@@ -360,7 +365,7 @@ impl Speculation {
         }
         step.batch_number = self.batch;
         let is_predicted = terms.is_plain && self.is_predicted(step);
-        if is_predicted && self.has_answers(terms.secondaries) {
+        if is_predicted && self.has_answers(terms.seats) {
             self.window.last.held += 1;
             self.note_last(step);
             return true;
@@ -382,33 +387,32 @@ impl Speculation {
     /// Divides the time of a message among the steps that it brought.
     pub(super) fn share_time(
         &mut self,
-        is_ahead: bool,
-        timings: &mut [PeerTiming],
-        secondaries: &[PeerName],
-        took: Duration,
+        round: &mut Round,
+        seats: &Seats,
+        now: SessionTime,
     ) -> Duration {
-        let steps = self.depth(secondaries) + 1;
+        let steps = self.depth(seats) + 1;
+        let is_ahead = round.is_ahead();
         // The first step of several has what was kept before them, too.
         if is_ahead || steps == 1 {
-            let longest = timings.iter().map(|timing| timing.busy).max();
+            let longest = round.timings_mut().map(|(_, timing)| timing.busy).max();
             self.window.note_work(longest.unwrap_or_default());
         }
         if is_ahead {
-            for timing in timings {
-                let answered = self.answered.get(&timing.name);
+            for (number, timing) in round.timings_mut() {
+                let answered = self.answered.get(number);
                 timing.answered_after = answered.copied().unwrap_or_default();
             }
             return self.each;
         }
         self.answered.clear();
         if steps > 1 {
-            for timing in timings {
+            for (number, timing) in round.timings_mut() {
                 timing.answered_after /= steps;
-                let answered = (timing.name.clone(), timing.answered_after);
-                self.answered.extend([answered]);
+                *self.answered.entry(number) = timing.answered_after;
             }
         }
-        self.each = took / steps;
+        self.each = round.waited(now) / steps;
         self.each
     }
 }

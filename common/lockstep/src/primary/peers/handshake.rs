@@ -4,7 +4,9 @@
 //! the others; then it stands by until the balance, a hand or a loss gives it cells. One who is
 //! drained gives all its cells away and is told to leave.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -104,19 +106,23 @@ impl Peers {
     }
 
     /// Returns those who may be given cells, by name.
-    pub(crate) fn hosts(&self) -> Vec<PeerName> {
+    pub(crate) fn hosts(&self) -> Cow<'_, [PeerName]> {
+        let all = self.secondaries();
+        if self.handshakes.draining.is_empty() {
+            return Cow::Borrowed(all);
+        }
         let stays = |name: &&PeerName| !self.is_draining(name);
-        self.secondaries.iter().filter(stays).cloned().collect()
+        all.iter().filter(stays).cloned().collect()
     }
 
     /// Returns those who may restore lost cells: those who take part, else those who join.
     pub(crate) fn hosts_for_lost_cells(&self) -> Vec<PeerName> {
         let hosts = self.hosts();
         if !hosts.is_empty() {
-            return hosts;
+            return hosts.into_owned();
         }
-        if !self.secondaries.is_empty() {
-            return self.secondaries.clone();
+        if !self.secondaries().is_empty() {
+            return self.secondaries().to_vec();
         }
         self.handshakes.joining.keys().cloned().collect()
     }
@@ -166,9 +172,8 @@ impl Peers {
     /// Has one take part who joined and is as far as the others.
     pub(crate) fn take_part(&mut self, name: &PeerName, next: Sequence, cx: &mut Context<'_>) {
         self.forget_joiner(name);
-        if !self.takes_part(name) {
-            self.secondaries.push(name.clone());
-            self.secondaries.sort();
+        if let Some(number) = self.numbers().find(name) {
+            Arc::make_mut(&mut self.seats).admit(name, number);
         }
         let text = format!("{name} takes part from step {next} on");
         cx.event(Severity::Info, "run", text);

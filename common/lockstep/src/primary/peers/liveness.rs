@@ -13,6 +13,7 @@ use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
 use protocol::secondary_to_primary::{Heartbeat, WorkProgress};
 use protocol::{Iteration, PeerName, RoutingId, SessionTime, StopReason};
 
+use crate::peer_numbers::PeerNumber;
 use crate::primary::context::Context;
 use crate::primary::io::{PrimaryOutput, ProcessReport, Settings};
 use crate::primary::peers::{LEAVE_GRACE, Peers};
@@ -55,13 +56,13 @@ impl Peers {
     /// Panics when the sender is no member.
     pub(crate) fn on_heartbeat(
         &mut self,
-        (from, sender): (RoutingId, &PeerName),
+        (from, number): (RoutingId, PeerNumber),
         heartbeat: Heartbeat,
         wall_clock_us: u64,
         has_begun: bool,
         cx: &mut Context<'_>,
     ) -> WorkProgress {
-        let member = self.roster.get_mut(sender);
+        let member = self.roster.numbered_mut(number);
         let member = member.expect("senders are checked to be members");
         let (count, work) = (heartbeat.count, heartbeat.work);
         cx.push(PrimaryOutput::Send {
@@ -75,7 +76,7 @@ impl Peers {
         member.heard_at = cx.now;
         member.heartbeat = heartbeat;
         let relay = HeartbeatRelay {
-            name: sender.clone(),
+            name: member.info.name.clone(),
             count,
             has_begun,
         };
@@ -206,6 +207,12 @@ impl Peers {
     pub(crate) fn renew_deadline(&mut self, is_running: bool, settings: &Settings) {
         let silence = self.silence_deadline(is_running, settings).into_iter();
         self.next_deadline = silence.chain(self.sync_deadline(is_running)).min();
+    }
+
+    /// Tells whether something may be to be done about a secondary by now. If not, nobody is looked
+    /// at: with each step of a run that keeps its pace, a deadline passes.
+    pub(crate) fn is_any_due(&self, now: SessionTime) -> bool {
+        self.next_deadline.is_some_and(|at| at <= now)
     }
 
     /// Returns the earliest deadline of any secondary.

@@ -7,6 +7,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
 use protocol::{FailureCode, PeerName, RoutingId, SecondaryToPrimary};
 
+use crate::peer_numbers::PeerNumber;
 use crate::primary::context::{Context, Failure};
 use crate::primary::io::{Attempt, Forbidden};
 use crate::primary::peers::Peers;
@@ -100,15 +101,17 @@ impl Peers {
         }
     }
 
-    /// Tells whether a message came from the connection of the member that it names.
-    pub(crate) fn is_from(
+    /// Returns the number of the member that a message names, if it came from the connection of
+    /// that one.
+    pub(crate) fn sender(
         &self,
-        sender: &PeerName,
+        name: &PeerName,
         from: &RoutingId,
         body: &SecondaryToPrimary,
-    ) -> bool {
-        self.roster.get(sender).is_some_and(|member| match body {
-            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
+    ) -> Option<PeerNumber> {
+        let (number, member) = self.roster.find(name)?;
+        let is_from_it = match body {
+            SecondaryToPrimary::Heartbeat(_) => from.is_heartbeat_of(&member.routing),
             SecondaryToPrimary::Join(_)
             | SecondaryToPrimary::Loaded(_)
             | SecondaryToPrimary::Synced
@@ -119,7 +122,8 @@ impl Peers {
             | SecondaryToPrimary::Diverged(_)
             | SecondaryToPrimary::RosMessages(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
-        })
+        };
+        is_from_it.then_some(number)
     }
 
     /// Counts messages that the link has turned away.

@@ -284,7 +284,8 @@ impl Peers {
 
     /// Syncs those who join during the run, if that is due.
     pub(crate) fn sync_joining(&mut self, cx: &mut Context<'_>) {
-        if self.sync_deadline(true).is_some_and(|at| at <= cx.now) {
+        let is_any_due = self.is_any_due(cx.now);
+        if is_any_due && self.sync_deadline(true).is_some_and(|at| at <= cx.now) {
             self.sync(true, cx);
         }
     }

@@ -10,6 +10,7 @@ use protocol::{CellId, PeerName, PerformerId};
 use serde::{Deserialize, Serialize};
 
 use crate::partition::{HandOffPlan, Partition};
+use crate::peer_numbers::{ByPeer, PeerNumber};
 use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
@@ -20,8 +21,10 @@ pub(crate) struct HostMap {
     /// For each cell, the performers that it owns, ascending.
     owned: Vec<Vec<PerformerId>>,
     affinity: BTreeMap<CellId, PeerName>,
+    /// For each cell that is hosted, the number of its host.
+    hosts: BTreeMap<CellId, PeerNumber>,
     /// For each secondary, the cells that it hosts, ascending.
-    hosted: BTreeMap<PeerName, Vec<CellId>>,
+    hosted: ByPeer<Vec<CellId>>,
     /// For each performer, how often it has changed cell.
     hand_offs: Vec<u64>,
     /// For each cell, how many performers were handed to it.
@@ -50,7 +53,8 @@ impl HostMap {
             cell_of: topology.performers.iter().map(|one| one.home).collect(),
             owned,
             affinity: BTreeMap::new(),
-            hosted: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            hosted: ByPeer::default(),
             hand_offs: vec![0; topology.performers.len()],
             hand_offs_to: vec![0; topology.cells.len()],
             hand_offs_in: BTreeMap::new(),
@@ -82,7 +86,8 @@ impl HostMap {
             cell_of: performers.map(|id| partition.cell(id)).collect(),
             owned,
             affinity: BTreeMap::new(),
-            hosted: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            hosted: ByPeer::default(),
             hand_offs,
             hand_offs_to: saved.to_cells,
             hand_offs_in: saved.in_secondaries,
@@ -126,19 +131,19 @@ impl HostMap {
     }
 
     /// Gives a cell to a host, or with `None` to nobody.
-    pub(crate) fn place(&mut self, cell: CellId, host: Option<&PeerName>) {
-        if let Some(former) = self.affinity.remove(&cell) {
-            self.hosted
-                .entry(former)
-                .or_default()
-                .retain(|other| *other != cell);
+    pub(crate) fn place(&mut self, cell: CellId, host: Option<(&PeerName, PeerNumber)>) {
+        if let Some(former) = self.hosts.remove(&cell) {
+            let cells = self.hosted.entry(former);
+            cells.retain(|other| *other != cell);
+            self.affinity.remove(&cell);
         }
-        let Some(host) = host else {
+        let Some((name, host)) = host else {
             return;
         };
-        let cells = self.hosted.entry(host.clone()).or_default();
+        let cells = self.hosted.entry(host);
         cells.insert(cells.partition_point(|other| *other < cell), cell);
-        self.affinity.insert(cell, host.clone());
+        self.hosts.insert(cell, host);
+        self.affinity.insert(cell, name.clone());
     }
 
     /// Lets a performer pass from one cell to another.
@@ -178,8 +183,9 @@ impl HostMap {
         self.affinity.get(&cell)
     }
 
-    pub(crate) fn hosted(&self, name: &PeerName) -> &[CellId] {
-        self.hosted.get(name).map_or(&[], Vec::as_slice)
+    /// Returns the cells that a secondary hosts, ascending.
+    pub(crate) fn hosted(&self, host: PeerNumber) -> &[CellId] {
+        self.hosted.get(host).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn affinity(&self) -> &BTreeMap<CellId, PeerName> {

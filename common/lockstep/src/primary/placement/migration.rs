@@ -10,6 +10,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource};
 use protocol::{CellId, FailureCode, Iteration, PeerName, RequestId, RoutingId};
 
+use crate::peer_numbers::PeerNumbers;
 use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::placement::Placement;
 use crate::primary::purpose::Purpose;
@@ -195,12 +196,12 @@ impl Placement {
         &mut self,
         ready: ReadyMigrations,
         affinities: &mut Vec<AffinityChange>,
-        world: &mut WorldState,
+        (world, known): (&mut WorldState, &PeerNumbers),
         cx: &mut Context<'_>,
     ) -> Vec<(PeerName, CellSnapshot)> {
         let mut snapshots = Vec::new();
         for (cell, to, snapshot) in ready.cells {
-            self.host_map.place(cell, Some(&to));
+            self.place(cell, &to, known);
             world.count_migration();
             self.balance.note_moved(cell, cx.iteration);
             let text = format!("cell {} moves to {to}", world.cell_name(cell));

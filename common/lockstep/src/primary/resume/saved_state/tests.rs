@@ -222,7 +222,8 @@ impl Rig {
         assert_eq!(twin.refused(), self.primary.refused());
         twin.peers = self.primary.peers.clone();
         for (cell, host) in self.primary.placement.host_map().affinity() {
-            twin.placement.place(*cell, host);
+            let known = twin.peers.numbers();
+            twin.placement.place(*cell, host, known);
         }
         if let Some(due) = self.primary.clock.next_due(false) {
             twin.clock.restart_pace(due);
@@ -260,7 +261,8 @@ fn resumed(checkpoint: Checkpoint, replay: Replay) -> Rig {
     primary.peers = Rig::new().primary.peers;
     for cell in (0..primary.topology().cells.len() as u32).map(CellId) {
         if primary.partition().is_open(cell) {
-            primary.placement.place(cell, &name());
+            let known = primary.peers.numbers();
+            primary.placement.place(cell, &name(), known);
         }
     }
     primary.phase = Phase::Running;
