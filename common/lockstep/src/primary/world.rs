@@ -195,6 +195,11 @@ impl WorldState {
         self.latest.states_after(iteration)
     }
 
+    /// Returns the digest of the last state of a performer.
+    pub(crate) fn state_digest(&self, performer: PerformerId) -> Digest {
+        self.latest.state_digest(performer)
+    }
+
     /// Returns the number of changes so far.
     pub(crate) fn events(&self) -> EventCounts {
         self.events

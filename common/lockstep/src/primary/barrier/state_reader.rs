@@ -77,8 +77,13 @@ impl StateReader {
             };
             rest = others;
             digest.clear();
-            for state in with_known(cell.cell, own, world, host_map)? {
-                digest.digest(state.digest);
+            let mut changed = own.iter().peekable();
+            for performer in host_map.owned(cell.cell) {
+                let new = changed.next_if(|state| state.performer == *performer);
+                digest.digest(new.map_or_else(|| world.state_digest(*performer), |new| new.digest));
+            }
+            if changed.next().is_some() {
+                return Err(AckError::Performers(cell.cell));
             }
             if digest.finish() != cell.digest {
                 return Err(AckError::Digest(cell.cell));

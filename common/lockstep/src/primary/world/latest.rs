@@ -21,6 +21,8 @@ use crate::topology::Topology;
 #[derive(Debug)]
 pub(crate) struct LatestStates {
     states: Vec<PerformerState>,
+    /// The digests of these states, side by side: all of them are read for each check.
+    digests: Vec<Digest>,
     /// The states after an iteration after which the run began anew, until it goes on.
     before_reset: Option<(Iteration, Vec<PerformerState>)>,
     transfers: BTreeMap<PerformerId, Vec<u8>>,
@@ -29,6 +31,8 @@ pub(crate) struct LatestStates {
     cell_digests: Vec<Option<Digest>>,
     /// Digest of all performers after the last iteration.
     digest: Digest,
+    /// True if it is that of the states as they are now.
+    is_digest_current: bool,
     /// Builder of it, whose memory is used again.
     builder: DigestBuilder,
     /// True if states have come since they were looked at last.
@@ -60,7 +64,9 @@ impl LatestStates {
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             cell_digests: vec![None; topology.cells.len()],
+            digests: vec![Digest::default(); topology.performers.len()],
             digest: Digest::default(),
+            is_digest_current: false,
             builder: DigestBuilder::default(),
             has_news: true,
             reported: vec![false; topology.performers.len()],
@@ -144,6 +150,7 @@ impl LatestStates {
         let transfers = saved.transfers.into_iter();
         let poses = saved.poses.into_iter();
         Ok(Self {
+            digests: states.iter().map(|state| state.digest).collect(),
             states,
             transfers: transfers
                 .map(|(performer, state)| (performer, state.into_vec()))
@@ -153,6 +160,7 @@ impl LatestStates {
             snapshots: BTreeMap::new(),
             cell_digests: saved.cell_digests,
             digest,
+            is_digest_current: false,
             builder: DigestBuilder::default(),
             has_news: true,
             reported,
@@ -166,16 +174,20 @@ impl LatestStates {
         let index = performer.0 as usize;
         if index == self.states.len() {
             self.states.push(state);
+            self.digests.push(state.digest);
             self.reported.push(false);
         }
         self.states[index] = state;
+        self.digests[index] = state.digest;
         self.has_news = true;
+        self.is_digest_current = false;
         self.reported[index] = false;
     }
 
     /// Has no more performers than the topology, whose last numbers nobody has any more.
     pub(crate) fn give_back(&mut self, topology: &Topology) {
         self.states.truncate(topology.performers.len());
+        self.digests.truncate(topology.performers.len());
         self.reported.truncate(topology.performers.len());
     }
 
@@ -185,6 +197,7 @@ impl LatestStates {
         self.transfers.remove(&performer);
         self.poses.remove(&performer);
         self.has_news = true;
+        self.is_digest_current = false;
     }
 
     /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of
@@ -222,7 +235,9 @@ impl LatestStates {
     pub(crate) fn update(&mut self, state: PerformerState) -> bool {
         let index = state.performer.0 as usize;
         self.states[index] = state;
+        self.digests[index] = state.digest;
         self.has_news = true;
+        self.is_digest_current = false;
         let is_first = !state.is_finite() && !self.reported[index];
         self.reported[index] |= is_first;
         is_first
@@ -287,13 +302,23 @@ impl LatestStates {
         self.digest
     }
 
-    /// Makes the digest of all performers in this order.
+    /// Returns the digest of the last state of a performer.
+    pub(crate) fn state_digest(&self, performer: PerformerId) -> Digest {
+        self.digests[performer.0 as usize]
+    }
+
+    /// Makes the digest of all performers in this order, unless all are as they were. They come and
+    /// go with [`Self::insert`] and [`Self::forget`].
     pub(crate) fn digest_all(&mut self, performers: &[PerformerId]) {
+        if self.is_digest_current {
+            return;
+        }
         self.builder.clear();
         for id in performers {
-            self.builder.digest(self.states[id.0 as usize].digest);
+            self.builder.digest(self.digests[id.0 as usize]);
         }
         self.digest = self.builder.finish();
+        self.is_digest_current = true;
     }
 
     pub(crate) fn poses_of(&self, performer: PerformerId) -> Option<&LinkPoses> {
