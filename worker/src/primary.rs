@@ -184,6 +184,9 @@ impl<L: Link> PrimaryDriver<L> {
         let received = self.line.receive(wake.since(now));
         let idle = self.line.arrived_at().since(now);
         self.accounts.on_idle(idle, is_held);
+        if !self.line.computes_here() {
+            self.primary.note_idle(idle);
+        }
         match received {
             Ok(Some(received)) => {
                 self.on_received(received);

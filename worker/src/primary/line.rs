@@ -99,6 +99,11 @@ impl<L: Link> Line<L> {
         self.local = Some(LocalSecondary::new(&self.link, Some(data)));
     }
 
+    /// Tells whether all cells are computed in this thread, in what else is time without work.
+    pub(super) fn computes_here(&self) -> bool {
+        self.local.is_some()
+    }
+
     /// Returns the session's clock.
     pub(super) fn clock(&self) -> SessionClock {
         self.clock

@@ -1,7 +1,8 @@
-//! Queries: state of a primary that its driver reports. Nothing here changes any, but for the note
-//! that topic data was delivered.
+//! Queries: state of a primary that its driver reports. Nothing here changes any, but for the notes
+//! that topic data was delivered and that the driver had nothing to do.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::report::{EventCounts, RefusedCounts, RunState};
 use protocol::{
@@ -193,6 +194,12 @@ impl Primary {
     /// steps before: it is not said once more when somebody is lost.
     pub fn note_delivered(&mut self, sequence: Sequence) {
         self.recovery.note_delivered(sequence);
+    }
+
+    /// Takes note of a time in which the driver waited for something to come, and did nothing
+    /// else: what is left is the primary's own work.
+    pub fn note_idle(&mut self, idle: Duration) {
+        self.barrier.speculation_mut().note_idle(idle);
     }
 
     /// Returns the wanted state of the run.

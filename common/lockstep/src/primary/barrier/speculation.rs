@@ -108,6 +108,7 @@ struct Window {
     together: f64,
     /// Work on a step of whoever works longest on it, by its own clock \[s\].
     work: f64,
+    own: OwnWork,
     /// Windows since it was judged.
     unjudged: u32,
     remeasured: Remeasured,
@@ -122,6 +123,20 @@ struct LastWindow {
     /// Size of its window, and how many steps of it were as predicted.
     opened: u32,
     held: u32,
+    /// Time since its publication in which the primary waited for something to come, if the driver
+    /// tells that.
+    idle: Option<Duration>,
+    /// Time that was left for the primary's own work when its last step was complete.
+    own: Duration,
+}
+
+/// Work of the primary itself: it reads the answers of all, and goes through the steps one by one.
+#[derive(Clone, Copy, Debug, Default)]
+struct OwnWork {
+    /// Work on a message with a single step \[s\].
+    message: f64,
+    /// Work that each further step of a message adds \[s\].
+    step: f64,
 }
 
 /// Progress of measuring the duration of a single step again.
@@ -146,10 +161,13 @@ impl Default for Window {
                 done_at: SessionTime(0),
                 opened: 0,
                 held: 0,
+                idle: None,
+                own: Duration::ZERO,
             },
             alone: 0.0,
             together: 0.0,
             work: 0.0,
+            own: OwnWork::default(),
             unjudged: 0,
             remeasured: Remeasured::default(),
         }
@@ -170,10 +188,14 @@ impl Window {
             done_at,
             opened,
             held,
+            own,
+            ..
         } = self.last;
         // Without what time stood still, for whatever reason.
         let took = done_at.since(published_at).as_secs_f64();
         self.last.published_at = now;
+        self.last.idle = self.last.idle.map(|_| Duration::ZERO);
+        self.note_own_work(own, opened);
         self.pause = self.pause.saturating_sub(1);
         if opened == 0 {
             if is_predicted && is_late {
@@ -206,6 +228,26 @@ impl Window {
     /// Takes the time that the one who worked longest on a step worked on it.
     fn note_work(&mut self, longest: Duration) {
         smooth(&mut self.work, longest.as_secs_f64(), WEIGHT);
+    }
+
+    /// Takes the work of the primary on a message whose window had so many steps.
+    fn note_own_work(&mut self, own: Duration, opened: u32) {
+        let took = own.as_secs_f64();
+        if opened == 0 {
+            smooth(&mut self.own.message, took, WEIGHT);
+        } else if self.own.message > 0.0 {
+            let more = (took - self.own.message).max(0.0);
+            smooth(&mut self.own.step, more / f64::from(opened), WEIGHT);
+        }
+    }
+
+    /// Notes that the last step of a message is complete by now.
+    fn note_done(&mut self, now: SessionTime) {
+        let last = &mut self.last;
+        last.done_at = now;
+        let took = now.since(last.published_at);
+        let own = last.idle.map(|idle| took.saturating_sub(idle));
+        last.own = own.unwrap_or_default();
     }
 
     /// Takes the duration of each step in a window \[s\], and judges whether windows pay.
@@ -247,7 +289,8 @@ impl Window {
     fn open(&mut self, most: u32, allowed: u32) -> u32 {
         let is_held_off = self.pause > 0 || self.remeasured.steps_left > 0;
         let is_ready = self.streak >= PREDICTABLE_FIRST && !is_held_off && self.alone > 0.0;
-        let in_time = (WINDOW_MAX.as_secs_f64() / self.work.max(1e-9)) as u32;
+        let work = self.work + self.own.step;
+        let in_time = (WINDOW_MAX.as_secs_f64() / work.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
         self.last.opened = if is_ready {
             self.steps.min(most).min(in_time.saturating_sub(1))
@@ -325,6 +368,11 @@ impl Speculation {
         self.last = may_be_followed.then(|| step.quiet_after(0));
     }
 
+    /// Notes a time in which the primary waited for something to come.
+    pub(crate) fn note_idle(&mut self, idle: Duration) {
+        *self.window.last.idle.get_or_insert_default() += idle;
+    }
+
     /// Tells whether the last step is to be told of before the next one is made.
     pub(crate) fn rests(&self) -> bool {
         self.rests
@@ -345,7 +393,7 @@ impl Speculation {
         seats: &Seats,
         now: SessionTime,
     ) -> bool {
-        self.window.last.done_at = now;
+        self.window.note_done(now);
         self.rests = was_ahead || commands_are_due || self.has_answers(seats);
         self.rests
     }
@@ -453,6 +501,8 @@ mod tests {
         work_us: u64,
         /// Time that a message is on its way, to be waited for once with each \[us\].
         way_us: u64,
+        /// Work of the primary itself on a message, and on each step in it \[us\].
+        own_us: [u64; 2],
     }
 
     impl Rig {
@@ -465,6 +515,7 @@ mod tests {
                 in_window_us,
                 work_us: in_window_us,
                 way_us: 0,
+                own_us: [0; 2],
             }
         }
 
@@ -489,8 +540,12 @@ mod tests {
             } else {
                 u64::from(held + 1) * self.in_window_us
             };
-            self.now = SessionTime(self.now.0 + (self.way_us + took_us) * 1_000);
-            self.window.last.done_at = self.now;
+            let steps = u64::from(held + 1);
+            let own_us = self.own_us[0] + self.own_us[1] * steps;
+            let idle_us = self.way_us + took_us;
+            self.now = SessionTime(self.now.0 + (idle_us + own_us) * 1_000);
+            self.window.last.idle = Some(Duration::from_micros(idle_us));
+            self.window.note_done(self.now);
             opened
         }
 
@@ -537,6 +592,19 @@ mod tests {
         for way_us in [0, 20_000, 200_000] {
             let mut rig = Rig::far(15_000, way_us);
             assert_eq!(rig.messages(&[ALL; 50]), [0; 50], "{way_us} us away");
+        }
+    }
+
+    #[test]
+    fn windows_have_room_for_the_work_of_the_primary_itself() {
+        // Many secondaries of little work: reading a message takes 15 ms, a step in it 1 ms more.
+        for (own_us, expected) in [([15_000, 1_000], 18), ([0, 1_000], 18), ([15_000, 10], 63)] {
+            let mut rig = Rig {
+                own_us,
+                ..Rig::far(50, 2_000)
+            };
+            rig.messages(&[ALL; 40]);
+            assert_eq!(rig.message(ALL), expected, "{own_us:?}");
         }
     }
 
