@@ -1,47 +1,71 @@
 //! Measures what travels: bytes and time per performer and step of an answer in which all, a tenth
 //! or none of the states have changed, beside the same states field by field in MessagePack and a
 //! plain copy; and what the primary's rules take per secondary and step with 4 to 1,000 secondaries
-//! that are simulated in this process.
+//! that are simulated in this process, and per performer that did not change with up to 100,000.
 //!
-//! Prints one JSON line. Run it with `cargo bench -p tests --bench wire`.
+//! Prints one JSON line. Run it with `cargo bench -p tests --bench wire`, or one of its parts with
+//! `-- messages`, `-- rules [SECONDARIES...]` or `-- performers [PERFORMERS...]`.
+
+// The root of a bench looks for modules beside itself, where Cargo would take them for benches.
+#[path = "wire/performers.rs"]
+mod performers;
+#[path = "wire/rules.rs"]
+mod rules;
 
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use lockstep::Settings;
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::{CellAck, StepAck};
 use protocol::{
     CellId, Digest, Envelope, Iteration, PeerName, PerformerId, PerformerState, PrimaryToSecondary,
     ProtocolVersion, SecondaryToPrimary, Sequence, SessionId, SimTime, StateBlob, decode, encode,
 };
-use sdf::{Collision, Geometry, Level, Link, Model, Pose, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tests::cluster;
-use tests::direct::Direct;
 
 const PERFORMERS: u32 = 1_000;
 const CELLS: u32 = 64;
 const TURNS: usize = 5;
 const ROUNDS: u32 = 200;
 const SECONDARIES: [u32; 5] = [4, 16, 64, 250, 1_000];
+const CROWDS: [u32; 3] = [1_000, 10_000, 100_000];
 
 fn main() {
-    let shares = [("all", 1), ("a_tenth", 10), ("none", u32::MAX)];
-    let answers = shares.map(|(name, every)| (name.to_owned(), answer(every)));
-    let secondaries = SECONDARIES.map(|count| (count.to_string(), rules(count)));
-    let line = json!({
-        "bench": "wire",
-        "performers": PERFORMERS,
-        "answers": answers.into_iter().collect::<serde_json::Map<_, _>>(),
-        "references": references(),
-        "empty_step": empty_step(),
-        "rules_by_secondaries": secondaries.into_iter().collect::<serde_json::Map<_, _>>(),
-    });
+    // Cargo adds a flag of its own.
+    let arguments = std::env::args().skip(1);
+    let arguments: Vec<String> = arguments.filter(|one| !one.starts_with("--")).collect();
+    let part = arguments.first().map(String::as_str);
+    let numbers = arguments.iter().filter_map(|one| one.parse().ok());
+    let numbers: Vec<u32> = numbers.collect();
+    let is_wanted = |name: &str| part.is_none_or(|part| part == name);
+    let mut line = json!({ "bench": "wire" });
+    if is_wanted("messages") {
+        let shares = [("all", 1), ("a_tenth", 10), ("none", u32::MAX)];
+        let answers = shares.map(|(name, every)| (name.to_owned(), answer(every)));
+        line["performers"] = json!(PERFORMERS);
+        line["answers"] = Value::Object(answers.into_iter().collect());
+        line["references"] = references();
+        line["empty_step"] = empty_step();
+    }
+    if is_wanted("rules") {
+        line["rules_by_secondaries"] = by_number(&numbers, &SECONDARIES, rules::measure);
+    }
+    if is_wanted("performers") {
+        line["rules_by_performers"] = by_number(&numbers, &CROWDS, performers::measure);
+    }
     let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Measures for each of the numbers that were given, or the usual ones.
+fn by_number(given: &[u32], usual: &[u32], measure: impl Fn(u32) -> Value) -> Value {
+    let numbers = if given.is_empty() { usual } else { given };
+    let measured = numbers
+        .iter()
+        .map(|number| (number.to_string(), measure(*number)));
+    Value::Object(measured.collect())
 }
 
 /// Returns the least time of some turns of many rounds \[ns per round\].
@@ -190,64 +214,4 @@ fn empty_step() -> Value {
             black_box(decode::<PrimaryToSecondary>(black_box(&bytes)).expect("encoded"));
         }),
     })
-}
-
-/// Measures the rules of a primary with so many secondaries, each of which has a level with a ball
-/// that falls.
-fn rules(secondaries: u32) -> Value {
-    let settings = Settings {
-        run_ahead_max: 1,
-        checkpoint_every: 0,
-        participants_max: 4,
-        participants_awaited: Vec::new(),
-        balance: false,
-        ..cluster::settings(secondaries, u64::MAX)
-    };
-    let mut run = Direct::new(&[row(secondaries)], settings);
-    let warm_up = 20;
-    let steps = (20_000 / secondaries).clamp(20, 2_000);
-    for _ in 0..warm_up {
-        run.advance();
-    }
-    let mut times: Vec<f64> = (0..steps)
-        .map(|_| {
-            run.take_ruled();
-            run.advance();
-            run.take_ruled().as_secs_f64() * 1e6
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    let median = times[times.len() / 2];
-    json!({
-        "us_per_step": median,
-        "us_per_secondary_and_step": median / f64::from(secondaries),
-        "steps_per_s_at_most": 1e6 / median,
-    })
-}
-
-/// A row of levels with a ball in each.
-fn row(count: u32) -> World {
-    let x = |number: u32| f64::from(number) * 20.0;
-    let levels = (0..count).map(|number| Level {
-        name: format!("L{number}"),
-        center: [x(number), 0.0, 0.0],
-        size: [10.0, 10.0, 1e6],
-        buffer: 1.0,
-        models: Vec::new(),
-    });
-    let models = (0..count).map(|number| {
-        let pose = Pose::from_xyz_rpy([x(number), 0.0, 1.0], [0.0; 3]);
-        let ball = Geometry::Sphere { radius: 0.5 };
-        let link = Link {
-            collisions: vec![Collision::new("collision", Pose::IDENTITY, ball)],
-            ..Link::new("link", pose)
-        };
-        Model::new(&format!("p{number}"), vec![link], Vec::new())
-    });
-    World {
-        name: "row".to_owned(),
-        levels: levels.collect(),
-        models: models.collect(),
-        ..World::default()
-    }
 }
