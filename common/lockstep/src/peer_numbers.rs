@@ -65,17 +65,10 @@ impl PeerNumbers {
     /// Returns the place of a name among the sorted ones, or the place where it belongs.
     fn place(&self, name: &PeerName) -> Result<usize, usize> {
         let wanted = prefix(name);
-        let mut place = self.sorted.partition_point(|(known, _)| *known < wanted);
-        while let Some((known, number)) = self.sorted.get(place)
-            && *known == wanted
-        {
-            match self.name(*number).cmp(name) {
-                std::cmp::Ordering::Less => place += 1,
-                std::cmp::Ordering::Equal => return Ok(place),
-                std::cmp::Ordering::Greater => break,
-            }
-        }
-        Err(place)
+        self.sorted.binary_search_by(|(known, number)| {
+            let by_prefix = known.cmp(&wanted);
+            by_prefix.then_with(|| self.name(*number).cmp(name))
+        })
     }
 }
 

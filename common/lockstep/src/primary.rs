@@ -356,7 +356,8 @@ impl Primary {
                     .note_progress(&sender, work, cx.now);
             }
             SecondaryToPrimary::StepAck(ack) => {
-                self.on_step_ack((&sender, number), Arc::unwrap_or_clone(ack), cx);
+                let mut ack = ack;
+                self.on_step_ack((&sender, number), Arc::make_mut(&mut ack), cx);
             }
             SecondaryToPrimary::CellCheckpoint(cell) => {
                 self.on_cell_checkpoint(&sender, cell, cx);
@@ -716,10 +717,12 @@ impl Primary {
         };
         self.barrier.begin(round, &self.settings, cx.now);
         if is_ahead {
-            for (number, ack) in self.barrier.take_answers_ahead() {
-                let name = self.peers.numbers().name(number).clone();
-                self.on_step_ack((&name, number), ack, cx);
+            let mut answers = self.barrier.take_answers_ahead();
+            for (number, ack) in &mut answers {
+                let name = self.peers.numbers().name(*number).clone();
+                self.on_step_ack((&name, *number), ack, cx);
             }
+            self.barrier.recycle_answers_ahead(answers);
         }
     }
 
@@ -758,7 +761,7 @@ impl Primary {
     fn on_step_ack(
         &mut self,
         (sender, number): (&PeerName, PeerNumber),
-        ack: StepAck,
+        ack: &mut StepAck,
         cx: &mut Context<'_>,
     ) {
         let is_lost = self.recovery.losses().owes(sender);
@@ -772,12 +775,12 @@ impl Primary {
             AckVerdict::Duplicate => self.peers.count_duplicate(),
             AckVerdict::Waiting(answer) => {
                 self.recovery.note_answered(number, sequence);
-                self.take_over(answer, cx);
+                self.take_over(answer, ack, cx);
                 self.recovery.jobs_mut().note_free(sender, cx.now);
             }
             AckVerdict::Complete(answer) => {
                 self.recovery.note_answered(number, sequence);
-                self.take_over(answer, cx);
+                self.take_over(answer, ack, cx);
                 self.recovery.jobs_mut().note_free(sender, cx.now);
                 if !self.recovery.is_held() {
                     self.complete_step(cx);
@@ -801,11 +804,11 @@ impl Primary {
     }
 
     /// Takes over what an answer holds, whoever gave it.
-    fn take_over(&mut self, answer: Answer, cx: &mut Context<'_>) {
+    fn take_over(&mut self, answer: Answer, ack: &mut StepAck, cx: &mut Context<'_>) {
         if answer.purpose == Purpose::Advance {
-            self.placement.note_costs(&answer.ack);
+            self.placement.note_costs(ack);
         }
-        self.world.take(&answer.states, answer.ack, cx);
+        self.world.take(&answer.states, ack, cx);
         self.barrier.recycle(answer.states);
     }
 

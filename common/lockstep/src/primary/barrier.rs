@@ -55,6 +55,11 @@ impl Barrier {
         seats.map_or_else(Vec::new, |seats| self.speculation.take_next_answers(seats))
     }
 
+    /// Takes back the memory of answers that were taken over.
+    pub(crate) fn recycle_answers_ahead(&mut self, answers: Vec<(PeerNumber, StepAck)>) {
+        self.speculation.recycle(answers);
+    }
+
     /// Tells whether no step is under way.
     pub(crate) fn is_free(&self) -> bool {
         self.round.is_none()

@@ -539,8 +539,9 @@ impl Primary {
             return self.diverge(report, cx);
         }
         if owes {
-            match self.barrier.on_ack_for(&lost, &cells, ack, known) {
-                Ok(answer) => self.take_over(answer, cx),
+            let mut ack = ack;
+            match self.barrier.on_ack_for(&lost, &cells, &mut ack, known) {
+                Ok(answer) => self.take_over(answer, &mut ack, cx),
                 Err(error) => {
                     let cause = format!("{} broke the protocol: {error}", job.peer);
                     let reason = StopReason::new(Outcome::PeerLost, cause);

@@ -376,7 +376,12 @@ impl WorldState {
     }
 
     /// Takes over what an answer holds, and its states, which were checked.
-    pub(crate) fn take(&mut self, states: &[PerformerState], ack: StepAck, cx: &mut Context<'_>) {
+    pub(crate) fn take(
+        &mut self,
+        states: &[PerformerState],
+        ack: &mut StepAck,
+        cx: &mut Context<'_>,
+    ) {
         for state in states {
             if self.latest.update(*state) {
                 let name = &self.topology.performer(state.performer).name;

@@ -35,10 +35,9 @@ pub(crate) enum AckVerdict {
     },
 }
 
-/// A sound answer, to be taken over.
+/// A sound answer, to be taken over with what its ack still holds.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    pub(crate) ack: StepAck,
     /// The states in it, in the order of cells and performers.
     pub(crate) states: Vec<PerformerState>,
     /// Purpose of the step that it answers.
@@ -46,12 +45,12 @@ pub(crate) struct Answer {
 }
 
 impl Barrier {
-    /// Checks an ack and notes it; the answer is for the caller to take over. With `is_lost`
+    /// Checks an ack and notes it; what is left in it is for the caller to take over. With `is_lost`
     /// another of the sender's name is lost and owes the answer.
     pub(crate) fn on_ack(
         &mut self,
         (sender, number): (&PeerName, PeerNumber),
-        mut ack: StepAck,
+        ack: &mut StepAck,
         is_lost: bool,
         (world, host_map): (&WorldState, &HostMap),
         now: SessionTime,
@@ -72,26 +71,25 @@ impl Barrier {
         let reader = &mut self.reader;
         let ahead = if ack.sequence == sequence && ack.iteration == iteration {
             reader
-                .read(host_map.hosted(number), &ack, world, host_map)
-                .and_then(|()| find_shortfall(&round.step().wanted, &ack, host_map))
-                .and_then(|()| take_answers(round.step(), &mut ack))
+                .read(host_map.hosted(number), ack, world, host_map)
+                .and_then(|()| find_shortfall(&round.step().wanted, ack, host_map))
+                .and_then(|()| take_answers(round.step(), ack))
         } else {
             Err(AckError::Iteration(ack.iteration))
         };
         let ahead = match ahead {
             Ok(ahead) => ahead,
             Err(error) => {
-                let divergence = divergence::in_ack(sender, &ack, world, host_map).map(Box::new);
+                let divergence = divergence::in_ack(sender, ack, world, host_map).map(Box::new);
                 return AckVerdict::Violation { error, divergence };
             }
         };
-        let timing = timing_of(sender, &ack, round.waited(now));
+        let timing = timing_of(sender, ack, round.waited(now));
         let is_complete = round.note_answer(seat, timing);
-        round.gather(&mut ack);
+        round.gather(ack);
         let answer = Answer {
             purpose: round.purpose(),
             states: std::mem::take(&mut reader.states),
-            ack,
         };
         self.keep_ahead(number, ahead);
         if is_complete {
@@ -110,7 +108,7 @@ impl Barrier {
         &mut self,
         lost: &PeerName,
         cells: &[CellId],
-        mut ack: StepAck,
+        ack: &mut StepAck,
         (world, host_map): (&WorldState, &HostMap),
     ) -> Result<Answer, AckError> {
         let round = self.round.as_mut().ok_or(AckError::NotAsked)?;
@@ -118,14 +116,13 @@ impl Barrier {
         if ack.sequence != step.sequence || ack.iteration != step.iteration {
             return Err(AckError::OtherStep);
         }
-        self.reader.read(cells, &ack, world, host_map)?;
-        find_shortfall(&step.wanted, &ack, host_map)?;
+        self.reader.read(cells, ack, world, host_map)?;
+        find_shortfall(&step.wanted, ack, host_map)?;
         round.note_published(lost, ack.published);
-        round.gather(&mut ack);
+        round.gather(ack);
         Ok(Answer {
             purpose: round.purpose(),
             states: std::mem::take(&mut self.reader.states),
-            ack,
         })
     }
 
@@ -291,11 +288,11 @@ mod tests {
             }
         }
 
-        fn on_ack(&mut self, name: &str, ack: StepAck, is_lost: bool) -> String {
+        fn on_ack(&mut self, name: &str, mut ack: StepAck, is_lost: bool) -> String {
             let known = (&self.world, self.placement.host_map());
             let sender = (&name.parse().unwrap(), self.number(name));
             let now = SessionTime(1);
-            match self.barrier.on_ack(sender, ack, is_lost, known, now) {
+            match self.barrier.on_ack(sender, &mut ack, is_lost, known, now) {
                 AckVerdict::Stale => "stale".to_owned(),
                 AckVerdict::Duplicate => "duplicate".to_owned(),
                 AckVerdict::Waiting(_) => "waiting".to_owned(),

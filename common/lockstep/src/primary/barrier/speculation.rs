@@ -58,6 +58,8 @@ pub(crate) struct Speculation {
     last: Option<Step>,
     /// Answers to steps done ahead.
     answers: ByPeer<VecDeque<StepAck>>,
+    /// Memory of answers that were taken.
+    spare: Vec<(PeerNumber, StepAck)>,
     /// Time after which each answered the last message, by its steps.
     answered: ByPeer<Duration>,
     /// Duration of each step of the last message.
@@ -324,12 +326,18 @@ impl Speculation {
 
     /// Takes the next answer of each who has gone ahead, in order of their names.
     pub(super) fn take_next_answers(&mut self, seats: &Seats) -> Vec<(PeerNumber, StepAck)> {
-        let numbers = seats.numbers().iter();
-        let next = numbers.filter_map(|number| {
+        let mut next = std::mem::take(&mut self.spare);
+        next.extend(seats.numbers().iter().filter_map(|number| {
             let answer = self.answers.entry(*number).pop_front()?;
             Some((*number, answer))
-        });
-        next.collect()
+        }));
+        next
+    }
+
+    /// Takes back the memory of answers.
+    pub(super) fn recycle(&mut self, mut answers: Vec<(PeerNumber, StepAck)>) {
+        answers.clear();
+        self.spare = answers;
     }
 
     /// Tells whether each of those who take part has answered to the next step already.

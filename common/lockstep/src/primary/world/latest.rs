@@ -215,18 +215,18 @@ impl LatestStates {
     }
 
     /// Takes over what an ack brought besides the states.
-    pub(crate) fn take(&mut self, ack: StepAck) {
+    pub(crate) fn take(&mut self, ack: &mut StepAck) {
         self.before_reset = None;
         for cell in &ack.cells {
             self.cell_digests[cell.cell.0 as usize] = Some(cell.digest);
         }
-        for transfer in ack.transfers {
+        for transfer in ack.transfers.drain(..) {
             self.transfers.insert(transfer.performer, transfer.state);
         }
-        for poses in ack.poses {
+        for poses in ack.poses.drain(..) {
             self.poses.insert(poses.performer, poses);
         }
-        for snapshot in ack.snapshots {
+        for snapshot in ack.snapshots.drain(..) {
             self.snapshots.insert(snapshot.cell, snapshot);
         }
     }
