@@ -2,17 +2,14 @@
 //! no thread but those that step cells.
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cell_host::CellHost;
 use lockstep::{
     Primary, PrimaryInput, PrimaryOutput, SecondaryInput, SecondarySettings, Settings, StepReport,
 };
-use protocol::secondary_to_primary::Heartbeat;
 use protocol::{
-    Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, Role, RoutingId, SecondaryToPrimary,
-    SessionTime,
+    Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, Role, RoutingId, SessionTime,
 };
 use sdf::World;
 use worker::identity;
@@ -73,7 +70,10 @@ impl Direct {
                     inbox_is_empty: true,
                 }
             });
-            let mut outputs = self.handle(input);
+            let mut outputs = std::mem::take(&mut self.outputs);
+            let begin = Instant::now();
+            self.primary.handle(input, self.now, &mut outputs);
+            self.ruled += begin.elapsed();
             let mut done = None;
             for output in outputs.drain(..) {
                 match output {
@@ -98,39 +98,6 @@ impl Direct {
                 return report;
             }
         }
-    }
-
-    /// Has the primary handle a heartbeat of each secondary, and drops the answers.
-    pub fn beat(&mut self) {
-        for index in 0..self.engines.len() {
-            let engine = &self.engines[index];
-            let input = PrimaryInput::Secondary {
-                from: routing(engine).heartbeat(),
-                envelope: Envelope {
-                    version: ProtocolVersion::CURRENT,
-                    session: engine.secondary().session(),
-                    sender: engine.secondary().name().clone(),
-                    body: SecondaryToPrimary::Heartbeat(Heartbeat::default()),
-                },
-                wall_clock_us: 0,
-            };
-            let mut outputs = self.handle(input);
-            outputs.clear();
-            self.outputs = outputs;
-        }
-    }
-
-    /// Has the primary handle an input, and asks it for its deadline as often as its driver does;
-    /// returns what it puts out.
-    fn handle(&mut self, input: PrimaryInput) -> Vec<PrimaryOutput> {
-        let mut outputs = std::mem::take(&mut self.outputs);
-        let begin = Instant::now();
-        self.primary.handle(input, self.now, &mut outputs);
-        for _ in 0..2 {
-            black_box(self.primary.deadline());
-        }
-        self.ruled += begin.elapsed();
-        outputs
     }
 
     /// Returns the cells of the first secondary.
