@@ -116,6 +116,10 @@ impl PrimaryNode {
             ["checkpoint_part", name, cell] => self.save(name, cell),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
+            ["gone", name, "with", relay] => self.tell(PrimaryInput::GoneWithRelay {
+                secondary: routing(name),
+                relay: (*relay).to_owned(),
+            }),
             ["after", time] => self.pass(time),
             ["stall", time] => self.stall(time),
             ["diagnosed", name, state @ ..] => self.diagnose(name, &state.join(" ")),

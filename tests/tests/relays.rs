@@ -161,6 +161,20 @@ fn a_relay_that_is_killed_takes_its_secondaries_along_and_costs_nothing() {
     wait_for("their cells are restored", || {
         run.primary.stderr().contains("restoring ")
     });
+    let said = run.primary.stderr();
+    let host = said.split_once("the relay r1 on ").and_then(|(_, rest)| {
+        rest.split_once(" is lost, and those behind it: s2, s3")
+            .map(|(host, _)| host)
+    });
+    let host = host.unwrap_or_else(|| panic!("nothing says who is lost: {said}"));
+    for name in ["s2", "s3"] {
+        let cause = format!("on {host}) is gone with its relay r1 on {host}, which is lost");
+        let lines = said.lines().filter(|line| line.contains(&cause));
+        assert!(
+            lines.clone().any(|line| line.contains(name)),
+            "{name}: {said}"
+        );
+    }
     // Others come through a new one, which has the same place.
     let mut relay = run.relay("r1");
     let mut again = ["s2", "s3"].map(|name| run.behind("r1", name));

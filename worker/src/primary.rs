@@ -231,7 +231,13 @@ impl<L: Link> PrimaryDriver<L> {
                 self.on_message(admit(input, access));
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
-            Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
+            Arrival::Unsubscribed(secondary) => {
+                let relay = self.line.lost_relay_of(&secondary);
+                self.handle(match relay {
+                    Some(relay) => PrimaryInput::GoneWithRelay { secondary, relay },
+                    None => PrimaryInput::Unsubscribed(secondary),
+                });
+            }
             Arrival::Woken => {
                 while let Some(input) = self.line.take_pending() {
                     self.handle(input);

@@ -299,6 +299,9 @@ impl Primary {
                 self.peers.on_subscribed(routing, entry, &self.settings, cx);
             }
             PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, cx.now),
+            PrimaryInput::GoneWithRelay { secondary, relay } => {
+                self.peers.on_gone_with_relay(&secondary, relay, cx.now);
+            }
             PrimaryInput::Observed(change) => self.commands.observed_mut().on_change(change),
             PrimaryInput::ClientGone(client) => self.on_client_gone(&client, cx),
             PrimaryInput::Diagnosed { peer, process } => self.on_diagnosed(&peer, &process, cx),
@@ -402,6 +405,9 @@ impl Primary {
         // While messages wait to be read, a heartbeat may be among them.
         if is_any_due && inbox_is_empty && !self.phase.is_over() {
             self.peers.look_at_silent(&self.settings, cx);
+        }
+        if is_any_due && !self.phase.is_over() {
+            self.peers.tell_lost_relays(cx);
         }
         while is_any_due
             && !self.phase.is_over()

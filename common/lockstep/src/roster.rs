@@ -59,6 +59,8 @@ pub struct Watch {
     pub(crate) told_at: SessionTime,
     /// End of its process, as its parent saw it, for people.
     pub(crate) ended: Option<String>,
+    /// Name of the lost relay with which it is gone, if it is.
+    pub(crate) lost_relay: Option<String>,
 }
 
 impl Member {

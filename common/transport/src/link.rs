@@ -276,6 +276,13 @@ pub trait Link {
         None
     }
 
+    /// At a primary: returns the name of the relay that is lost, if the arrival before told that
+    /// this secondary is gone with it.
+    fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {
+        let _ = secondary;
+        None
+    }
+
     /// At a primary: tells whether a key of this name is let in; where there are no keys,
     /// everybody is.
     fn is_let_in(&self, name: &str) -> bool {

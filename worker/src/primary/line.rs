@@ -307,6 +307,12 @@ impl<L: Link> Line<L> {
         self.link.relay_of(secondary)
     }
 
+    /// Returns the name of the lost relay with which a secondary is gone, if the arrival before told
+    /// that.
+    pub(super) fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {
+        self.link.lost_relay_of(secondary)
+    }
+
     /// Returns who was let in since the last time.
     pub(super) fn take_admitted(&mut self) -> Vec<Client> {
         self.link.take_admitted()

@@ -184,6 +184,13 @@ pub enum PrimaryInput {
     Subscribed(RoutingId),
     /// A process no longer hears the `step` socket: it is gone.
     Unsubscribed(RoutingId),
+    /// The same, since the relay is lost through which it took part.
+    GoneWithRelay {
+        /// Address of the secondary.
+        secondary: RoutingId,
+        /// Name of the relay.
+        relay: String,
+    },
     /// The driver has looked at the process of a secondary.
     Diagnosed {
         /// The secondary.

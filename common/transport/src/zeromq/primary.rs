@@ -350,6 +350,10 @@ impl Link for PrimaryLink {
         self.relays.name_of_route(secondary).map(str::to_owned)
     }
 
+    fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {
+        self.relays.lost_relay_of(secondary).map(str::to_owned)
+    }
+
     fn is_let_in(&self, name: &str) -> bool {
         self.entrance.roll.is_let_in(name)
     }

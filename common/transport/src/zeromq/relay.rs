@@ -417,6 +417,8 @@ impl Relay {
             return;
         };
         if topic == topic::RELAY.as_bytes() {
+            let text = || format!("{from} spoke as a relay to one");
+            lower.entrance.tally.note(Reason::Forbidden, text);
             let reason = "a relay takes secondaries, and no relays: connect to the primary";
             let answer = Bundle::of(&Item::Refused(reason.to_owned()));
             let control = self.upper.socket(lower.control());

@@ -34,8 +34,10 @@ pub(super) struct Relays {
     guests: VecDeque<(RoutingId, RoutingId)>,
     /// Message of which parts are still to be returned.
     unpacked: Option<Unpacked>,
-    /// Secondaries that are gone with their relay.
-    gone: VecDeque<RoutingId>,
+    /// Secondaries that are gone with their relay, and its name.
+    gone: VecDeque<(RoutingId, PeerName)>,
+    /// The one of them that was told of last.
+    last_gone: Option<(RoutingId, PeerName)>,
     /// Silence after which secondaries give the primary up.
     patience: Duration,
 }
@@ -87,12 +89,13 @@ impl Relays {
 
     /// Takes in that a relay is gone, and with it all secondaries behind it.
     pub(super) fn go(&mut self, relay: &RoutingId, entrance: &mut Entrance) {
-        self.present.remove(relay);
+        let name = self.present.remove(relay).flatten();
         self.guests.retain(|(_, through)| through != relay);
         let gone = self.routes.extract_if(.., |_, through| through == relay);
-        let gone = gone.map(|(address, _)| address);
+        // Only one that has said its name stands for secondaries.
+        let gone = gone.filter_map(|(address, _)| Some((address, name.clone()?)));
         self.gone
-            .extend(gone.filter(|address| entrance.gate.release(address)));
+            .extend(gone.filter(|(address, _)| entrance.gate.release(address)));
     }
 
     /// Returns the relay through which an address is reached, if it is behind one.
@@ -122,6 +125,16 @@ impl Relays {
         name.as_ref().map(PeerName::as_str)
     }
 
+    /// Returns the name of the lost relay with which a secondary is gone, if the part that was
+    /// returned last says so.
+    pub(super) fn lost_relay_of(&self, secondary: &RoutingId) -> Option<&str> {
+        let (_, relay) = self
+            .last_gone
+            .as_ref()
+            .filter(|(one, _)| one == secondary)?;
+        Some(relay.as_str())
+    }
+
     /// Takes the message of a relay, whose parts [`Relays::next`] returns.
     pub(super) fn on_message(&mut self, entered: Entered) {
         assert!(
@@ -143,7 +156,8 @@ impl Relays {
 
     /// Returns the next part of what came through relays; `None` once all is unpacked.
     pub(super) fn next(&mut self, entrance: &mut Entrance) -> Option<Next> {
-        if let Some(address) = self.gone.pop_front() {
+        self.last_gone = self.gone.pop_front();
+        if let Some((address, _)) = self.last_gone.clone() {
             return Some(Next::Arrival(Relayed {
                 key: 0,
                 connection: None,
@@ -205,7 +219,8 @@ impl Relays {
             let reason = "the relay's name is not one that a peer may have".to_owned();
             return Some(Item::Refused(reason));
         };
-        *self.present.get_mut(relay)? = Some(name);
+        // It keeps the name that it has said first: that one is blamed for what is lost with it.
+        self.present.get_mut(relay)?.get_or_insert(name);
         let patience = self.patience;
         Some(Item::Welcome { patience })
     }

@@ -5,6 +5,7 @@
 //! [`PrimaryInput::Diagnosed`](crate::primary::PrimaryInput::Diagnosed) where it can; without an
 //! answer only what is heard of a peer is told.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -88,6 +89,46 @@ impl Peers {
     /// when the peer counts as lost.
     pub(crate) fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
         self.roster.note_unsubscribed(routing, now);
+    }
+
+    /// Notes that a connection is closed since a relay is lost. All who are gone with that relay
+    /// count as lost at the same time: that of the first.
+    pub(crate) fn on_gone_with_relay(
+        &mut self,
+        secondary: &RoutingId,
+        relay: String,
+        now: SessionTime,
+    ) {
+        let members = self.roster.members();
+        let others = members.filter(|(_, one)| one.watch.lost_relay.as_ref() == Some(&relay));
+        let first = others.filter_map(|(_, one)| one.closed_at).min();
+        let name = self.roster.note_unsubscribed(secondary, now);
+        let member = name.and_then(|name| self.roster.get_mut(&name));
+        if let Some(member) = member {
+            member.closed_at = Some(first.unwrap_or(now));
+            member.watch.lost_relay = Some(relay);
+        }
+    }
+
+    /// Has observers told of each relay that is lost, with all who are gone with it.
+    pub(crate) fn tell_lost_relays(&self, cx: &mut Context<'_>) {
+        let mut lost: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
+        for (_, member) in self.roster.members().filter(|(_, one)| one.is_gone(cx.now)) {
+            if let Some(relay) = &member.watch.lost_relay {
+                lost.entry(relay).or_default().push(member);
+            }
+        }
+        for (relay, members) in lost {
+            let hosts: BTreeSet<&str> = members.iter().map(|one| &*one.info.host).collect();
+            let hosts: Vec<&str> = hosts.into_iter().collect();
+            let names: Vec<&str> = members.iter().map(|one| one.info.name.as_str()).collect();
+            let text = format!(
+                "the relay {relay} on {} is lost, and those behind it: {}",
+                hosts.join(", "),
+                names.join(", ")
+            );
+            cx.event(Severity::Warning, "peer", text);
+        }
     }
 
     /// Has the driver look at the process of a peer.
@@ -248,10 +289,7 @@ impl Peers {
         let factor = if inbox_is_empty { 1 } else { 2 };
         self.roster.members().find_map(|(name, member)| {
             let silence = cx.now.since(member.heard_at);
-            let how = if member
-                .closed_at
-                .is_some_and(|at| cx.now >= at + LEAVE_GRACE)
-            {
+            let how = if member.is_gone(cx.now) {
                 how_it_went(member)
             } else if member.watch.is_held() {
                 return None;
@@ -273,11 +311,23 @@ impl Peers {
     }
 }
 
+impl Member {
+    /// Tells whether its connection is closed, and the time for its last words is over.
+    fn is_gone(&self, now: SessionTime) -> bool {
+        self.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE)
+    }
+}
+
 /// Says how a peer was lost whose connection closed.
 fn how_it_went(member: &Member) -> String {
-    match &member.watch.ended {
-        Some(how) => how.clone(),
-        None => "is gone: its connection closed".to_owned(),
+    let watch = &member.watch;
+    match (&watch.lost_relay, &watch.ended) {
+        (Some(relay), _) => {
+            let host = &member.info.host;
+            format!("is gone with its relay {relay} on {host}, which is lost")
+        }
+        (None, Some(how)) => how.clone(),
+        (None, None) => "is gone: its connection closed".to_owned(),
     }
 }
 

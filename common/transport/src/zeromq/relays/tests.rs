@@ -226,6 +226,29 @@ fn only_a_relay_whose_subscription_is_in_force_is_heard() {
 }
 
 #[test]
+fn a_relay_that_is_lost_is_named_with_each_who_is_gone_with_it_by_its_first_name() {
+    let mut scene = Scene::new();
+    scene.relays.come("r1-0".into());
+    scene.hears("r1-0", &[hello("r1")]);
+    scene.hears("r1-0", &[came("s1-0"), came("s2-0"), came("s3-0")]);
+    scene.hears("r1-0", &[hello("other")]);
+    assert_eq!(
+        scene.hears("r1-0", &[went("s3-0")]),
+        [Said::Went(s("s3-0"))]
+    );
+    assert_eq!(scene.relays.lost_relay_of(&"s3-0".into()), None);
+    scene.relays.go(&"r1-0".into(), &mut scene.entrance);
+    for name in ["s1-0", "s2-0"] {
+        let next = scene.relays.next(&mut scene.entrance);
+        assert_eq!(next.map(said), Some(Said::Went(s(name))));
+        assert_eq!(scene.relays.lost_relay_of(&name.into()), Some("r1"));
+        assert_eq!(scene.relays.lost_relay_of(&"s3-0".into()), None);
+    }
+    assert!(scene.relays.next(&mut scene.entrance).is_none());
+    assert_eq!(scene.relays.lost_relay_of(&"s2-0".into()), None);
+}
+
+#[test]
 fn another_version_a_name_that_no_peer_has_and_broken_bytes_are_refused() {
     let mut scene = Scene::new();
     scene.relays.come("r1-0".into());
