@@ -1,7 +1,8 @@
 //! Measures what travels: bytes and time per performer and step of an answer in which all, a tenth
 //! or none of the states have changed, beside the same states field by field in MessagePack and a
-//! plain copy; and what the primary's rules take per secondary and step with 4 to 1,000 secondaries,
-//! and per performer that did not change with up to 100,000; secondaries answer without physics.
+//! plain copy; and what the primary's rules take per secondary and step with 4 to 1,000
+//! secondaries, and per performer that did not change with up to 100,000; secondaries answer
+//! without physics.
 //!
 //! Prints one JSON line. Run it with `cargo bench -p tests --bench wire`, or one of its parts with
 //! `-- messages`, `-- rules [SECONDARIES...]` or `-- performers [PERFORMERS...]`.

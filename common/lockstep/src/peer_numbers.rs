@@ -8,8 +8,8 @@ use protocol::PeerName;
 /// Bytes of a name that are compared as one number; few names are longer.
 const PREFIX_BYTES: usize = 16;
 
-/// Number of a secondary. It belongs to the name: another secondary that takes the name later, after
-/// the first was lost, has the same number.
+/// Number of a secondary. It belongs to the name: another secondary that takes the name later,
+/// after the first was lost, has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerNumber(u32);
 

@@ -1,6 +1,6 @@
 //! A primary whose secondaries answer at once, without physics. Their messages are encoded, and
-//! decoded just before the primary handles them, as by its driver; what is timed is the rules alone,
-//! with the deadline that the driver asks for twice with each input.
+//! decoded just before the primary handles them, as by its driver; what is timed is the rules
+//! alone, with the deadline that the driver asks for twice with each input.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hint::black_box;

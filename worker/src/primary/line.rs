@@ -307,8 +307,8 @@ impl<L: Link> Line<L> {
         self.link.relay_of(secondary)
     }
 
-    /// Returns the name of the lost relay with which a secondary is gone, if the arrival before told
-    /// that.
+    /// Returns the name of the lost relay with which a secondary is gone, if the arrival before
+    /// told that.
     pub(super) fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {
         self.link.lost_relay_of(secondary)
     }

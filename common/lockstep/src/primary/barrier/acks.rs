@@ -45,8 +45,8 @@ pub(crate) struct Answer {
 }
 
 impl Barrier {
-    /// Checks an ack and notes it; what is left in it is for the caller to take over. With `is_lost`
-    /// another of the sender's name is lost and owes the answer.
+    /// Checks an ack and notes it; what is left in it is for the caller to take over. With
+    /// `is_lost` another of the sender's name is lost and owes the answer.
     pub(crate) fn on_ack(
         &mut self,
         (sender, number): (&PeerName, PeerNumber),
