@@ -213,6 +213,16 @@ pub trait Link {
     /// Returns a handle that wakes this link.
     fn waker(&self) -> std::sync::Arc<dyn Waker>;
 
+    /// At an observer: listens to what begins with one of these on `status`, and no more to what it
+    /// listened to before; of topics that stay, nothing is lost.
+    ///
+    /// # Errors
+    /// Fails if it is no observer, or the transport itself failed.
+    fn listen(&mut self, topics: &[&str]) -> Result<(), LinkError> {
+        let _ = topics;
+        Err(LinkError::NoSuchDestination)
+    }
+
     /// At a primary: returns what was turned away since the last time, at most once per second
     /// until the last time.
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {

@@ -224,6 +224,21 @@ impl Members {
         }
     }
 
+    /// Has an observer listen to these topics of `status` and no others.
+    fn listen(&mut self, routing_id: &RoutingId, topics: &[&str]) -> Result<(), LinkError> {
+        let before = self.status_topics();
+        let member = self.peers.get_mut(routing_id);
+        let Some(Listening::Status(heard)) = member.map(|member| &mut member.listening) else {
+            return Err(LinkError::NoSuchDestination);
+        };
+        *heard = topics
+            .iter()
+            .map(|topic| topic.as_bytes().to_vec())
+            .collect();
+        self.note_topics(&before);
+        Ok(())
+    }
+
     fn remove_peer(&mut self, routing_id: &RoutingId) {
         let before = self.status_topics();
         let member = self.peers.remove(routing_id);

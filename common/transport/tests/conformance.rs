@@ -402,6 +402,45 @@ fn the_publisher_sees_topics_of_observers_come_and_go_once() {
 }
 
 #[test]
+fn an_observer_that_listens_to_other_topics_loses_nothing_of_those_that_stay() {
+    on_every_stage(|stage| {
+        let (_primary, mut publisher) = stage.primary();
+        let [stays, comes] = ["/a", "/b"].map(topic::of_message);
+        let mut observer = stage.peer("o", Subscription::Status(&[&stays, topic::EVENTS]));
+        publish_until_heard(&mut *publisher, &mut *observer, topic::EVENTS);
+        for round in 0..20_u32 {
+            publisher.publish(&stays, &round.to_le_bytes()).unwrap();
+            let topics = [&*stays, topic::EVENTS, &comes];
+            let count = if round % 2 == 0 { 3 } else { 2 };
+            observer.listen(&topics[..count]).unwrap();
+        }
+        publisher.publish(&stays, b"all").unwrap();
+        for round in 0..20_u32 {
+            let mut heard = observer.receive(Some(PATIENCE)).unwrap();
+            while heard == Some(message(None, topic::EVENTS, b"anybody?")) {
+                heard = observer.receive(Some(PATIENCE)).unwrap();
+            }
+            assert_eq!(heard, Some(message(None, &stays, &round.to_le_bytes())));
+        }
+        expect_message(&mut *observer, &stays, b"all");
+        observer.listen(&[&comes]).unwrap();
+        publish_until_heard(&mut *publisher, &mut *observer, &comes);
+        publisher.publish(&stays, b"no more").unwrap();
+        publisher.publish(&comes, b"last").unwrap();
+        loop {
+            let heard = observer.receive(Some(PATIENCE)).unwrap();
+            assert_ne!(heard, Some(message(None, &stays, b"no more")));
+            if heard == Some(message(None, &comes, b"last")) {
+                break;
+            }
+        }
+        let mut other = stage.peer("s", Subscription::None);
+        let refused = other.listen(&[&comes]);
+        assert!(matches!(refused, Err(LinkError::NoSuchDestination)));
+    });
+}
+
+#[test]
 fn a_publisher_is_woken_from_another_thread() {
     on_every_stage(|stage| {
         let (_primary, mut publisher) = stage.primary();

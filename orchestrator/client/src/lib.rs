@@ -111,7 +111,7 @@ pub enum AskError {
 
 /// A link to a primary in a thread of its own; dropped, it ends that thread.
 pub struct Connection {
-    requests: Option<threads::Sender<ClientToPrimary>>,
+    orders: Option<threads::Sender<LinkOrder>>,
     news: mpsc::Receiver<News>,
     waker: Arc<dyn Waker>,
     /// Returns the run that was heard last.
@@ -157,10 +157,15 @@ impl Connection {
     /// # Errors
     /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn listen(reach: &Reach, topics: &[&str]) -> Result<Self, ConnectError> {
-        let frames: Vec<String> = topics.iter().map(|name| topic::of_message(name)).collect();
-        let mut heard: Vec<&str> = frames.iter().map(String::as_str).collect();
-        heard.push(topic::ANNOUNCE);
+        let frames = frames(topics);
+        let heard: Vec<&str> = frames.iter().map(String::as_str).collect();
         Ok(Self::over(reach.connect(Subscription::Status(&heard))?))
+    }
+
+    /// Listens to other topics of the simulated world from now on; of those that stay, nothing is
+    /// lost. It must have been made by [`Connection::listen`].
+    pub fn listen_to(&mut self, topics: &[&str]) {
+        self.order(LinkOrder::Listen(frames(topics)));
     }
 
     /// Connects again after the link has failed; the news of the new link says whether the same run
@@ -185,11 +190,11 @@ impl Connection {
     /// beats are heard.
     fn after(link: impl Link + Send + 'static, last_session: SessionId, hears_beats: bool) -> Self {
         let waker = link.waker();
-        let (requests, to_send) = threads::channel();
+        let (orders, ordered) = threads::channel();
         let (teller, news) = mpsc::channel(NEWS_MAX);
         let worker = LinkThread {
             link,
-            to_send,
+            ordered,
             unsent: VecDeque::new(),
             session: SessionId::UNKNOWN,
             last_session,
@@ -201,7 +206,7 @@ impl Connection {
         };
         let thread = std::thread::spawn(move || worker.run());
         Self {
-            requests: Some(requests),
+            orders: Some(orders),
             news,
             waker,
             thread: Some(thread),
@@ -213,12 +218,16 @@ impl Connection {
     pub fn request(&mut self, command: Command) -> RequestId {
         let request = self.next_request;
         self.next_request = RequestId(request.0 + 1);
-        if let Some(requests) = &self.requests {
+        self.order(LinkOrder::Send(ClientToPrimary { request, command }));
+        request
+    }
+
+    fn order(&self, order: LinkOrder) {
+        if let Some(orders) = &self.orders {
             // A thread that has ended has said so by its last news.
-            let _ = requests.send(ClientToPrimary { request, command });
+            let _ = orders.send(order);
             self.waker.wake();
         }
-        request
     }
 
     /// Returns the next news; `None` when there is no more. May be dropped and called again.
@@ -228,7 +237,7 @@ impl Connection {
 
     /// Ends the thread, and returns the run that was heard last.
     fn close(&mut self) -> SessionId {
-        self.requests = None;
+        self.orders = None;
         // The thread may wait for room among the news.
         self.news.close();
         self.waker.wake();
@@ -290,9 +299,17 @@ async fn answer(connection: &mut Connection, wanted: RequestId) -> Result<Reply,
     Err(AskError::Ended)
 }
 
+/// Something that the thread of a link is to do.
+enum LinkOrder {
+    /// Send a request.
+    Send(ClientToPrimary),
+    /// Listen to what begins with these, and to nothing else.
+    Listen(Vec<String>),
+}
+
 struct LinkThread<L> {
     link: L,
-    to_send: threads::Receiver<ClientToPrimary>,
+    ordered: threads::Receiver<LinkOrder>,
     unsent: VecDeque<ClientToPrimary>,
     /// The run that is reached: what changes it names it, so that it cannot hit another.
     session: SessionId,
@@ -334,8 +351,12 @@ impl<L: Link> LinkThread<L> {
     /// Sends what is to be sent and waits for one arrival.
     fn turn(&mut self) -> Result<(), LinkEnd> {
         loop {
-            match self.to_send.try_recv() {
-                Ok(request) => self.unsent.push_back(request),
+            match self.ordered.try_recv() {
+                Ok(LinkOrder::Send(request)) => self.unsent.push_back(request),
+                Ok(LinkOrder::Listen(topics)) => {
+                    let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
+                    self.link.listen(&topics).map_err(LinkEnd::Failed)?;
+                }
                 Err(threads::TryRecvError::Empty) => break,
                 Err(threads::TryRecvError::Disconnected) => {
                     // What was asked last, such as that a robot stops, is still to be said.
@@ -474,6 +495,14 @@ impl<L: Link> LinkThread<L> {
         }
         self.teller.blocking_send(news).map_err(|_| LinkEnd::Closed)
     }
+}
+
+/// Returns the beginnings of what is said on topics of the simulated world; the primary's own words
+/// come with them.
+fn frames(topics: &[&str]) -> Vec<String> {
+    let mut frames: Vec<String> = topics.iter().map(|name| topic::of_message(name)).collect();
+    frames.push(topic::ANNOUNCE.to_owned());
+    frames
 }
 
 fn client_name() -> PeerName {

@@ -254,15 +254,23 @@ struct Topics {
 }
 
 impl Topics {
-    /// Listens to these topics; the connection is set up by [`Topics::next`].
+    /// Listens to these topics: by the connection that there is, so that others who listen miss
+    /// nothing, or by one that [`Topics::next`] sets up.
     fn listen(&mut self, topics: BTreeSet<String>) {
         let topics = topics.into_iter();
         let wanted: BTreeSet<String> = topics
             .filter(|topic| protocol::topic::is_message_name(topic))
             .collect();
-        if self.wanted != wanted {
-            self.wanted = wanted;
-            self.reopen_at = Some(Instant::now());
+        if self.wanted == wanted {
+            return;
+        }
+        self.wanted = wanted;
+        match &mut self.connection {
+            Some(connection) if self.reopen_at.is_none() && !self.wanted.is_empty() => {
+                let topics: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
+                connection.listen_to(&topics);
+            }
+            _ => self.reopen_at = Some(Instant::now()),
         }
     }
 

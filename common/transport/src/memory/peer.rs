@@ -67,6 +67,10 @@ impl Link for MemoryPeerLink {
     fn waker(&self) -> Arc<dyn Waker> {
         Arc::clone(&self.mailbox) as Arc<dyn Waker>
     }
+
+    fn listen(&mut self, topics: &[&str]) -> Result<(), LinkError> {
+        self.network.members().listen(&self.routing_id, topics)
+    }
 }
 
 impl Drop for MemoryPeerLink {

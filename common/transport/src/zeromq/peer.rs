@@ -4,7 +4,7 @@
 //! `clients`. Connections come up when the primary does, and again when the primary is back; a
 //! monitor on that socket tells when. A relay has one of these at its upper end.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub struct PeerLink {
     inbox: Inbox,
     /// Socket by which a secondary sends data for observers; nothing ever comes from there.
     data: Option<(zmq::Socket, RoutingId)>,
+    /// Topics of `status` that an observer listens to.
+    heard: Option<Heard>,
     /// The source of the inbox that is the monitor.
     monitor: usize,
     /// True if the other side has been told connected last.
@@ -51,6 +53,12 @@ pub struct PeerLink {
     /// The keys that the primary may have, if these are several.
     key_search: Option<KeySearch>,
     dropped: u64,
+}
+
+/// Topics that an observer listens to, and the source of the inbox that has them.
+struct Heard {
+    source: usize,
+    topics: BTreeSet<Vec<u8>>,
 }
 
 /// The most messages that wait until the key of the primary is found; the oldest give way.
@@ -245,8 +253,9 @@ impl PeerLink {
         };
         let mut sockets = vec![control];
         let mut places = vec![place];
-        let mut data = None;
+        let (mut data, mut heard) = (None, None);
         for Listening { to, topics } in listening {
+            let topics: BTreeSet<Vec<u8>> = topics.into_iter().collect();
             let (endpoint, queue) = match to {
                 Publications::Step => {
                     let pushing = open(
@@ -265,10 +274,14 @@ impl PeerLink {
                 Publications::Beats => (endpoints.beats(), Queue::Bounded),
             };
             let published = open(&context, zmq::SUB, ("published", queue), address, options)?;
-            for topic in topics {
-                published.set_subscribe(&topic)?;
+            for topic in &topics {
+                published.set_subscribe(topic)?;
             }
             published.connect(&endpoint)?;
+            if matches!(to, Publications::Status) {
+                let source = sockets.len();
+                heard = Some(Heard { source, topics });
+            }
             sockets.push(published);
             places.push(endpoint);
         }
@@ -283,6 +296,7 @@ impl PeerLink {
         Ok(Self {
             inbox,
             data,
+            heard,
             monitor: in_turn,
             connected: false,
             is_secondary: routing_id.is_some(),
@@ -464,6 +478,22 @@ impl Link for PeerLink {
 
     fn waker(&self) -> Arc<dyn Waker> {
         self.inbox.waker()
+    }
+
+    fn listen(&mut self, topics: &[&str]) -> Result<(), LinkError> {
+        let heard = self.heard.as_mut().ok_or(LinkError::NoSuchDestination)?;
+        let wanted = topics.iter().map(|topic| topic.as_bytes().to_vec());
+        let wanted: BTreeSet<Vec<u8>> = wanted.collect();
+        let published = self.inbox.sender(heard.source);
+        let failed = |error| LinkError::Transport(Box::new(error));
+        for topic in wanted.difference(&heard.topics) {
+            published.set_subscribe(topic).map_err(failed)?;
+        }
+        for topic in heard.topics.difference(&wanted) {
+            published.set_unsubscribe(topic).map_err(failed)?;
+        }
+        heard.topics = wanted;
+        Ok(())
     }
 }
 
