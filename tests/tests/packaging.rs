@@ -72,6 +72,7 @@ fn check_archive(scratch: &Scratch, folder: &Path) {
         "share/man/man1/phalanx-run.1.gz",
         "share/bash-completion/completions/phalanx",
         "share/doc/phalanx/LICENSE-MIT",
+        "share/doc/phalanx/LICENSE-three.js",
         "share/phalanx/worlds/ramp.sdf",
     ] {
         assert!(place.join(file).is_file(), "{file} is missing");
@@ -110,6 +111,7 @@ fn check_debian_package(folder: &Path) {
         "./usr/bin/phalanx",
         "./usr/bin/worker",
         "./usr/share/man/man1/phalanx.1.gz",
+        "./usr/share/doc/phalanx/LICENSE-three.js",
     ] {
         assert!(files.contains(file), "{file} is missing");
     }
