@@ -5,6 +5,9 @@
 //!
 //! Without Node.js or npm, the tests with the client say so and show nothing.
 
+#[path = "web_protocol/viewers.rs"]
+mod viewers;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -17,13 +20,17 @@ use tests::repository;
 
 /// The topic that the rover of the demo is driven by.
 const ROVER: &str = "/model/rover/cmd_vel";
+/// Versions of the protocol, and the wish for channels that viewers cannot read.
+const SDK: &str = "foxglove.sdk.v1";
+const WEB_SOCKET: &str = "foxglove.websocket.v1";
+const ALL_CHANNELS: &str = "phalanx.all-channels";
 /// A token.
 const TOKEN: &str = "0123456789abcdef-token";
 
 /// A server, which ends with this.
 struct Server {
     link: String,
-    _process: Process,
+    process: Process,
 }
 
 impl Server {
@@ -37,7 +44,7 @@ impl Server {
         wait_for("an address", || process.stdout().ends_with('\n'));
         Self {
             link: process.stdout().trim().to_owned(),
-            _process: process,
+            process,
         }
     }
 
@@ -117,10 +124,21 @@ impl Peer {
         answer["ok"].take()
     }
 
+    /// Connects as a program that wants all that there is.
     fn connect(&mut self, server: &Server) -> Value {
-        let answer = self.ask("connect", json!({ "url": server.socket() }));
+        let (info, protocol) = self.connect_by(server, Some(&[SDK, ALL_CHANNELS]));
+        assert_eq!(protocol, SDK);
+        info
+    }
+
+    /// Connects with some sub-protocols, or with those of the package; returns what the server says
+    /// of itself and the protocol that it chose.
+    fn connect_by(&mut self, server: &Server, protocols: Option<&[&str]>) -> (Value, String) {
+        let request = json!({ "url": server.socket(), "protocols": protocols });
+        let mut answer = self.ask("connect", request);
         assert!(answer.get("info").is_some(), "{answer}");
-        answer["info"].clone()
+        let protocol = answer["protocol"].as_str().expect("a name").to_owned();
+        (answer["info"].take(), protocol)
     }
 
     fn subscribe(&mut self, topic: &str) {
@@ -372,6 +390,9 @@ fn a_lost_run_is_told_and_found_again() {
     assert_eq!(stepped["iteration"], 1, "{stepped}");
 }
 
+/// Number of channels of the server itself.
+const OWN_CHANNELS: usize = 6;
+
 #[test]
 fn observers_change_no_bit() {
     let scratch = Scratch::new();
@@ -611,7 +632,8 @@ fn groups_are_told_to_those_who_ask() {
     );
     peer.subscribe("/phalanx/groups");
     let told = peer.wait("/phalanx/groups", |told| !list(&told["groups"]).is_empty());
-    assert_eq!(told, json!({ "groups": [["high", "low"]] }));
+    let group = json!({ "performers": ["high", "low"] });
+    assert_eq!(told, json!({ "groups": [group] }));
     let performers = shown(&scratch, "pile", "performers");
     let group = |name: &str| {
         let mut all = list(&performers).iter();
@@ -801,6 +823,10 @@ fn list(value: &Value) -> &Vec<Value> {
 
 fn number(value: &Value) -> f64 {
     value.as_f64().expect("the protocol has a number here")
+}
+
+fn topic_of(channel: &Value) -> &str {
+    channel["topic"].as_str().expect("channels have topics")
 }
 
 fn link_id(link: &Value) -> u64 {

@@ -49,7 +49,25 @@ pub fn scene_update() -> Value {
         "pose": pose(), "scale": vector(), "color": color(), "override_color": boolean(),
         "url": string(), "media_type": string(), "data": bytes(),
     }));
-    let nothing = || list(&json!({ "type": "object" }));
+    // Nothing of these is sent; readers want to know their fields all the same.
+    let arrow = object(&json!({
+        "pose": pose(), "shaft_length": number(), "shaft_diameter": number(),
+        "head_length": number(), "head_diameter": number(), "color": color(),
+    }));
+    let corners = || {
+        object(&json!({
+            "pose": pose(), "points": list(&vector()), "color": color(),
+            "colors": list(&color()), "indices": list(&integer()),
+        }))
+    };
+    let mut line = corners();
+    line["properties"]["type"] = integer();
+    line["properties"]["thickness"] = number();
+    line["properties"]["scale_invariant"] = boolean();
+    let text = object(&json!({
+        "pose": pose(), "billboard": boolean(), "font_size": number(),
+        "scale_invariant": boolean(), "color": color(), "text": string(),
+    }));
     object(&json!({
         "deletions": list(&object(&json!({
             "timestamp": time(), "type": integer(), "id": string(),
@@ -58,9 +76,9 @@ pub fn scene_update() -> Value {
             "timestamp": time(), "frame_id": string(), "id": string(),
             "lifetime": time(), "frame_locked": boolean(),
             "metadata": list(&object(&json!({ "key": string(), "value": string() }))),
-            "arrows": nothing(), "cubes": list(&sized()), "spheres": list(&sized()),
-            "cylinders": list(&cylinder), "lines": nothing(), "triangles": nothing(),
-            "texts": nothing(), "models": list(&model),
+            "arrows": list(&arrow), "cubes": list(&sized()), "spheres": list(&sized()),
+            "cylinders": list(&cylinder), "lines": list(&line), "triangles": list(&corners()),
+            "texts": list(&text), "models": list(&model),
         }))),
     }))
 }

@@ -6,7 +6,7 @@
  * @module connection
  */
 
-import { SUBPROTOCOL, readBinary, readJson, writeMessage, writeServiceRequest } from './wire.js';
+import { SUBPROTOCOLS, readBinary, readJson, writeMessage, writeServiceRequest } from './wire.js';
 
 /** First delay before a new try [ms]; it doubles from try to try. */
 const RETRY_FIRST_MS = 250;
@@ -63,9 +63,9 @@ export class Connection extends EventTarget {
 
   /**
    * @param {string} url
-   * @param {(url: string, protocol: string) => WebSocket} [makeSocket]
+   * @param {(url: string, protocols: string[]) => WebSocket} [makeSocket]
    */
-  constructor(url, makeSocket = (address, protocol) => new WebSocket(address, protocol)) {
+  constructor(url, makeSocket = (address, protocols) => new WebSocket(address, protocols)) {
     super();
     this.#url = url;
     this.#makeSocket = makeSocket;
@@ -75,7 +75,7 @@ export class Connection extends EventTarget {
   open() {
     clearTimeout(this.#timer);
     this.#setState('connecting');
-    const socket = this.#makeSocket(this.#url, SUBPROTOCOL);
+    const socket = this.#makeSocket(this.#url, SUBPROTOCOLS);
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
     this.#heardAt = performance.now();

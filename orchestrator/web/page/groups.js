@@ -57,7 +57,9 @@ export class Groups {
    */
   take(message) {
     const groups = Array.isArray(message?.groups) ? message.groups : [];
-    this.#groups = groups.filter((/** @type {any} */ one) => Array.isArray(one));
+    this.#groups = groups
+      .map((/** @type {any} */ one) => one?.performers)
+      .filter((/** @type {any} */ names) => Array.isArray(names));
   }
 
   /** Number of groups that were told. */

@@ -5,8 +5,11 @@
  * @module wire
  */
 
-/** Name of the sub-protocol that client and server agree on. */
-export const SUBPROTOCOL = 'foxglove.sdk.v1';
+/**
+ * Sub-protocols that are offered: the one that client and server agree on, and the wish for channels
+ * that other viewers cannot read.
+ */
+export const SUBPROTOCOLS = ['foxglove.sdk.v1', 'phalanx.all-channels'];
 
 /** Operation codes of binary messages of the server. */
 const FROM_SERVER = { data: 1, time: 2, serviceResponse: 3 };

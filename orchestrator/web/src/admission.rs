@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
 use hyper::http::uri::{Authority, Uri};
 
-use crate::protocol::SUB_PROTOCOL;
+use crate::protocol::{Agreement, Dialect};
 use crate::token::Token;
 
 /// Origins of applications that draw what this server tells: Foxglove in a browser, and
@@ -47,8 +47,8 @@ pub enum Denial {
     /// It does not know the token.
     #[error("the token is missing or wrong: use the address that `phalanx web` printed")]
     NoToken,
-    /// It does not speak the protocol.
-    #[error("offer the sub-protocol {SUB_PROTOCOL}")]
+    /// It speaks no version of the protocol.
+    #[error("offer the sub-protocol {} or {}", Dialect::Sdk.name(), Dialect::WebSocket.name())]
     NoProtocol,
 }
 
@@ -84,17 +84,16 @@ impl Admission {
         is_known.then_some(()).ok_or(Denial::NoToken)
     }
 
-    /// Checks all that must hold for a WebSocket.
+    /// Checks all that must hold for a WebSocket, and agrees on the protocol.
     ///
     /// # Errors
     /// Fails if it comes from a page of another site, does not know the token, or speaks another
     /// protocol.
-    pub fn check_socket(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denial> {
+    pub fn check_socket(&self, uri: &Uri, headers: &HeaderMap) -> Result<Agreement, Denial> {
         self.check_host(headers)?;
         self.check_token(uri, headers)?;
         self.check_origin(headers)?;
-        let speaks = protocols(headers).any(|name| name == SUB_PROTOCOL);
-        speaks.then_some(()).ok_or(Denial::NoProtocol)
+        Agreement::with(protocols(headers)).ok_or(Denial::NoProtocol)
     }
 
     /// Checks that a request comes from no page, from a page of this server, or from one that is
@@ -187,9 +186,10 @@ mod tests {
     }
 
     fn check(token: Option<&str>, uri: &str, pairs: &[(&str, &str)]) -> Result<(), Denial> {
-        let protocol = [("sec-websocket-protocol", SUB_PROTOCOL)];
+        let protocol = [("sec-websocket-protocol", Dialect::Sdk.name())];
         let headers = headers(&[pairs, &protocol].concat());
-        admission(token).check_socket(&uri.parse().unwrap(), &headers)
+        let checked = admission(token).check_socket(&uri.parse().unwrap(), &headers);
+        checked.map(|_| ())
     }
 
     #[test]
@@ -279,9 +279,28 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_are_refused() {
-        let headers = headers(&[("host", "localhost"), ("sec-websocket-protocol", "chat")]);
-        let denied = admission(None).check_socket(&"/".parse().unwrap(), &headers);
-        assert_eq!(denied, Err(Denial::NoProtocol));
+    fn both_versions_of_the_protocol_are_spoken_and_others_are_refused() {
+        let agree = |offered: &str| {
+            let headers = headers(&[("host", "localhost"), ("sec-websocket-protocol", offered)]);
+            let agreed = admission(None).check_socket(&"/".parse().unwrap(), &headers);
+            agreed.map(|agreed| (agreed.dialect, agreed.hears_all))
+        };
+        for (offered, agreed) in [
+            ("foxglove.sdk.v1", Ok((Dialect::Sdk, false))),
+            ("foxglove.websocket.v1", Ok((Dialect::WebSocket, false))),
+            (
+                "foxglove.websocket.v1, foxglove.sdk.v1",
+                Ok((Dialect::Sdk, false)),
+            ),
+            (
+                "foxglove.sdk.v1,phalanx.all-channels",
+                Ok((Dialect::Sdk, true)),
+            ),
+            ("phalanx.all-channels", Err(Denial::NoProtocol)),
+            ("foxglove.websocket.v2", Err(Denial::NoProtocol)),
+            ("chat", Err(Denial::NoProtocol)),
+        ] {
+            assert_eq!(agree(offered), agreed, "{offered}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use messages::Message;
 use messages::foxglove::{self, CompressedImage};
-use messages::json_schema::{list, object, string};
+use messages::json_schema::object;
 use messages::sensor::Image;
 use protocol::report::TopicReport;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::foxglove::Typed;
 use crate::protocol::ChannelId;
 use crate::protocol::server_to_client::Channel;
+use crate::run_schema;
 
 /// The most channels of topics that are offered.
 const TOPICS_MAX: usize = 4096;
@@ -53,6 +54,14 @@ pub(crate) struct ChannelChange {
     pub(crate) gone: Vec<ChannelId>,
 }
 
+impl Content {
+    /// Tells whether viewers can read it; others say that it is broken, and there is the same in a
+    /// form for them.
+    pub(crate) fn is_for_viewers(&self) -> bool {
+        !matches!(self, Self::Scene | Self::Poses)
+    }
+}
+
 impl Channels {
     /// Makes the table without topics. Recordings have no groups.
     pub(crate) fn new(is_recording: bool) -> Self {
@@ -92,9 +101,10 @@ impl Channels {
         self.all.iter().map(|(id, content)| (*id, content))
     }
 
-    /// Returns all channels as they are offered.
-    pub(crate) fn offers(&self) -> Vec<Channel> {
+    /// Returns channels as they are offered: all, or those that viewers read.
+    pub(crate) fn offers(&self, all: bool) -> Vec<Channel> {
         self.iter()
+            .filter(|(_, content)| all || content.is_for_viewers())
             .map(|(id, content)| offer(id, content))
             .collect()
     }
@@ -150,8 +160,8 @@ fn offer(id: ChannelId, content: &Content) -> Channel {
     };
     match content {
         Content::Scene => json("/phalanx/scene", "phalanx.Scene", &open_object()),
-        Content::Run => json("/phalanx/run", "phalanx.Run", &open_object()),
-        Content::Groups => json("/phalanx/groups", "phalanx.Groups", &groups()),
+        Content::Run => json("/phalanx/run", "phalanx.Run", &run_schema::run()),
+        Content::Groups => json("/phalanx/groups", "phalanx.Groups", &run_schema::groups()),
         Content::Poses => Channel {
             id,
             topic: "/phalanx/poses".to_owned(),
@@ -188,12 +198,9 @@ fn compressed(topic: &str) -> String {
     images
 }
 
-fn groups() -> Value {
-    object(&json!({ "groups": list(&list(&string())) }))
-}
-
+/// Returns the schema of messages of which no field is known; readers want a list, if an empty one.
 fn open_object() -> Value {
-    json!({ "type": "object" })
+    object(&json!({}))
 }
 
 #[cfg(test)]
@@ -211,7 +218,7 @@ mod tests {
     #[test]
     fn topics_come_and_go_and_numbers_are_not_used_again() {
         let mut channels = Channels::new(false);
-        let own = channels.offers().len();
+        let own = channels.offers(true).len();
         let first = channels.set_topics(&[topic("/scan", "gz.msgs.LaserScan")]);
         let names: Vec<&str> = first.come.iter().map(|one| &*one.topic).collect();
         assert_eq!(names, ["/scan", "/foxglove/scan"]);
@@ -225,8 +232,8 @@ mod tests {
             first.come.iter().map(|one| one.id).collect::<Vec<_>>()
         );
         assert!(other.come.iter().all(|one| !other.gone.contains(&one.id)));
-        assert_eq!(channels.offers().len(), own + 1);
-        let ids: BTreeSet<u32> = channels.offers().iter().map(|one| one.id.0).collect();
+        assert_eq!(channels.offers(true).len(), own + 1);
+        let ids: BTreeSet<u32> = channels.offers(true).iter().map(|one| one.id.0).collect();
         assert_eq!(ids.len(), own + 1);
     }
 
@@ -247,21 +254,67 @@ mod tests {
         assert_eq!(found, "/a /a/compressed /foxglove/a");
     }
 
-    #[test]
-    fn each_channel_in_json_has_a_schema_that_is_json() {
-        let mut channels = Channels::new(false);
-        let topics: Vec<TopicReport> = messages::kind::KINDS
-            .iter()
-            .map(|kind| topic(&format!("/{}", kind.name), kind.name))
-            .collect();
-        channels.set_topics(&topics);
-        for offer in channels
-            .offers()
-            .iter()
-            .filter(|one| one.encoding == "json")
-        {
-            let schema: Value = serde_json::from_str(&offer.schema).unwrap();
-            assert_eq!(schema["type"], "object", "{}", offer.topic);
+    /// Returns the reason why viewers refuse a schema, by the rules of Foxglove Studio's and
+    /// Lichtblick's parsers: fields of objects are listed, lists hold objects or plain values, and
+    /// bytes are no items.
+    fn refusal(path: &str, schema: &Value) -> Option<String> {
+        if schema["type"] != "object" {
+            return Some(format!("{path} is no object"));
         }
+        let Some(properties) = schema["properties"].as_object() else {
+            return Some(format!("{path} lists no fields"));
+        };
+        properties.iter().find_map(|(name, field)| {
+            let path = format!("{path}.{name}");
+            let (kind, encoding) = (&field["type"], &field["contentEncoding"]);
+            match kind.as_str().unwrap_or_default() {
+                "boolean" | "number" | "integer" => None,
+                "string" if encoding.is_null() || encoding == "base64" => None,
+                "object" => refusal(&path, field),
+                "array" => {
+                    let items = &field["items"];
+                    match items["type"].as_str().unwrap_or_default() {
+                        "boolean" | "number" | "integer" => None,
+                        "string" if items["contentEncoding"].is_null() => None,
+                        "object" => refusal(&path, items),
+                        _ => Some(format!("{path} is a list of {}", items["type"])),
+                    }
+                }
+                _ => Some(format!("{path} is of type {kind}")),
+            }
+        })
+    }
+
+    #[test]
+    fn viewers_read_the_schema_of_each_channel_that_they_are_offered() {
+        for is_recording in [false, true] {
+            let mut channels = Channels::new(is_recording);
+            let mut topics: Vec<TopicReport> = messages::kind::KINDS
+                .iter()
+                .map(|kind| topic(&format!("/{}", kind.name), kind.name))
+                .collect();
+            topics.push(topic("/own", "own.Kind"));
+            channels.set_topics(&topics);
+            let offers = channels.offers(false);
+            assert!(offers.len() > topics.len());
+            for offer in offers {
+                assert_eq!(offer.encoding, "json", "{}", offer.topic);
+                let schema: Value = serde_json::from_str(&offer.schema).unwrap();
+                assert_eq!(refusal(&offer.topic, &schema), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_viewers_cannot_read_is_offered_to_who_asks_for_all() {
+        let channels = Channels::new(false);
+        let names = |all| -> Vec<String> {
+            let offers = channels.offers(all).into_iter();
+            offers.map(|one| one.topic).collect()
+        };
+        let (some, all) = (names(false), names(true));
+        assert!(some.iter().all(|one| all.contains(one)));
+        let others: Vec<&String> = all.iter().filter(|one| !some.contains(one)).collect();
+        assert_eq!(others, ["/phalanx/scene", "/phalanx/poses"]);
     }
 }

@@ -16,6 +16,7 @@ pub mod outbox;
 mod page;
 pub mod pose_table;
 pub mod protocol;
+mod run_schema;
 mod run_state;
 pub mod scenes;
 pub mod server;

@@ -1,4 +1,4 @@
-//! The words of Foxglove's WebSocket protocol, sub-protocol [`SUB_PROTOCOL`].
+//! The words of Foxglove's WebSocket protocol, in the versions of [`Dialect`].
 //!
 //! Texts are JSON objects with an `op`; binary messages begin with a byte for their kind, numbers
 //! are little-endian. [`client_to_server`] reads and bounds what clients say, [`server_to_client`]
@@ -7,8 +7,53 @@
 pub mod client_to_server;
 pub mod server_to_client;
 
-/// Name of the protocol in the handshake of a WebSocket.
-pub const SUB_PROTOCOL: &str = "foxglove.sdk.v1";
+/// Sub-protocol beside a [`Dialect`] by which a client asks for channels that no viewer reads.
+pub const ALL_CHANNELS: &str = "phalanx.all-channels";
+
+/// Version of the protocol, by the name of its sub-protocol in the handshake of a WebSocket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// `foxglove.sdk.v1`: that of [`Dialect::WebSocket`], and players of recordings are controlled.
+    #[default]
+    Sdk,
+    /// `foxglove.websocket.v1`, that of Lichtblick and of Foxglove Studio as an open source.
+    WebSocket,
+}
+
+/// Terms on which a client is let in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// Version that both speak.
+    pub dialect: Dialect,
+    /// True if it is offered channels that no viewer reads, too.
+    pub hears_all: bool,
+}
+
+impl Dialect {
+    /// All versions, the preferred one first.
+    pub const ALL: [Self; 2] = [Self::Sdk, Self::WebSocket];
+
+    /// Returns the name of the sub-protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sdk => "foxglove.sdk.v1",
+            Self::WebSocket => "foxglove.websocket.v1",
+        }
+    }
+}
+
+impl Agreement {
+    /// Agrees with a client that offers these sub-protocols; `None` if it speaks no version.
+    pub(crate) fn with<'a>(offered: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let offered: Vec<&str> = offered.collect();
+        let offers = |name: &str| offered.contains(&name);
+        let dialect = Dialect::ALL.into_iter().find(|one| offers(one.name()))?;
+        Some(Self {
+            dialect,
+            hears_all: offers(ALL_CHANNELS),
+        })
+    }
+}
 
 /// Number of a channel that this server offers.
 #[derive(

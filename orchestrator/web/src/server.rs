@@ -25,7 +25,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use crate::admission::{Admission, Denial};
 use crate::assets::Assets;
 use crate::page;
-use crate::protocol::SUB_PROTOCOL;
+use crate::protocol::Agreement;
 use crate::viewer::{self, ViewerId, ViewerSender};
 
 /// The most connections at a time.
@@ -164,7 +164,7 @@ impl Front {
                 .admission
                 .check_socket(request.uri(), request.headers())
             {
-                Ok(()) => self.open_socket(request, place),
+                Ok(agreement) => self.open_socket(request, agreement, place),
                 Err(denial) => denied(denial).await,
             };
         }
@@ -195,6 +195,7 @@ impl Front {
     fn open_socket(
         &self,
         mut request: Request<Incoming>,
+        agreement: Agreement,
         place: Arc<OwnedSemaphorePermit>,
     ) -> Response<Full<Bytes>> {
         let headers = request.headers();
@@ -216,7 +217,7 @@ impl Front {
         let viewers = self.viewers.clone();
         tokio::spawn(async move {
             if let Ok(upgraded) = hyper::upgrade::on(&mut request).await {
-                viewer::serve(upgraded, id, viewers).await;
+                viewer::serve(upgraded, id, agreement, viewers).await;
             }
             drop((place, viewer_place));
         });
@@ -227,7 +228,7 @@ impl Front {
         headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
         headers.insert(
             SEC_WEBSOCKET_PROTOCOL,
-            HeaderValue::from_static(SUB_PROTOCOL),
+            HeaderValue::from_static(agreement.dialect.name()),
         );
         if let Ok(accept) = HeaderValue::from_str(&accept) {
             headers.insert(SEC_WEBSOCKET_ACCEPT, accept);

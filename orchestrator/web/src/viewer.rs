@@ -13,6 +13,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
 use crate::outbox::{Outbox, Outgoing};
+use crate::protocol::Agreement;
 use crate::protocol::client_to_server::{self, ClientMessage};
 use crate::protocol::server_to_client::ServerText;
 
@@ -34,8 +35,8 @@ pub struct ViewerId(pub u64);
 /// News of a client.
 #[derive(Debug)]
 pub enum ViewerNews {
-    /// It has come; what it is told goes here.
-    Came(Outbox),
+    /// It has come on these terms; what it is told goes here.
+    Came(Outbox, Agreement),
     /// It says something.
     Said(ClientMessage),
     /// It is gone.
@@ -46,7 +47,7 @@ pub enum ViewerNews {
 pub type ViewerSender = Sender<(ViewerId, ViewerNews)>;
 
 /// Serves a client until it or the server ends.
-pub async fn serve(upgraded: Upgraded, id: ViewerId, news: ViewerSender) {
+pub async fn serve(upgraded: Upgraded, id: ViewerId, agreement: Agreement, news: ViewerSender) {
     let config = WebSocketConfig::default()
         .read_buffer_size(16 << 10)
         .max_message_size(Some(MESSAGE_BYTES_MAX))
@@ -55,7 +56,7 @@ pub async fn serve(upgraded: Upgraded, id: ViewerId, news: ViewerSender) {
     let mut socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
     let outbox = Outbox::default();
     if news
-        .send((id, ViewerNews::Came(outbox.clone())))
+        .send((id, ViewerNews::Came(outbox.clone(), agreement)))
         .await
         .is_ok()
     {
@@ -144,10 +145,5 @@ fn complain(outbox: &Outbox, error: &client_to_server::ReadError) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
-    let status = ServerText::Status {
-        level: 2,
-        message,
-        id: None,
-    };
-    outbox.text(status.text());
+    outbox.text(ServerText::error(message).text());
 }

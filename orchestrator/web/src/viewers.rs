@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::outbox::{Keep, Outbox};
 use crate::protocol::client_to_server::{ClientChannel, Subscription};
 use crate::protocol::server_to_client::ChannelMessage;
-use crate::protocol::{ChannelId, SubscriptionId};
+use crate::protocol::{Agreement, ChannelId, SubscriptionId};
 use crate::viewer::ViewerId;
 
 /// The most subscriptions of a client.
@@ -17,6 +17,7 @@ const CHANNELS_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Viewer {
     pub(crate) outbox: Outbox,
+    pub(crate) agreement: Agreement,
     subscriptions: BTreeMap<SubscriptionId, ChannelId>,
     /// Subscriptions whose next message must have all, and not what has changed alone.
     whole_due: BTreeSet<SubscriptionId>,
@@ -73,6 +74,12 @@ impl Viewer {
         self.outbox.forget(id);
     }
 
+    /// Tells whether it has just begun to listen to a channel.
+    fn is_new(&self, channel: ChannelId) -> bool {
+        let mut due = self.whole_due.iter();
+        due.any(|id| self.subscriptions.get(id) == Some(&channel))
+    }
+
     /// Opens a channel of its own.
     ///
     /// # Errors
@@ -103,9 +110,10 @@ impl Viewer {
 }
 
 impl Viewers {
-    pub(crate) fn insert(&mut self, id: ViewerId, outbox: Outbox) {
+    pub(crate) fn insert(&mut self, id: ViewerId, outbox: Outbox, agreement: Agreement) {
         let viewer = Viewer {
             outbox,
+            agreement,
             ..Viewer::default()
         };
         self.0.insert(id, viewer);
@@ -147,11 +155,7 @@ impl Viewers {
 
     /// Tells whether anyone has just begun to listen to a channel.
     pub(crate) fn has_new(&self, channel: ChannelId) -> bool {
-        let is_new = |viewer: &Viewer| {
-            let mut due = viewer.whole_due.iter();
-            due.any(|id| viewer.subscriptions.get(id) == Some(&channel))
-        };
-        self.0.values().any(is_new)
+        self.iter().any(|viewer| viewer.is_new(channel))
     }
 
     /// Ends all subscriptions to channels that are gone.
@@ -280,7 +284,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_has_missed_a_change_gets_everything() {
         let mut viewers = Viewers::default();
-        viewers.insert(ViewerId(1), Outbox::default());
+        viewers.insert(ViewerId(1), Outbox::default(), Agreement::default());
         let subscription = Subscription {
             id: SubscriptionId(5),
             channel_id: CHANNEL,
@@ -307,7 +311,7 @@ mod tests {
     #[test]
     fn channels_that_are_gone_have_no_subscriptions() {
         let mut viewers = Viewers::default();
-        viewers.insert(ViewerId(1), Outbox::default());
+        viewers.insert(ViewerId(1), Outbox::default(), Agreement::default());
         for number in 0..=SUBSCRIPTIONS_MAX as u32 {
             let subscription = Subscription {
                 id: SubscriptionId(number),

@@ -41,11 +41,35 @@ function decoded(channel, data) {
   return { iteration: Number(bytes.readBigUInt64LE(8)), count, links };
 }
 
+/**
+ * Throws where Foxglove Studio and Lichtblick do when they make data types of a JSON schema: they
+ * want the fields of each object, and lists of objects or plain values.
+ */
+function checkFields(path, schema) {
+  if (schema.type !== 'object') throw new Error(`${path}: expected an object, got ${schema.type}`);
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const at = `${path}.${name}`;
+    const { type, contentEncoding, items } = field;
+    if (type === 'object') checkFields(at, field);
+    else if (type === 'array') {
+      if (items.type === 'object') checkFields(at, items);
+      else if (!['boolean', 'string', 'number', 'integer'].includes(items.type))
+        throw new Error(`${at}: unsupported item ${items.type}`);
+      else if (items.contentEncoding !== undefined) throw new Error(`${at}: encoded items`);
+    } else if (type === 'string') {
+      if (![undefined, 'base64'].includes(contentEncoding)) throw new Error(`${at}: encoding`);
+    } else if (!['boolean', 'number', 'integer'].includes(type))
+      throw new Error(`${at}: unsupported type ${type}`);
+  }
+}
+
 const actions = {
   async connect({ url, protocols, options }) {
-    facts = { channels: new Map(), services: [], statuses: [], last: new Map(), answers: new Map() };
+    facts = { channels: new Map(), services: [], statuses: [], last: new Map(), answers: new Map(), times: new Map(), errors: [] };
     const own = facts;
-    socket = new WebSocket(url, protocols ?? ['foxglove.sdk.v1'], options ?? {});
+    // The package alone offers its own version.
+    const offered = protocols ?? [FoxgloveClient.SUPPORTED_SUBPROTOCOL];
+    socket = new WebSocket(url, offered, options ?? {});
     const refused = new Promise((resolve) => {
       socket.on('unexpected-response', (_, response) => resolve({ refused: response.statusCode }));
       socket.on('error', (error) => resolve({ refused: error.message }));
@@ -54,10 +78,10 @@ const actions = {
     const opened = new Promise((resolve) => {
       client.on('serverInfo', (info) => {
         own.info = info;
-        resolve({ info });
+        resolve({ info, protocol: client.protocol ?? socket.protocol });
       });
     });
-    client.on('error', () => {});
+    client.on('error', (error) => own.errors.push(String(error?.message ?? error)));
     client.on('close', () => (own.closed = true));
     client.on('status', (status) => own.statuses.push(status));
     client.on('advertise', (list) => list.forEach((one) => own.channels.set(one.id, one)));
@@ -73,6 +97,9 @@ const actions = {
     client.on('message', ({ subscriptionId, timestamp, data }) => {
       const channel = own.subscriptions?.get(subscriptionId);
       if (channel) {
+        const times = own.times.get(channel.topic) ?? [];
+        own.times.set(channel.topic, times);
+        times.push(Number(timestamp));
         const count = (own.last.get(channel.topic)?.count ?? 0) + 1;
         own.last.set(channel.topic, { count, time: Number(timestamp), message: decoded(channel, data) });
       }
@@ -82,7 +109,9 @@ const actions = {
   async channel({ topic }) {
     return await until(topic, () => [...facts.channels.values()].find((one) => one.topic === topic));
   },
-  async channels() {
+  /** All channels, once there are more than `above`. */
+  async channels({ above }) {
+    await until('channels', () => facts.channels.size > (above ?? 0));
     return [...facts.channels.values()];
   },
   async services() {
@@ -100,6 +129,48 @@ const actions = {
       const last = facts.last.get(topic);
       return last && last.count > (after ?? 0) && last;
     });
+  },
+  /** Ends the subscription to a topic. */
+  async unsubscribe({ topic }) {
+    for (const [id, channel] of facts.subscriptions) {
+      if (channel.topic !== topic) continue;
+      client.unsubscribe(id);
+      facts.subscriptions.delete(id);
+    }
+    facts.last.delete(topic);
+    return {};
+  },
+  /** The times of all messages of a topic so far [ns]. */
+  async times({ topic }) {
+    return facts.times.get(topic) ?? [];
+  },
+  async info() {
+    return facts.info;
+  },
+  /** Errors of the package, which viewers show. */
+  async errors() {
+    return facts.errors;
+  },
+  /** Why viewers could not read what is offered, by topic. */
+  async unreadable({ above }) {
+    await actions.services();
+    await actions.channels({ above });
+    const found = {};
+    const check = (name, { encoding, schemaEncoding, schema }) => {
+      try {
+        if (encoding !== 'json') throw new Error(`unsupported encoding ${encoding}`);
+        if ((schemaEncoding ?? 'jsonschema') !== 'jsonschema') throw new Error('unsupported schema');
+        checkFields(name, JSON.parse(schema));
+      } catch (error) {
+        found[name] = error.message;
+      }
+    };
+    for (const channel of facts.channels.values()) check(channel.topic, channel);
+    for (const service of facts.services) {
+      check(`${service.name} request`, service.request);
+      check(`${service.name} response`, service.response);
+    }
+    return found;
   },
   async call({ service, request, encoding }) {
     const found = await until(service, () => facts.services.find((one) => one.name === service));
@@ -131,10 +202,11 @@ const actions = {
     const answer = new Promise((resolve) => client.on('fetchAssetResponse', resolve));
     client.fetchAsset(uri, 7);
     const { status, data, error } = await answer;
-    return { status, error, bytes: data?.byteLength };
+    const magic = data?.byteLength > 3 ? Buffer.from(data.buffer, data.byteOffset, 4).toString() : '';
+    return { status, error, bytes: data?.byteLength, magic };
   },
-  async raw({ text, base64 }) {
-    socket.send(text ?? Buffer.from(base64, 'base64'));
+  async raw({ text, base64, hex }) {
+    socket.send(text ?? (hex ? Buffer.from(hex, 'hex') : Buffer.from(base64, 'base64')));
     return {};
   },
   async status({ part }) {

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::{DescribeError, Described, Drawn, Hub};
 use crate::foxglove::{SensorPlace, frame_id};
 use crate::outbox::Outbox;
-use crate::protocol::SUB_PROTOCOL;
 use crate::protocol::client_to_server::{
     ClientMessage, ClientText, Parameter, PlaybackRequest, ServiceCall,
 };
 use crate::protocol::server_to_client::{
     self, ParameterValue, Playback, ServerText, Service, WireTime,
 };
+use crate::protocol::{Agreement, Dialect};
 use crate::services::{self, Request};
 use crate::source::{CallId, Order, Outcome};
 use crate::viewer::{ViewerId, ViewerNews};
@@ -91,9 +91,9 @@ impl Hub {
     /// Takes in news of a client.
     pub(super) fn on_viewer(&mut self, id: ViewerId, news: ViewerNews) {
         match news {
-            ViewerNews::Came(outbox) => {
-                self.welcome(&outbox);
-                self.viewers.insert(id, outbox);
+            ViewerNews::Came(outbox, agreement) => {
+                self.welcome(&outbox, agreement);
+                self.viewers.insert(id, outbox, agreement);
                 self.give_orders();
             }
             ViewerNews::Said(ClientMessage::Text(text)) => self.on_text(id, text),
@@ -107,40 +107,42 @@ impl Hub {
     }
 
     /// Introduces the server and offers all that it has.
-    fn welcome(&self, outbox: &Outbox) {
-        let range = self.state.recording().map(|place| (place.start, place.end));
-        let live = &[
-            "clientPublish",
-            "parameters",
-            "parametersSubscribe",
-            "time",
-            "services",
-            "assets",
-            "connectionGraph",
-        ];
-        let recorded = &[
-            "parameters",
-            "parametersSubscribe",
-            "time",
-            "services",
-            "assets",
-            "connectionGraph",
-            "playbackControl",
-        ];
-        let info = ServerText::ServerInfo {
-            name: self.state.name().to_owned(),
-            capabilities: if self.is_recording { recorded } else { live },
-            supported_encodings: &["json"],
-            metadata: json!({ "phalanx": env!("CARGO_PKG_VERSION"), "protocol": SUB_PROTOCOL }),
-            session_id: self.state.name().to_owned(),
-            data_start_time: range.map(|(start, _)| WireTime::of_ns(start.0)),
-            data_end_time: range.map(|(_, end)| WireTime::of_ns(end.0)),
-        };
-        outbox.text(info.text());
-        let channels = self.channels.offers();
+    fn welcome(&self, outbox: &Outbox, agreement: Agreement) {
+        outbox.text(self.server_info(agreement.dialect).text());
+        let channels = self.channels.offers(agreement.hears_all);
         outbox.text(ServerText::Advertise { channels }.text());
         let services = self.services();
         outbox.text(ServerText::AdvertiseServices { services }.text());
+    }
+
+    /// Introduces the server in a version of the protocol, of which one alone knows of recordings.
+    fn server_info(&self, dialect: Dialect) -> ServerText {
+        let range = self.state.recording().map(|place| (place.start, place.end));
+        let range = range.filter(|_| dialect == Dialect::Sdk);
+        let mut capabilities = vec![
+            "parameters",
+            "parametersSubscribe",
+            "time",
+            "services",
+            "assets",
+            "connectionGraph",
+        ];
+        match (self.is_recording, dialect) {
+            (false, _) => capabilities.push("clientPublish"),
+            (true, Dialect::Sdk) => capabilities.push("playbackControl"),
+            (true, Dialect::WebSocket) => {}
+        }
+        ServerText::ServerInfo {
+            name: self.state.name().to_owned(),
+            capabilities,
+            supported_encodings: &["json"],
+            metadata: json!({
+                "phalanx": env!("CARGO_PKG_VERSION"), "protocol": dialect.name(),
+            }),
+            session_id: self.state.name().to_owned(),
+            data_start_time: range.map(|(start, _)| WireTime::of_ns(start.0)),
+            data_end_time: range.map(|(_, end)| WireTime::of_ns(end.0)),
+        }
     }
 
     fn services(&self) -> Vec<Service> {
@@ -172,12 +174,14 @@ impl Hub {
             ClientText::Subscribe { subscriptions } => {
                 for subscription in subscriptions {
                     let channel = subscription.channel_id;
-                    let begun = match self.channels.content(channel) {
+                    let content = self.channels.content(channel);
+                    let hears_all = viewer.agreement.hears_all;
+                    let begun = match content.filter(|one| hears_all || one.is_for_viewers()) {
                         Some(_) => viewer.subscribe(subscription),
                         None => Err(AskError::NoChannel(channel.0)),
                     };
                     if let Err(error) = begun {
-                        warn(&viewer.outbox, error.to_string());
+                        refuse(&viewer.outbox, error.to_string());
                     }
                 }
                 self.give_orders();
@@ -192,7 +196,7 @@ impl Hub {
             ClientText::Advertise { channels } => {
                 for channel in channels {
                     if let Err(error) = viewer.advertise(channel) {
-                        warn(&viewer.outbox, error.to_string());
+                        refuse(&viewer.outbox, error.to_string());
                     }
                 }
             }
@@ -238,7 +242,7 @@ impl Hub {
             Ok((topic, command)) => {
                 self.send(Call::Publication { viewer: id, topic }, command);
             }
-            Err(error) => self.warn(id, error.to_string()),
+            Err(error) => self.refuse(id, error.to_string()),
         }
     }
 
@@ -325,7 +329,15 @@ impl Hub {
             did_seek,
         };
         if !self.is_recording {
-            return self.warn(id, "this is a run and no recording".to_owned());
+            return self.refuse(id, "this is a run and no recording".to_owned());
+        }
+        let dialect = self.viewers.get(id).map(|viewer| viewer.agreement.dialect);
+        if dialect == Some(Dialect::WebSocket) {
+            let name = Dialect::WebSocket.name();
+            return self.refuse(
+                id,
+                format!("{name} has no control of players: call services"),
+            );
         }
         let speed = f64::from(request.speed);
         if speed.is_finite() && speed > 0.0 {
@@ -366,7 +378,7 @@ impl Hub {
             }
             Call::Parameter { viewer, id } => {
                 if !outcome.is_ok {
-                    self.warn(viewer, outcome.message.clone());
+                    self.refuse(viewer, outcome.message.clone());
                 }
                 if id.is_some() {
                     self.tell_parameters(viewer, &[], id);
@@ -374,7 +386,7 @@ impl Hub {
             }
             Call::Publication { viewer, topic } => {
                 if !outcome.is_ok {
-                    self.warn(viewer, format!("{topic}: {}", outcome.message));
+                    self.refuse(viewer, format!("{topic}: {}", outcome.message));
                 }
             }
             Call::Playback {
@@ -432,7 +444,7 @@ impl Hub {
                 (PACE, Some(Value::Number(_))) => ("/phalanx/pace", json!({ "factor": value })),
                 _ => {
                     let reason = format!("{name} is no parameter, or cannot have this value");
-                    self.warn(viewer, reason);
+                    self.refuse(viewer, reason);
                     continue;
                 }
             };
@@ -444,7 +456,7 @@ impl Hub {
                 Ok(Request::Command(command)) => self.send(call, *command),
                 Ok(Request::Replay(wish)) => self.replay(call, wish),
                 Ok(Request::Show { .. }) => {}
-                Err(error) => self.warn(viewer, error.to_string()),
+                Err(error) => self.refuse(viewer, error.to_string()),
             }
         }
     }
@@ -494,8 +506,8 @@ impl Hub {
         followers.for_each(|viewer| viewer.outbox.text(text.clone()));
     }
 
-    fn warn(&mut self, id: ViewerId, message: String) {
-        self.answer(id, |outbox| warn(outbox, message));
+    fn refuse(&mut self, id: ViewerId, message: String) {
+        self.answer(id, |outbox| refuse(outbox, message));
     }
 
     fn answer(&mut self, id: ViewerId, answer: impl FnOnce(&Outbox)) {
@@ -541,11 +553,6 @@ fn show(described: Result<Described, DescribeError>) -> Value {
     }
 }
 
-fn warn(outbox: &Outbox, message: String) {
-    let status = ServerText::Status {
-        level: 2,
-        message,
-        id: None,
-    };
-    outbox.text(status.text());
+fn refuse(outbox: &Outbox, message: String) {
+    outbox.text(ServerText::error(message).text());
 }

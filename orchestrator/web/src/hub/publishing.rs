@@ -106,7 +106,10 @@ impl Hub {
         let Some(id) = self.channel(&Content::Groups) else {
             return;
         };
-        let message = self.message(json!({ "groups": groups.groups }).to_string());
+        // Viewers read no lists of lists.
+        let each = groups.groups.iter();
+        let each: Vec<Value> = each.map(|names| json!({ "performers": names })).collect();
+        let message = self.message(json!({ "groups": each }).to_string());
         self.viewers.publish(id, &message, Keep::Newest);
     }
 

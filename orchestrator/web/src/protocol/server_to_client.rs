@@ -32,7 +32,7 @@ pub enum ServerText {
         /// Name of the run.
         name: String,
         /// Abilities of the server.
-        capabilities: &'static [&'static str],
+        capabilities: Vec<&'static str>,
         /// Encodings that clients may publish in.
         supported_encodings: &'static [&'static str],
         /// Further facts, by name.
@@ -193,6 +193,15 @@ pub struct Playback<'a> {
 }
 
 impl ServerText {
+    /// Makes the text that tells of an error.
+    pub fn error(message: String) -> Self {
+        Self::Status {
+            level: 2,
+            message,
+            id: None,
+        }
+    }
+
     /// Returns the text.
     ///
     /// # Panics

@@ -16,6 +16,7 @@ const TYPES = {
   '.svg': 'image/svg+xml',
 };
 const PROTOCOL = 'foxglove.sdk.v1';
+const PROTOCOLS = [PROTOCOL, 'phalanx.all-channels'];
 
 const [upstream, port = '8799'] = process.argv.slice(2);
 if (!upstream) {
@@ -54,7 +55,7 @@ new WebSocketServer({ server: http, handleProtocols: () => PROTOCOL }).on(
     const { search } = new URL(request.url, 'http://proxy');
     const server = new WebSocket(
       new URL(`/${search}`, upstream).href.replace(/^http/, 'ws'),
-      PROTOCOL,
+      PROTOCOLS,
     );
     const waiting = [];
     client.on('message', (data, isBinary) => {

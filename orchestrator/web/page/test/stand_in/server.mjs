@@ -326,7 +326,7 @@ export class StandIn {
     const names = this.#world.performers.map(({ name }) => name);
     const groups = [];
     for (let first = 0; first + 2 < names.length; first += 40)
-      groups.push(names.slice(first, first + 3));
+      groups.push({ performers: names.slice(first, first + 3) });
     return groups;
   }
 

@@ -19,8 +19,8 @@ class Socket {
 function connect() {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const sockets = [];
-  const connection = new Connection('ws://here/', (url, protocol) => {
-    assert.equal(protocol, 'foxglove.sdk.v1');
+  const connection = new Connection('ws://here/', (url, protocols) => {
+    assert.deepEqual(protocols, ['foxglove.sdk.v1', 'phalanx.all-channels']);
     const socket = new Socket();
     sockets.push(socket);
     return socket;
