@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::geometry::{orientation, position};
 
-pub(crate) use drawing::{scene_update, transforms};
+pub(crate) use drawing::{gaps, scene_update, transforms};
 pub(crate) use sensing::{SensorPlace, Typed, compressed_image, frame_id};
 
 /// The frame of reference that does not move.

@@ -21,7 +21,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::assets::Assets;
 use crate::channels::{ChannelChange, Channels, Content};
 use crate::compressor::Compressor;
-use crate::foxglove::SensorPlace;
+use crate::foxglove::{self, SensorPlace};
 use crate::pose_table::PoseTable;
 use crate::protocol::server_to_client::ServerText;
 use crate::run_state::RunState;
@@ -46,6 +46,8 @@ pub trait Details {
     /// # Errors
     /// Fails if there is no such kind of thing, or none of this name was ever known.
     fn describe(&self, subject: &str, name: &str) -> Result<Described, DescribeError>;
+    /// Tells whoever runs the server that something is amiss.
+    fn warn(&mut self, text: &str);
 }
 
 /// Reason why nothing can be told of a thing.
@@ -113,6 +115,8 @@ struct Drawn {
     assets: Assets,
     /// Places of sensors by their frames.
     sensors: BTreeMap<String, SensorPlace>,
+    /// Reasons why something of the scene is not drawn.
+    gaps: Vec<String>,
     /// Names of performers by their numbers, if poses of links come by themselves, so that reports
     /// of models place none.
     link_names: BTreeMap<PerformerId, String>,
@@ -157,6 +161,7 @@ impl Hub {
                 poses: PoseTable::default(),
                 assets,
                 sensors: BTreeMap::new(),
+                gaps: Vec::new(),
                 link_names: BTreeMap::new(),
             },
             channels: Channels::new(is_recording),
@@ -274,6 +279,7 @@ impl Hub {
         self.drawn.assets.replace(shown.assets.clone());
         self.drawn.poses.set_models(shown.moving());
         self.drawn.sensors = shown.sensors();
+        self.note_gaps(foxglove::gaps(&shown));
         self.drawn.shown = Some(shown);
         self.note_performers();
         for (id, _) in self
@@ -284,6 +290,14 @@ impl Hub {
             self.viewers.make_whole(id);
         }
         self.publish_scene();
+    }
+
+    /// Notes why something is not drawn, and tells what is new of that to who runs the server.
+    fn note_gaps(&mut self, gaps: Vec<String>) {
+        for gap in gaps.iter().filter(|gap| !self.drawn.gaps.contains(gap)) {
+            self.details.warn(gap);
+        }
+        self.drawn.gaps = gaps;
     }
 
     /// Tells the source what is wanted of it, as far as it does not know.

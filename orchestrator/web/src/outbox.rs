@@ -42,6 +42,14 @@ pub enum Outgoing {
     Text(String),
     /// A binary message.
     Binary(Bytes),
+    /// An asset, or the answer that there is none. Until it is sent, it takes no memory: clients
+    /// ask for all assets of a scene at once.
+    Asset {
+        /// The client's number for its request.
+        request: u32,
+        /// Its content, shared with all who have it.
+        bytes: Option<Bytes>,
+    },
     /// The end of the connection, with its reason.
     Close(String),
 }
@@ -74,6 +82,11 @@ impl Outbox {
     /// Adds an answer.
     pub fn binary(&self, frame: Bytes) {
         self.answer(Outgoing::Binary(frame));
+    }
+
+    /// Adds an asset, or the answer that there is none.
+    pub fn asset(&self, request: u32, bytes: Option<Bytes>) {
+        self.answer(Outgoing::Asset { request, bytes });
     }
 
     fn answer(&self, outgoing: Outgoing) {
@@ -208,6 +221,7 @@ impl Outgoing {
         match self {
             Self::Text(text) | Self::Close(text) => text.len(),
             Self::Binary(bytes) => bytes.len(),
+            Self::Asset { .. } => 0,
         }
     }
 }

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::{Bytes, Message};
 use crate::outbox::{Outbox, Outgoing};
 use crate::protocol::Agreement;
 use crate::protocol::client_to_server::{self, ClientMessage};
-use crate::protocol::server_to_client::ServerText;
+use crate::protocol::server_to_client::{self, ServerText};
 
 /// The largest message of a client \[bytes\].
 pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
@@ -124,6 +124,9 @@ fn message(outgoing: Outgoing) -> Message {
     match outgoing {
         Outgoing::Text(text) => Message::Text(text.into()),
         Outgoing::Binary(bytes) => Message::Binary(bytes),
+        Outgoing::Asset { request, bytes } => {
+            Message::Binary(server_to_client::asset_response(request, bytes.as_deref()))
+        }
         Outgoing::Close(reason) => Message::Close(Some(CloseFrame {
             code: CloseCode::Away,
             reason: reason.into(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::outbox::{Keep, Outbox};
 use crate::protocol::client_to_server::{ClientChannel, Subscription};
-use crate::protocol::server_to_client::ChannelMessage;
+use crate::protocol::server_to_client::{ChannelMessage, ServerText};
 use crate::protocol::{Agreement, ChannelId, SubscriptionId};
 use crate::viewer::ViewerId;
 
@@ -24,6 +24,8 @@ pub(crate) struct Viewer {
     channels: BTreeMap<u32, ClientChannel>,
     /// Parameters of whose changes it is told.
     pub(crate) parameters: BTreeSet<String>,
+    /// Warnings about what it looks at, as it was told them last.
+    warnings: Vec<String>,
     /// True if it is told who publishes and who listens.
     pub(crate) follows_graph: bool,
     /// Topics on which it said last that a robot moves.
@@ -156,6 +158,18 @@ impl Viewers {
     /// Tells whether anyone has just begun to listen to a channel.
     pub(crate) fn has_new(&self, channel: ChannelId) -> bool {
         self.iter().any(|viewer| viewer.is_new(channel))
+    }
+
+    /// Warns those who have just begun to listen to a channel, of what they were not warned of last.
+    pub(crate) fn warn_new(&mut self, channel: ChannelId, warnings: &[String]) {
+        for viewer in self.0.values_mut().filter(|viewer| viewer.is_new(channel)) {
+            for warning in warnings.iter().filter(|one| !viewer.warnings.contains(one)) {
+                viewer
+                    .outbox
+                    .text(ServerText::warning(warning.clone()).text());
+            }
+            viewer.warnings = warnings.to_vec();
+        }
     }
 
     /// Ends all subscriptions to channels that are gone.

@@ -1,5 +1,6 @@
 //! Shows that Foxglove and Lichtblick can read all that they are offered, whichever version of the
-//! protocol they speak, that no viewer misses anything because of others. Their rules for schemas are those of the client in `peer.mjs`.
+//! protocol they speak, that no viewer misses anything because of others, and that meshes reach
+//! them. Their rules for schemas are those of the client in `peer.mjs`.
 
 use super::*;
 
@@ -175,4 +176,72 @@ fn nobody_misses_a_message_because_others_change_their_topics() {
     let gaps = times[1..].windows(2).map(|pair| pair[1] - pair[0]);
     let lost: Vec<u64> = gaps.filter(|gap| *gap != 4_000_000).collect();
     assert!(lost.is_empty(), "{lost:?} of {}", times.len());
+}
+
+/// Returns a mesh in STL's binary form: a strip of triangles.
+fn strip(triangles: u32) -> Vec<u8> {
+    let mut file = vec![0; 80];
+    file.extend(triangles.to_le_bytes());
+    for number in 0..triangles {
+        let (x, up) = (f64::from(number) as f32 * 1e-4, (number % 2) as f32);
+        let corners = [[x, 0.0, up], [x + 1e-4, 0.0, 1.0 - up], [x + 1e-4, 1.0, up]];
+        let numbers = [[0.0, 0.0, 1.0]].iter().chain(&corners).flatten();
+        file.extend(numbers.flat_map(|number: &f32| number.to_le_bytes()));
+        file.extend([0, 0]);
+    }
+    file
+}
+
+#[test]
+fn a_mesh_of_many_models_is_told_once_and_a_missing_one_is_named() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    std::fs::write(scratch.path("strip.stl"), strip(20_000)).expect("a mesh");
+    let model = |name: &str, mesh: &str, x: u32| {
+        format!(
+            "<model name='{name}'><static>true</static><pose>{x} 0 0 0 0 0</pose><link name='l'>\
+             <visual name='v'><geometry><mesh><uri>{mesh}</uri></mesh></geometry></visual>\
+             </link></model>"
+        )
+    };
+    let models = (0..60).map(|number| model(&format!("m{number}"), "strip.stl", number));
+    let models: String = models.chain([model("gap", "none.stl", 0)]).collect();
+    let world = scratch.path("meshes.sdf");
+    let text = format!("<sdf version='1.11'><world name='w'>{models}</world></sdf>");
+    std::fs::write(&world, text).expect("a world");
+    let world = world.to_str().expect("a plain path");
+    let _run = start_run(&scratch, "meshes", &["--secondaries=0", world]);
+    let server = Server::start(&scratch, "web", &["meshes"]);
+    let _ = peer.connect_by(&server, None);
+    peer.subscribe("/scene");
+    let scene = peer.last("/scene");
+    let entities = list(&scene["entities"]).iter();
+    let drawn: Vec<&Value> = entities.flat_map(|one| list(&one["models"])).collect();
+    assert_eq!(drawn.len(), 60);
+    let bytes = scene.to_string().len();
+    assert!(bytes < 100_000, "{bytes} bytes");
+    let address = drawn[0]["url"].as_str().expect("an address");
+    assert!(address.starts_with("package://"), "{address}");
+    assert!(drawn.iter().all(|one| one["url"] == address), "{drawn:?}");
+    let asset = peer.ask("asset", json!({ "uri": address }));
+    println!(
+        "60 models: {bytes} bytes of scene, {} of mesh",
+        asset["bytes"]
+    );
+    assert_eq!(
+        (&asset["status"], &asset["magic"]),
+        (&json!(0), &json!("glTF"))
+    );
+    assert!(
+        asset["bytes"].as_u64().is_some_and(|count| count > 500_000),
+        "{asset}"
+    );
+    // People are told, here and where the server runs.
+    let said = peer.ask("status", json!({ "part": "none.stl" }));
+    assert_eq!(said["level"], 1, "{said}");
+    wait_for("the server says so", || {
+        server.process.stderr().contains("none.stl")
+    });
 }

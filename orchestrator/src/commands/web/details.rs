@@ -9,6 +9,8 @@ use view::app::update::update;
 use view::panels::Panel;
 use web::hub::{DescribeError, Described, Details};
 
+use crate::commands::output;
+
 /// Kinds of things, and the panels that show them.
 const SUBJECTS: &[(&str, Panel)] = &[
     ("model", Panel::Performers),
@@ -51,6 +53,10 @@ impl Details for ViewDetails {
             title: detail.title,
             lines: detail.lines,
         })
+    }
+
+    fn warn(&mut self, text: &str) {
+        output::note(text);
     }
 }
 

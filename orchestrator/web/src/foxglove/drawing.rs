@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use protocol::LinkPose;
 use scene::{Geometry, Link, Model, Visual, World};
 use serde_json::{Value, json};
@@ -13,8 +11,11 @@ use crate::assets::Asset;
 use crate::geometry::{compose, orientation, position};
 use crate::shown_scene::ShownScene;
 
-/// The most bytes of meshes that a message has in itself; further meshes are left out.
-const MESH_BYTES_MAX: usize = 24 << 20;
+/// Beginning of the addresses of meshes. Viewers ask for such addresses over the connection that
+/// they have, once for all that looks alike, and need no token for that.
+const ASSETS: &str = "package://phalanx/assets/";
+/// The most reasons that are told why something is not drawn.
+const GAPS_MAX: usize = 16;
 /// Grey of what has no material.
 const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
 /// Thickness of a plane \[m\].
@@ -46,9 +47,8 @@ pub(crate) fn transforms<'a>(
 
 /// Returns the scene; everything that was drawn before goes.
 pub(crate) fn scene_update(shown: &ShownScene, time_ns: u64) -> Value {
-    let mut drawing = Drawing {
+    let drawing = Drawing {
         assets: &shown.assets,
-        mesh_bytes: 0,
         time_ns,
     };
     let mut entities = Vec::new();
@@ -72,15 +72,47 @@ pub(crate) fn scene_update(shown: &ShownScene, time_ns: u64) -> Value {
     json!({ "deletions": [deletion], "entities": entities })
 }
 
-/// Draws links, as long as there is room.
+/// Returns the reasons why something of a scene is not drawn.
+pub(crate) fn gaps(shown: &ShownScene) -> Vec<String> {
+    let mut gaps = shown.scene.problems.clone();
+    let links = shown
+        .models()
+        .flat_map(|model| model.links.iter().map(move |link| (model, link)));
+    for (model, link) in links {
+        for visual in &link.visuals {
+            if let Geometry::Mesh { asset, .. } | Geometry::Heightmap { asset } = &visual.geometry
+                && !shown.assets.contains_key(asset_name(asset))
+            {
+                let (model, link, visual) = (&model.name, &link.name, &visual.name);
+                gaps.push(format!(
+                    "{model}::{link}::{visual} is not drawn: there is no {asset}"
+                ));
+            }
+        }
+    }
+    if gaps.len() > GAPS_MAX {
+        let more = gaps.len() - GAPS_MAX;
+        gaps.truncate(GAPS_MAX);
+        gaps.push(format!(
+            "{more} more of the scene are not drawn as they should be"
+        ));
+    }
+    gaps
+}
+
+/// Returns the name of an asset of a scene.
+fn asset_name(asset: &str) -> &str {
+    asset.trim_start_matches("/assets/")
+}
+
+/// Draws links.
 struct Drawing<'a> {
     assets: &'a BTreeMap<String, Asset>,
-    mesh_bytes: usize,
     time_ns: u64,
 }
 
 impl Drawing<'_> {
-    fn entity(&mut self, model: &Model, link: &Link, shapes: &[Visual]) -> Value {
+    fn entity(&self, model: &Model, link: &Link, shapes: &[Visual]) -> Value {
         let id = format!("{}::{}", model.name, link.name);
         let moves = model.performer || !model.is_static;
         let mut entity = empty(&id, if moves { &id } else { WORLD_FRAME }, self.time_ns);
@@ -98,7 +130,7 @@ impl Drawing<'_> {
     }
 
     /// Returns a shape and the list that it belongs to.
-    fn shape(&mut self, visual: &Visual, at: &LinkPose) -> Option<(&'static str, Value)> {
+    fn shape(&self, visual: &Visual, at: &LinkPose) -> Option<(&'static str, Value)> {
         let color = color(visual);
         let sized = |size| json!({ "pose": pose(at), "size": vector(size), "color": color });
         let round = |radius: f64, length: f64, top: f64| {
@@ -130,23 +162,20 @@ impl Drawing<'_> {
     }
 
     fn mesh(
-        &mut self,
+        &self,
         visual: &Visual,
         asset: &str,
         [x, y, z]: [f64; 3],
         at: &LinkPose,
     ) -> Option<Value> {
-        let asset = self.assets.get(asset.trim_start_matches("/assets/"))?;
-        self.mesh_bytes += asset.bytes.len();
-        if self.mesh_bytes > MESH_BYTES_MAX {
-            return None;
-        }
+        let name = asset_name(asset);
+        let asset = self.assets.get(name)?;
         Some(json!({
             "pose": pose(&compose(at, &TURN_BACK)),
             // Factors are applied after the turn.
             "scale": vector([x, z, y]),
             "color": color(visual), "override_color": visual.material.is_some(),
-            "url": "", "media_type": asset.kind, "data": STANDARD.encode(&asset.bytes),
+            "url": format!("{ASSETS}{name}"), "media_type": asset.kind, "data": "",
         }))
     }
 }

@@ -229,9 +229,8 @@ impl Hub {
             ClientText::UnsubscribeConnectionGraph => viewer.follows_graph = false,
             ClientText::FetchAsset { uri, request_id } => {
                 let asset = self.drawn.find_asset(&uri);
-                let found = asset.as_ref().map(|asset| &*asset.bytes);
-                let frame = server_to_client::asset_response(request_id, found);
-                viewer.outbox.binary(frame);
+                let found = asset.map(|asset| asset.bytes);
+                viewer.outbox.asset(request_id, found);
             }
         }
     }

@@ -95,6 +95,7 @@ impl Hub {
                 .publish_to_new(id, Keep::Newest, || message(shown.text()));
         }
         if let Some(id) = self.channel(&Content::SceneUpdate) {
+            self.viewers.warn_new(id, &self.drawn.gaps);
             self.viewers.publish_to_new(id, Keep::Newest, || {
                 message(foxglove::scene_update(shown, time_ns).to_string().into())
             });

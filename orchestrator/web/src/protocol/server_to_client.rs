@@ -193,6 +193,15 @@ pub struct Playback<'a> {
 }
 
 impl ServerText {
+    /// Makes a warning.
+    pub fn warning(message: String) -> Self {
+        Self::Status {
+            level: 1,
+            message,
+            id: None,
+        }
+    }
+
     /// Makes the text that tells of an error.
     pub fn error(message: String) -> Self {
         Self::Status {
