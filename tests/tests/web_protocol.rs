@@ -371,7 +371,10 @@ fn a_lost_run_is_told_and_found_again() {
     };
     let run = start_run(&scratch, "lost", &["--secondaries=0"]);
     let server = Server::start(&scratch, "web", &["lost"]);
-    peer.connect(&server);
+    let session = |info: &Value| info["sessionId"].as_str().expect("a session").to_owned();
+    let mut sessions = vec![session(&peer.connect(&server))];
+    // Who comes again to the same goes on.
+    assert_eq!(session(&peer.connect(&server)), sessions[0]);
     peer.subscribe("/phalanx/run");
     peer.call("/phalanx/step", &json!({ "count": 5 }));
     peer.wait("/phalanx/run", |run| run["iteration"] == 5);
@@ -388,6 +391,13 @@ fn a_lost_run_is_told_and_found_again() {
     });
     let stepped = peer.call("/phalanx/step", &json!({}));
     assert_eq!(stepped["iteration"], 1, "{stepped}");
+    sessions.push(session(&peer.ask("info", json!({}))));
+    drop(server);
+    let server = Server::start(&scratch, "web-again", &["lost"]);
+    sessions.push(session(&peer.connect(&server)));
+    sessions.sort_unstable();
+    sessions.dedup();
+    assert_eq!(sessions.len(), 3, "{sessions:?}");
 }
 
 /// Number of channels of the server itself.

@@ -6,6 +6,7 @@ mod recorded;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use anyhow::Context;
 use client::plain_text::plain;
@@ -117,6 +118,7 @@ async fn serve(
     let details = Box::new(ViewDetails::new(name));
     let settings = HubSettings {
         name,
+        server: &server_name(name),
         is_recording,
         jpeg_quality: arguments.jpeg_quality.0,
     };
@@ -130,6 +132,12 @@ async fn serve(
         _ = interrupted.recv() => Ok(ExitCode::Interrupted),
         _ = terminated.recv() => Ok(ExitCode::Interrupted),
     }
+}
+
+/// Returns a name that no other server ever has.
+fn server_name(name: &str) -> String {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    format!("{name}-{:x}-{:x}", since.as_nanos(), std::process::id())
 }
 
 /// Returns the address of the page.

@@ -85,6 +85,8 @@ pub struct Described {
 pub struct HubSettings<'a> {
     /// Name of the run or the recording.
     pub name: &'a str,
+    /// Name of this server, which no other one ever has.
+    pub server: &'a str,
     /// True for a recording.
     pub is_recording: bool,
     /// Quality of images that are compressed as JPEG, from 1 to 100.
@@ -95,6 +97,7 @@ pub struct HubSettings<'a> {
 pub struct Hub {
     /// True for a recording.
     is_recording: bool,
+    session: Session,
     orders: Orders,
     state: RunState,
     drawn: Drawn,
@@ -105,6 +108,14 @@ pub struct Hub {
     compressor: Compressor,
     /// Values of parameters as they were told last.
     parameters: BTreeMap<&'static str, Value>,
+}
+
+/// What clients are connected to: after a reconnection to the same they go on.
+#[derive(Debug)]
+struct Session {
+    server: String,
+    /// Number of the run, of those that answered one after the other.
+    run: u64,
 }
 
 /// Everything that is drawn.
@@ -144,11 +155,16 @@ impl Hub {
     ) -> io::Result<(Self, Receiver<SourceNews>)> {
         let HubSettings {
             name,
+            server,
             is_recording,
             jpeg_quality,
         } = settings;
         let hub = Self {
             is_recording,
+            session: Session {
+                server: server.to_owned(),
+                run: 0,
+            },
             orders: Orders {
                 sender: source.orders,
                 next_call: 0,
@@ -230,6 +246,9 @@ impl Hub {
     fn on_feed(&mut self, feed: &Feed) {
         self.details.note(feed);
         let changed = self.state.note(feed);
+        if matches!(feed, Feed::StartedAnew) {
+            self.begin_session();
+        }
         if changed.all {
             self.compressor.forget();
             self.drawn.poses.forget();
@@ -241,6 +260,19 @@ impl Hub {
         if changed.topics {
             let change = self.channels.set_topics(self.state.topics());
             self.offer(change);
+        }
+    }
+
+    /// Has clients forget the run that is gone.
+    fn begin_session(&mut self) {
+        self.session.run += 1;
+        // Viewers look at the channels that they know again after each offer, if an empty one.
+        let channels = Vec::new();
+        let offer = ServerText::Advertise { channels }.text();
+        for viewer in self.viewers.iter() {
+            let info = self.server_info(viewer.agreement.dialect);
+            viewer.outbox.text(info.text());
+            viewer.outbox.text(offer.clone());
         }
     }
 
@@ -331,6 +363,12 @@ impl Hub {
         {
             self.orders.listens = topics;
         }
+    }
+}
+
+impl Session {
+    fn text(&self) -> String {
+        format!("{}-{}", self.server, self.run)
     }
 }
 

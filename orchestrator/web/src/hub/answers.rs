@@ -116,7 +116,7 @@ impl Hub {
     }
 
     /// Introduces the server in a version of the protocol, of which one alone knows of recordings.
-    fn server_info(&self, dialect: Dialect) -> ServerText {
+    pub(super) fn server_info(&self, dialect: Dialect) -> ServerText {
         let range = self.state.recording().map(|place| (place.start, place.end));
         let range = range.filter(|_| dialect == Dialect::Sdk);
         let mut capabilities = vec![
@@ -139,7 +139,7 @@ impl Hub {
             metadata: json!({
                 "phalanx": env!("CARGO_PKG_VERSION"), "protocol": dialect.name(),
             }),
-            session_id: self.state.name().to_owned(),
+            session_id: self.session.text(),
             data_start_time: range.map(|(start, _)| WireTime::of_ns(start.0)),
             data_end_time: range.map(|(_, end)| WireTime::of_ns(end.0)),
         }
