@@ -11,6 +11,7 @@ mod viewers;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -400,36 +401,94 @@ fn a_lost_run_is_told_and_found_again() {
     assert_eq!(sessions.len(), 3, "{sessions:?}");
 }
 
+/// Number of steps at a time, and of times, of a run that is watched.
+const WATCHED_STEPS: &str = "100";
+const WATCHED_TIMES: u32 = 6;
+
 /// Number of channels of the server itself.
 const OWN_CHANNELS: usize = 6;
 
 #[test]
 fn observers_change_no_bit() {
     let scratch = Scratch::new();
-    let Some(mut peer) = Peer::start(&scratch) else {
-        return;
-    };
-    let finish = |name: &str, peer: Option<&mut Peer>| {
-        let _run = start_run(&scratch, name, &["--secondaries=2", "--real-time-factor=0"]);
-        let server = peer.map(|peer| {
-            let server = Server::start(&scratch, &format!("web-{name}"), &[name]);
-            peer.connect(&server);
-            for topic in [
-                "/phalanx/poses",
-                "/phalanx/run",
-                "/tf",
-                "/model/rover/odometry",
-            ] {
-                peer.subscribe(topic);
+    let mut peers = Vec::new();
+    for _ in 0..3 {
+        let Some(peer) = Peer::start(&scratch) else {
+            return;
+        };
+        peers.push(peer);
+    }
+    // One draws images, the other one scans.
+    for (name, world) in [
+        ("cameras", "worlds/cameras.sdf"),
+        ("scans", "worlds/warehouse.sdf"),
+    ] {
+        let watched = finish(&scratch, &format!("{name}-watched"), world, &mut peers);
+        let alone = finish(&scratch, &format!("{name}-alone"), world, &mut []);
+        assert_eq!(watched, alone, "{world}");
+    }
+}
+
+/// Says that all is over when it is dropped, also by a panic.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Steps a run while clients come and go, in each pause and between; returns its digest.
+fn finish(scratch: &Scratch, name: &str, world: &str, peers: &mut [Peer]) -> Value {
+    let arguments = ["--secondaries=2", "--real-time-factor=0", world];
+    let _run = start_run(scratch, name, &arguments);
+    let (is_over, visits) = (AtomicBool::new(false), AtomicU32::new(0));
+    let is_watched = !peers.is_empty();
+    let server = is_watched.then(|| Server::start(scratch, &format!("web-{name}"), &[name]));
+    std::thread::scope(|scope| {
+        for (number, peer) in peers.iter_mut().enumerate() {
+            let (server, is_over, visits) = (&server, &is_over, &visits);
+            scope.spawn(move || {
+                let server = server.as_ref().expect("it is watched");
+                while !is_over.load(Ordering::Acquire) {
+                    visit(
+                        peer,
+                        server,
+                        number + visits.load(Ordering::Acquire) as usize,
+                    );
+                    visits.fetch_add(1, Ordering::AcqRel);
+                }
+            });
+        }
+        let over = Over(&is_over);
+        for time in 1..=WATCHED_TIMES {
+            let (code, _, errors) = scratch.phalanx_says(&["ctl", name, "step", WATCHED_STEPS]);
+            assert_eq!(code, 0, "{errors}");
+            if is_watched {
+                wait_for("somebody came and went", || {
+                    visits.load(Ordering::Acquire) >= 2 * time
+                });
             }
-            server
-        });
-        let (code, _, errors) = scratch.phalanx_says(&["ctl", name, "step", "3000"]);
-        assert_eq!(code, 0, "{errors}");
-        drop(server);
-        shown(&scratch, name, "stats")["digest"].clone()
-    };
-    assert_eq!(finish("watched", Some(&mut peer)), finish("alone", None));
+        }
+        drop(over);
+    });
+    println!("{name}: {} visits", visits.into_inner());
+    shown(scratch, name, "stats")["digest"].clone()
+}
+
+/// Connects, listens to a third of all topics, and leaves.
+fn visit(peer: &mut Peer, server: &Server, which: usize) {
+    peer.connect(server);
+    let channels = peer.ask("channels", json!({ "above": OWN_CHANNELS }));
+    let mut topics: Vec<&str> = list(&channels).iter().map(topic_of).collect();
+    topics.sort_unstable();
+    for topic in topics.into_iter().skip(which % 3).step_by(3) {
+        peer.subscribe(topic);
+    }
+    peer.subscribe("/phalanx/run");
+    peer.last_after("/phalanx/run", 3);
+    peer.ask("close", json!({}));
+    peer.ask("closed", json!({}));
 }
 
 #[test]
