@@ -132,7 +132,12 @@ fn worlds_look_as_they_did() {
         ("four_levels", "worlds/four_levels.sdf", "colour=speed"),
         ("warehouse", "worlds/warehouse.sdf", "colour=material"),
     ];
-    for (name, world, look) in worlds {
+    let own = assets_world(&scratch);
+    let own = own.to_str().expect("a plain path");
+    for (name, world, look) in worlds
+        .into_iter()
+        .chain([("assets", own, "colour=material")])
+    {
         let served = Served::start(world, "2");
         served.ctl(&["run-to", "0.5"]);
         let options = format!("{look}&quality=low&bare=true&show=levels,buffers");
@@ -144,6 +149,67 @@ fn worlds_look_as_they_did() {
         assert_quiet(&mut browser);
         compare(&mut browser, name, &found);
     }
+}
+
+/// A roof by a mesh file, a box with a texture, and hills by an image, with a texture too.
+const ASSETS: &str = "<sdf version='1.11'><world name='w'>
+  <light name='sun' type='directional'><direction>-0.5 0.3 -1</direction></light>
+  <model name='roof'><static>true</static><pose>-1.2 0 1.6 0 0 0.3</pose><link name='l'>
+    <visual name='v'><geometry><mesh><uri>roof.obj</uri><scale>1 1 1.5</scale></mesh></geometry>
+    </visual></link></model>
+  <model name='box'><static>true</static><pose>1.2 0 2 0 0 0.5</pose><link name='l'>
+    <visual name='v'><geometry><box><size>1.4 1.4 1.4</size></box></geometry><material><pbr><metal>
+      <albedo_map>tiles.png</albedo_map></metal></pbr></material></visual></link></model>
+  <model name='hills'><static>true</static><link name='l'>
+    <visual name='v'><geometry><heightmap><uri>hills.png</uri><size>5 5 1</size>
+      <texture><size>3</size><diffuse>tiles.png</diffuse><normal>tiles.png</normal></texture>
+    </heightmap></geometry></visual></link></model>
+  <plugin name='gz::sim' filename='none'><level name='hall'><pose>0 0 1.5 0 0 0</pose>
+    <geometry><box><size>5 5 3</size></box></geometry><ref>box</ref></level></plugin>
+</world></sdf>";
+
+/// A roof with one red and one blue side.
+const ROOF: &str = "mtllib roof.mtl\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 -1 1\nv 0 1 1\n\
+    usemtl red\nf 1 5 6 4\nusemtl blue\nf 2 3 6 5\nusemtl grey\nf 1 2 5\nf 3 4 6\n";
+const ROOF_LOOK: &str = "newmtl red\nKd 0.9 0.1 0.1\nnewmtl blue\nKd 0.1 0.2 0.9\n\
+    newmtl grey\nKd 0.6 0.6 0.6\n";
+
+/// Writes the world of [`ASSETS`] with its files.
+fn assets_world(scratch: &Scratch) -> PathBuf {
+    let write = |name: &str, content: &[u8]| {
+        let path = scratch.path(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        path
+    };
+    write("roof.obj", ROOF.as_bytes());
+    write("roof.mtl", ROOF_LOOK.as_bytes());
+    // Hills that differ along both sides, so that none may be swapped or turned.
+    let heights = picture_file(33, |x, y| {
+        let height = 120.0 + 80.0 * (f64::from(x) / 5.0).sin() - 1.2 * f64::from(y);
+        [height as u8; 3]
+    });
+    write("hills.png", &heights);
+    let tiles = picture_file(8, |x, y| match (x < 4, y < 4) {
+        (true, true) => [240, 200, 40],
+        (false, true) => [30, 140, 60],
+        (true, false) => [220, 220, 230],
+        (false, false) => [120, 60, 140],
+    });
+    write("tiles.png", &tiles);
+    write("assets.sdf", ASSETS.as_bytes())
+}
+
+/// Returns a square image as a PNG file.
+fn picture_file(size: u32, color: impl Fn(u32, u32) -> [u8; 3]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, size, size);
+    encoder.set_color(png::ColorType::Rgb);
+    let rows = (0..size).flat_map(|y| (0..size).map(move |x| (x, y)));
+    let pixels: Vec<u8> = rows.flat_map(|(x, y)| color(x, y)).collect();
+    let mut writer = encoder.write_header().expect("it is written to memory");
+    writer.write_image_data(&pixels).expect("it has all pixels");
+    writer.finish().expect("it is whole");
+    file
 }
 
 /// Compares a picture with the kept one, or keeps it if `UPDATE` is set.
