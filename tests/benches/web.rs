@@ -91,7 +91,7 @@ impl Client {
         let request = format!(
             "GET / HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
-             Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
+             Sec-WebSocket-Protocol: foxglove.sdk.v1, phalanx.all-channels\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));

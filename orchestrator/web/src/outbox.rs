@@ -42,13 +42,13 @@ pub enum Outgoing {
     Text(String),
     /// A binary message.
     Binary(Bytes),
-    /// An asset, or the answer that there is none. Until it is sent, it takes no memory: clients
-    /// ask for all assets of a scene at once.
+    /// An asset, by its name: it is looked up when it is sent, since clients ask for all assets of
+    /// a scene at once.
     Asset {
         /// The client's number for its request.
         request: u32,
-        /// Its content, shared with all who have it.
-        bytes: Option<Bytes>,
+        /// Its name, such as `0123abcd.glb`.
+        name: String,
     },
     /// The end of the connection, with its reason.
     Close(String),
@@ -84,9 +84,9 @@ impl Outbox {
         self.answer(Outgoing::Binary(frame));
     }
 
-    /// Adds an asset, or the answer that there is none.
-    pub fn asset(&self, request: u32, bytes: Option<Bytes>) {
-        self.answer(Outgoing::Asset { request, bytes });
+    /// Adds an asset by its name, or the answer that there is none.
+    pub fn asset(&self, request: u32, name: String) {
+        self.answer(Outgoing::Asset { request, name });
     }
 
     fn answer(&self, outgoing: Outgoing) {
@@ -221,7 +221,7 @@ impl Outgoing {
         match self {
             Self::Text(text) | Self::Close(text) => text.len(),
             Self::Binary(bytes) => bytes.len(),
-            Self::Asset { .. } => 0,
+            Self::Asset { name, .. } => name.len(),
         }
     }
 }

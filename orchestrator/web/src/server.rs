@@ -214,10 +214,10 @@ impl Front {
             return page::text(StatusCode::SERVICE_UNAVAILABLE, &message);
         };
         let id = ViewerId(self.last_viewer.fetch_add(1, Ordering::Relaxed));
-        let viewers = self.viewers.clone();
+        let (viewers, assets) = (self.viewers.clone(), self.assets.clone());
         tokio::spawn(async move {
             if let Ok(upgraded) = hyper::upgrade::on(&mut request).await {
-                viewer::serve(upgraded, id, agreement, viewers).await;
+                viewer::serve(upgraded, id, agreement, assets, viewers).await;
             }
             drop((place, viewer_place));
         });

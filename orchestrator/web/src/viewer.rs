@@ -12,6 +12,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
+use crate::assets::Assets;
 use crate::outbox::{Outbox, Outgoing};
 use crate::protocol::Agreement;
 use crate::protocol::client_to_server::{self, ClientMessage};
@@ -47,7 +48,13 @@ pub enum ViewerNews {
 pub type ViewerSender = Sender<(ViewerId, ViewerNews)>;
 
 /// Serves a client until it or the server ends.
-pub async fn serve(upgraded: Upgraded, id: ViewerId, agreement: Agreement, news: ViewerSender) {
+pub async fn serve(
+    upgraded: Upgraded,
+    id: ViewerId,
+    agreement: Agreement,
+    assets: Assets,
+    news: ViewerSender,
+) {
     let config = WebSocketConfig::default()
         .read_buffer_size(16 << 10)
         .max_message_size(Some(MESSAGE_BYTES_MAX))
@@ -60,7 +67,7 @@ pub async fn serve(upgraded: Upgraded, id: ViewerId, agreement: Agreement, news:
         .await
         .is_ok()
     {
-        converse(&mut socket, id, &outbox, &news).await;
+        converse(&mut socket, id, (&outbox, &assets), &news).await;
         let _ = news.send((id, ViewerNews::Left)).await;
     }
 }
@@ -69,7 +76,7 @@ pub async fn serve(upgraded: Upgraded, id: ViewerId, agreement: Agreement, news:
 async fn converse(
     socket: &mut WebSocketStream<TokioIo<Upgraded>>,
     id: ViewerId,
-    outbox: &Outbox,
+    (outbox, assets): (&Outbox, &Assets),
     news: &ViewerSender,
 ) {
     let mut pings = interval(PING_TIME);
@@ -79,7 +86,7 @@ async fn converse(
     loop {
         let to_send = tokio::select! {
             outgoing = outbox.next() => match outgoing {
-                Some(outgoing) => message(outgoing),
+                Some(outgoing) => message(outgoing, assets),
                 None => return,
             },
             incoming = socket.next() => {
@@ -120,12 +127,14 @@ async fn converse(
     }
 }
 
-fn message(outgoing: Outgoing) -> Message {
+fn message(outgoing: Outgoing, assets: &Assets) -> Message {
     match outgoing {
         Outgoing::Text(text) => Message::Text(text.into()),
         Outgoing::Binary(bytes) => Message::Binary(bytes),
-        Outgoing::Asset { request, bytes } => {
-            Message::Binary(server_to_client::asset_response(request, bytes.as_deref()))
+        Outgoing::Asset { request, name } => {
+            let found = assets.find(&name);
+            let found = found.as_ref().map(|asset| &*asset.bytes);
+            Message::Binary(server_to_client::asset_response(request, found))
         }
         Outgoing::Close(reason) => Message::Close(Some(CloseFrame {
             code: CloseCode::Away,

@@ -160,7 +160,7 @@ impl Viewers {
         self.iter().any(|viewer| viewer.is_new(channel))
     }
 
-    /// Warns those who have just begun to listen to a channel, of what they were not warned of last.
+    /// Warns those who have just begun to listen to a channel, of what they were not told last.
     pub(crate) fn warn_new(&mut self, channel: ChannelId, warnings: &[String]) {
         for viewer in self.0.values_mut().filter(|viewer| viewer.is_new(channel)) {
             for warning in warnings.iter().filter(|one| !viewer.warnings.contains(one)) {

@@ -205,6 +205,14 @@ const actions = {
     const magic = data?.byteLength > 3 ? Buffer.from(data.buffer, data.byteOffset, 4).toString() : '';
     return { status, error, bytes: data?.byteLength, magic };
   },
+  /** Asks for an asset many times at once; returns how many answers have it. */
+  async assets({ uri, count }) {
+    let found = 0;
+    client.on('fetchAssetResponse', ({ status }) => (found += status === 0 ? 1 : 0));
+    for (let id = 100; id < 100 + count; id += 1) client.fetchAsset(uri, id);
+    await until('the assets', () => found >= count || facts.closed);
+    return found;
+  },
   async raw({ text, base64, hex }) {
     socket.send(text ?? (hex ? Buffer.from(hex, 'hex') : Buffer.from(base64, 'base64')));
     return {};

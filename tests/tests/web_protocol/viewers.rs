@@ -238,6 +238,9 @@ fn a_mesh_of_many_models_is_told_once_and_a_missing_one_is_named() {
         asset["bytes"].as_u64().is_some_and(|count| count > 500_000),
         "{asset}"
     );
+    // More is asked for at once than may wait for a client: it is not taken for one that is stuck.
+    let at_once = peer.ask("assets", json!({ "uri": address, "count": 60 }));
+    assert_eq!(at_once, 60);
     // People are told, here and where the server runs.
     let said = peer.ask("status", json!({ "part": "none.stl" }));
     assert_eq!(said["level"], 1, "{said}");

@@ -228,9 +228,9 @@ impl Hub {
             }
             ClientText::UnsubscribeConnectionGraph => viewer.follows_graph = false,
             ClientText::FetchAsset { uri, request_id } => {
-                let asset = self.drawn.find_asset(&uri);
-                let found = asset.map(|asset| asset.bytes);
-                viewer.outbox.asset(request_id, found);
+                // An address is a path, or a path behind any scheme.
+                let name = uri.rsplit('/').next().unwrap_or_default();
+                viewer.outbox.asset(request_id, name.to_owned());
             }
         }
     }
@@ -517,11 +517,6 @@ impl Hub {
 }
 
 impl Drawn {
-    /// Returns an asset by its address: a path, or a path behind any scheme.
-    fn find_asset(&self, uri: &str) -> Option<crate::assets::Asset> {
-        self.assets.find(uri.rsplit('/').next()?)
-    }
-
     /// Returns where the sensor is that a message comes from, if the scene knows.
     pub(super) fn sensor_place(&self, message: &Value) -> Option<SensorPlace> {
         self.sensors.get(frame_id(message)?).cloned()
