@@ -32,6 +32,10 @@ mod descriptions;
 #[cfg(feature = "ros2")]
 mod endpoints;
 #[cfg(feature = "ros2")]
+mod image_queue;
+#[cfg(feature = "ros2")]
+mod image_thread;
+#[cfg(feature = "ros2")]
 mod node;
 #[cfg(feature = "ros2")]
 mod remarks;

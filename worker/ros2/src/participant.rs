@@ -1,8 +1,7 @@
 //! [`Participant`]: this process in a domain of DDS, as one node of ROS 2.
 
-use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
@@ -148,7 +147,7 @@ pub struct Participant {
 pub struct Publication {
     writer: DataWriter<Payload, Raw>,
     /// Number of readers, as far as the middleware has told it.
-    readers: Cell<usize>,
+    readers: Mutex<usize>,
 }
 
 /// Messages of others on a topic, until it is dropped.
@@ -226,7 +225,7 @@ impl Participant {
         let writer: DataWriter<Payload, Raw> = writer.map_err(|error| refused(topic, error))?;
         self.entities.writers.push(writer.guid().to_bytes());
         self.is_announced = false;
-        let readers = Cell::default();
+        let readers = Mutex::default();
         Ok(Publication { writer, readers })
     }
 
@@ -258,9 +257,8 @@ impl Participant {
     }
 
     /// Forgets a publisher, which no longer counts among those of the node.
-    pub fn withdraw(&mut self, publication: Publication) {
+    pub fn withdraw(&mut self, publication: &Publication) {
         let guid = publication.writer.guid().to_bytes();
-        drop(publication);
         self.entities.writers.retain(|writer| *writer != guid);
         self.is_announced = false;
     }
@@ -381,19 +379,19 @@ impl Publication {
 
     /// Returns the number of readers that are known.
     pub fn reader_count(&self) -> usize {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut told = 0;
         while let Some(status) = self.writer.try_recv_status() {
             told += 1;
             if let DataWriterStatus::PublicationMatched { current, .. } = status {
-                let count = usize::try_from(current.count()).unwrap_or_default();
-                self.readers.set(count);
+                *readers = usize::try_from(current.count()).unwrap_or_default();
             }
         }
         if told >= STATUSES_MAX {
             // The middleware drops what nobody has taken, and the last of it may be a reader.
-            self.readers.set(self.readers.get().max(1));
+            *readers = (*readers).max(1);
         }
-        self.readers.get()
+        *readers
     }
 
     /// Waits until all reliable readers have acknowledged what was published; tells whether they

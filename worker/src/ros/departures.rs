@@ -2,7 +2,8 @@
 //!
 //! A secondary that is killed had perhaps answered for a step whose messages its node had not sent
 //! yet. Its node tells the others after each step that said something, on a hidden topic; whoever
-//! does the steps again publishes what is beyond the last of that.
+//! does the steps again publishes what is beyond the last of that. Images leave later than all
+//! else of their step, so that it is told apart how far they have got.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,9 @@ const TOPIC: &str = "/phalanx/_progress";
 
 /// Number of messages that may wait to be looked at.
 const DEPTH: u32 = 4096;
+
+/// Ending of a secondary's name where it is told of its images; no name has it.
+const OF_IMAGES: &str = "/images";
 
 /// Number of steps without messages after which progress is told all the same, and between two
 /// looks at that of others.
@@ -56,16 +60,16 @@ impl Departures {
         })
     }
 
-    /// Notes that all of a step has left; tells the others if the step said something.
-    pub(super) fn note(&mut self, step: Sequence, has_said: bool) {
+    /// Notes that all of a step but images has left, and all images up to this step; tells the
+    /// others if the step said something.
+    pub(super) fn note(&mut self, step: Sequence, images: Option<Sequence>, has_said: bool) {
         if has_said || step.0 >= self.told + INTERVAL {
             self.told = step.0;
-            let progress = Progress {
-                secondary: self.own.clone(),
-                step: step.0,
-            };
-            // The next one says the same.
-            let _ = self.publication.publish(to_cdr(&progress));
+            // Whoever hears only the second would believe that images have got as far.
+            if let Some(images) = images {
+                self.tell(format!("{}{OF_IMAGES}", self.own), images);
+            }
+            self.tell(self.own.clone(), step);
         }
         if step.0 >= self.looked + INTERVAL {
             self.looked = step.0;
@@ -73,10 +77,21 @@ impl Departures {
         }
     }
 
-    /// Returns the last step of which all has left a secondary, if that is known.
-    pub(super) fn of(&mut self, secondary: &PeerName) -> Option<Sequence> {
+    fn tell(&self, secondary: String, step: Sequence) {
+        let step = step.0;
+        // The next one says the same.
+        let _ = self
+            .publication
+            .publish(to_cdr(&Progress { secondary, step }));
+    }
+
+    /// Returns the last step of which all but images has left a secondary, and that of which all
+    /// images have, as far as that is known.
+    pub(super) fn of(&mut self, secondary: &PeerName) -> (Option<Sequence>, Option<Sequence>) {
         self.look();
-        self.others.get(secondary.as_str()).copied().map(Sequence)
+        let of = |name: &str| self.others.get(name).copied().map(Sequence);
+        let images = format!("{secondary}{OF_IMAGES}");
+        (of(secondary.as_str()), of(&images))
     }
 
     fn look(&mut self) {
@@ -84,7 +99,8 @@ impl Departures {
             let Ok(progress) = from_cdr::<Progress>(&sample.cdr) else {
                 continue;
             };
-            if progress.secondary == self.own {
+            let name = progress.secondary.strip_suffix(OF_IMAGES);
+            if name.unwrap_or(&progress.secondary) == self.own {
                 continue;
             }
             let last = self.others.entry(progress.secondary).or_default();

@@ -57,7 +57,7 @@ impl Descriptions {
         let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();
         for name in gone {
             if let Some((_, publication)) = self.published.remove(&name) {
-                participant.withdraw(publication);
+                participant.withdraw(&publication);
             }
         }
         for (name, (topic, text)) in wanted {

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use images::Compression;
-use protocol::{RosMessage, SimTime, TopicMessage};
+use protocol::{RosMessage, Sequence, SimTime, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::geometry_msgs::TransformStamped;
 use ros2::types::sensor_msgs::{CompressedImage, Image};
@@ -20,6 +22,7 @@ use ros2_node::{
 use super::clock::ClockTopic;
 use super::departures::Departures;
 use super::descriptions::Descriptions;
+use super::image_thread::{ImageThread, ImageTopic, Outlet};
 use super::remarks::Remarks;
 use crate::seldom::Seldom;
 
@@ -31,8 +34,7 @@ type Key = (String, &'static str);
 /// Publishers and subscriptions of a node.
 pub(super) struct Endpoints {
     mapping: Mapping,
-    /// Form of compressed images.
-    compression: Compression,
+    images: ImageThread,
     outbound: BTreeMap<Key, Outbound>,
     inbound: BTreeMap<Key, Inbound>,
     clock: Option<ClockTopic>,
@@ -49,13 +51,23 @@ pub(super) struct Endpoints {
 
 /// A topic that leaves the run.
 struct Outbound {
-    topic: Option<(RosTopic, Publication)>,
-    /// Topics of its images in a compressed form, by their names in the run.
-    compressed: Vec<(String, RosTopic, Publication)>,
+    way: Way,
+    /// Most messages per second \[Hz\].
+    max_rate_hz: Option<f64>,
     frames: Option<Frames>,
     /// The period of the last message, if their number per second is limited: the first of each
     /// is published.
     last_period: Option<u64>,
+}
+
+/// Way by which the messages of a topic leave.
+enum Way {
+    /// They are frames alone.
+    None,
+    /// They leave at once.
+    Direct(Outlet),
+    /// They are images, which a thread of their own sends.
+    Images(Arc<ImageTopic>),
 }
 
 /// A topic that comes into the run.
@@ -67,21 +79,24 @@ struct Inbound {
 impl Endpoints {
     /// Makes the endpoints of a run without topics of its own; images become JPEG of this quality,
     /// from 1 to 100, for those who ask for it.
+    ///
+    /// # Errors
+    /// Fails if the system has no thread left.
     pub(super) fn new(
         mut participant: Participant,
         mapping: Mapping,
         jpeg_quality: u8,
         name: &str,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let clock = ClockTopic::new(&mut participant, &mapping.clock());
         let mut own = |topic: &RosTopic| advertise(&mut participant, topic);
         let frames = [Frames::Moving, Frames::Fixed]
             .map(|frames| own(&mapping.transforms(frames)))
             .map(or_warn);
         let departures = Departures::new(&mut participant, name);
-        Self {
+        Ok(Self {
             mapping,
-            compression: Compression::Jpeg(jpeg_quality),
+            images: ImageThread::start(Compression::Jpeg(jpeg_quality))?,
             outbound: BTreeMap::new(),
             inbound: BTreeMap::new(),
             clock: or_warn(clock),
@@ -92,7 +107,7 @@ impl Endpoints {
             departures: or_warn(departures),
             remarks: Remarks::default(),
             participant,
-        }
+        })
     }
 
     /// Has publishers and subscriptions of exactly these topics, as far as ROS 2 has them, and
@@ -110,21 +125,11 @@ impl Endpoints {
             if let Entry::Vacant(entry) = self.outbound.entry(key.clone())
                 && (ways.outbound.is_some() || frames.is_some())
             {
-                let topic = ways.outbound.and_then(|topic| {
-                    let made = advertise(&mut self.participant, &topic);
-                    made.map(|publication| (topic, publication))
-                        .map_err(|error| tracing::warn!("{error}"))
-                        .ok()
-                });
-                let compressed = match &topic {
-                    Some((ros, _)) if ros.type_name == Image::TYPE.name => {
-                        compressed(&mut self.participant, &self.mapping, &one.topic)
-                    }
-                    _ => Vec::new(),
-                };
+                let max_rate_hz = ways.outbound.as_ref().and_then(|topic| topic.max_rate_hz);
+                let way = way(&mut self.participant, &self.mapping, one, ways.outbound);
                 entry.insert(Outbound {
-                    topic,
-                    compressed,
+                    way,
+                    max_rate_hz,
                     frames,
                     last_period: None,
                 });
@@ -166,13 +171,8 @@ impl Endpoints {
             let Some(outbound) = self.outbound.remove(&key) else {
                 continue;
             };
-            let own = outbound
-                .topic
-                .into_iter()
-                .map(|(_, publication)| publication);
-            let compressed = outbound.compressed.into_iter();
-            for publication in own.chain(compressed.map(|(.., publication)| publication)) {
-                self.participant.withdraw(publication);
+            for outlet in outbound.outlets() {
+                self.participant.withdraw(&outlet.publication);
             }
         }
         let gone: Vec<Key> = self
@@ -190,14 +190,15 @@ impl Endpoints {
 
     /// Publishes what a step has said, and its time if this secondary speaks for the run; of a step
     /// that is done again, what has not left yet.
-    pub(super) fn publish(&mut self, step: &ExportedStep) {
-        if !self.has_left(step) {
-            self.publish_messages(&step.messages);
-        }
+    pub(super) fn publish(&mut self, mut step: ExportedStep) {
+        let has_said = !step.messages.is_empty();
+        let messages = self.not_left(&mut step);
+        self.publish_messages(messages, step.again.is_none().then_some(step.sequence));
         if step.again.is_none()
             && let Some(departures) = &mut self.departures
         {
-            departures.note(step.sequence, !step.messages.is_empty());
+            let images = self.images.left(step.sequence);
+            departures.note(step.sequence, images, has_said);
         }
         // Time has gone on since, and must not be told to go back.
         if step.was_answered() {
@@ -214,18 +215,31 @@ impl Endpoints {
         }
     }
 
-    /// Tells whether the messages of a step have left a host that is lost now.
-    fn has_left(&mut self, step: &ExportedStep) -> bool {
+    /// Returns the messages of a step that have not left a host that is lost now.
+    fn not_left(&mut self, step: &mut ExportedStep) -> Vec<TopicMessage> {
+        let mut messages = std::mem::take(&mut step.messages);
         let Some(again) = &step.again else {
-            return false;
+            return messages;
         };
         let departures = self.departures.as_mut();
-        let left = departures.and_then(|departures| departures.of(&again.by));
+        let left = departures.map(|departures| departures.of(&again.by));
+        let (left, images) = left.unwrap_or_default();
         // Messages can arrive although the answer that went before them has not.
-        step.sequence <= left.unwrap_or(again.answered).max(again.hosted_after)
+        let left = left.unwrap_or(again.answered).max(again.hosted_after);
+        let images = images.unwrap_or(left).max(again.hosted_after);
+        messages.retain(|message| {
+            let left = if images::is_image(message) {
+                images
+            } else {
+                left
+            };
+            step.sequence > left
+        });
+        messages
     }
 
-    fn publish_messages(&mut self, messages: &[TopicMessage]) {
+    /// Publishes messages of a step, or of one that is done again in place of a lost secondary.
+    fn publish_messages(&mut self, messages: Vec<TopicMessage>, step: Option<Sequence>) {
         // All is encoded before the first leaves, so that they leave at once: a process that is
         // killed in between has sent what others do not know of, and send again.
         let mut ready = Vec::with_capacity(messages.len());
@@ -236,7 +250,7 @@ impl Endpoints {
             .as_ref()
             .is_some_and(|own| own.reader_count() > 0);
         for message in messages {
-            let Some(kind) = messages_kind(message) else {
+            let Some(kind) = messages_kind(&message) else {
                 continue;
             };
             let key = (message.topic.clone(), kind);
@@ -245,22 +259,24 @@ impl Endpoints {
             };
             match outbound.frames {
                 Some(Frames::Moving) if !has_moving => {}
-                Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.unfit),
-                Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.unfit),
+                Some(Frames::Moving) => add_frames(&message, &mut moving, &mut self.unfit),
+                Some(Frames::Fixed) => add_frames(&message, &mut fixed, &mut self.unfit),
                 None => {}
             }
-            let is_due = outbound.is_due(message.sim_time);
-            if let Some((topic, publication)) = &outbound.topic
-                && is_due
-                && (is_kept(topic) || publication.reader_count() > 0)
-            {
-                match ros2::encode(kind, &message.body, topic.type_name) {
-                    Ok(cdr) => ready.push((key.clone(), cdr)),
-                    Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
-                }
+            if !outbound.is_due(message.sim_time) {
+                continue;
             }
-            if is_due && outbound.has_compressed_readers() {
-                images.push((key, message));
+            match &outbound.way {
+                Way::Direct(outlet) if outlet.is_wanted() => {
+                    match ros2::encode(kind, &message.body, outlet.topic.type_name) {
+                        Ok(cdr) => ready.push((key, cdr)),
+                        Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
+                    }
+                }
+                Way::Images(topic) if topic.is_wanted() => {
+                    images.push((Arc::clone(topic), message));
+                }
+                Way::None | Way::Direct(_) | Way::Images(_) => {}
             }
         }
         let frames = [moving, fixed].map(|transforms| {
@@ -268,8 +284,9 @@ impl Endpoints {
             has_some.then(|| to_cdr(&TFMessage { transforms }))
         });
         for (key, cdr) in ready {
-            if let Some((topic, publication)) = &self.outbound[&key].topic {
-                note(publication.publish(cdr), &topic.name, &mut self.lost);
+            if let Way::Direct(outlet) = &self.outbound[&key].way {
+                let published = outlet.publication.publish(cdr);
+                note(published, &outlet.topic.name, &mut self.lost);
             }
         }
         for (publication, cdr) in self.frames.iter().zip(frames) {
@@ -277,32 +294,18 @@ impl Endpoints {
                 note(publication.publish(cdr), "/tf", &mut self.lost);
             }
         }
-        self.publish_compressed(&images);
-    }
-
-    /// Compresses images for those who listen; this takes time, so that all else has left by then.
-    fn publish_compressed(&mut self, images: &[((String, &'static str), &TopicMessage)]) {
-        for (key, message) in images {
-            let outbound = &self.outbound[key];
-            match outbound.compress(message, self.compression) {
-                Ok(Some((place, cdr))) => {
-                    let (_, topic, publication) = &outbound.compressed[place];
-                    note(publication.publish(cdr), &topic.name, &mut self.lost);
-                }
-                Ok(None) => {}
-                Err(error) => self.unfit.warn(&format!("{}: {error:#}", message.topic)),
-            }
+        for (topic, message) in images {
+            self.images.send(topic, message, step);
         }
     }
 
-    /// Waits until reliable readers have what was published, as far as that takes no longer than
-    /// this in all.
-    pub(super) fn finish(&self, patience: Duration) {
+    /// Waits until images are sent, and until reliable readers have what was published, as far as
+    /// either takes no longer than this in all.
+    pub(super) fn finish(&mut self, images: Duration, patience: Duration) {
+        self.images.finish(images);
         let until = Instant::now() + patience;
-        let topics = self.outbound.values().filter_map(|one| one.topic.as_ref());
-        let topics = topics.map(|(_, publication)| publication);
-        let compressed = self.outbound.values().flat_map(|one| &one.compressed);
-        let topics = topics.chain(compressed.map(|(.., publication)| publication));
+        let topics = self.outbound.values().flat_map(Outbound::outlets);
+        let topics = topics.map(|outlet| &outlet.publication);
         let frames = self.frames.iter().flatten();
         let own = frames.chain(self.clock.as_ref().map(ClockTopic::publication));
         for publication in topics.chain(own) {
@@ -333,33 +336,19 @@ impl Endpoints {
 }
 
 impl Outbound {
-    /// Tells whether anybody listens to its compressed images, or will and is to have the last.
-    fn has_compressed_readers(&self) -> bool {
-        let mut all = self.compressed.iter();
-        all.any(is_wanted)
-    }
-
-    /// Compresses an image, and returns it with the place of its topic, if that has readers.
-    fn compress(
-        &self,
-        message: &TopicMessage,
-        form: Compression,
-    ) -> anyhow::Result<Option<(usize, Vec<u8>)>> {
-        let topic = images::topic_of(message)?;
-        let mut all = self.compressed.iter();
-        let place = all.position(|one| one.0 == topic && is_wanted(one));
-        let Some(place) = place else {
-            return Ok(None);
+    /// Returns all topics of ROS 2 to which its messages go.
+    fn outlets(&self) -> impl Iterator<Item = &Outlet> {
+        let (direct, images) = match &self.way {
+            Way::None => (None, None),
+            Way::Direct(outlet) => (Some(outlet), None),
+            Way::Images(topic) => (None, Some(topic.outlets())),
         };
-        let image = images::compressed(message, form)?;
-        let type_name = self.compressed[place].1.type_name;
-        let cdr = ros2::encode(&image.kind, &image.body, type_name)?;
-        Ok(Some((place, cdr)))
+        direct.into_iter().chain(images.into_iter().flatten())
     }
 
     /// Tells whether a message of this time is within the limit of their number per second.
     fn is_due(&mut self, now: SimTime) -> bool {
-        let Some(rate_hz) = self.topic.as_ref().and_then(|(topic, _)| topic.max_rate_hz) else {
+        let Some(rate_hz) = self.max_rate_hz else {
             return true;
         };
         let period = (now.0 as f64 * rate_hz / NS_PER_S as f64) as u64;
@@ -367,22 +356,43 @@ impl Outbound {
     }
 }
 
+/// Makes the publishers of a topic of the run.
+fn way(
+    participant: &mut Participant,
+    mapping: &Mapping,
+    one: &TopicUse,
+    topic: Option<RosTopic>,
+) -> Way {
+    let Some(topic) = topic else { return Way::None };
+    let is_image = topic.type_name == Image::TYPE.name;
+    let plain = outlet(participant, topic);
+    if is_image && plain.is_some() {
+        let compressed = compressed(participant, mapping, &one.topic);
+        return Way::Images(Arc::new(ImageTopic { plain, compressed }));
+    }
+    plain.map_or(Way::None, Way::Direct)
+}
+
 /// Makes publishers of the compressed images of a topic.
 fn compressed(
     participant: &mut Participant,
     mapping: &Mapping,
     topic: &str,
-) -> Vec<(String, RosTopic, Publication)> {
+) -> Vec<(String, Outlet)> {
     let mut pairs = ros2::convert::PAIRS.iter();
     let pair = pairs.find(|pair| pair.ros_type.name == CompressedImage::TYPE.name);
     let Some(pair) = pair else { return Vec::new() };
     let topics = images::topics(topic).into_iter();
     let made = topics.filter_map(|name| {
         let ros = mapping.outbound(&name, pair.kind)?;
-        let publication = or_warn(advertise(participant, &ros))?;
-        Some((name, ros, publication))
+        Some((name, outlet(participant, ros)?))
     });
     made.collect()
+}
+
+fn outlet(participant: &mut Participant, topic: RosTopic) -> Option<Outlet> {
+    let publication = or_warn(advertise(participant, &topic))?;
+    Some(Outlet { topic, publication })
 }
 
 /// Returns the kind of a message as the table of kinds has it.
@@ -402,7 +412,7 @@ fn or_warn<T>(made: Result<T, EndpointError>) -> Option<T> {
     made.map_err(|error| tracing::warn!("{error}")).ok()
 }
 
-fn note(published: Result<(), PublishError>, topic: &str, lost: &mut Seldom) {
+pub(super) fn note(published: Result<(), PublishError>, topic: &str, lost: &mut Seldom) {
     if let Err(error) = published {
         lost.warn(&format!("a message on {topic} of ROS 2 is lost: {error}"));
     }
@@ -417,12 +427,7 @@ pub(super) fn advertise(
 
 /// Tells whether readers that come later get what was published: of what nobody reads and nobody
 /// can get later nothing is made.
-/// Tells whether compressed images of a topic have readers, or may have some that want the last.
-fn is_wanted((_, topic, publication): &(String, RosTopic, Publication)) -> bool {
-    is_kept(topic) || publication.reader_count() > 0
-}
-
-fn is_kept(topic: &RosTopic) -> bool {
+pub(super) fn is_kept(topic: &RosTopic) -> bool {
     topic.qos.durability == Durability::TransientLocal
 }
 

@@ -1,9 +1,9 @@
 //! [`RosNode`]: the thread that has a secondary's node of ROS 2.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ use super::{OnMessages, RosError, RosNews, mapping};
 
 /// Number of pieces of news that may wait; then the stepper waits for the node.
 const NEWS_MAX: usize = 1024;
+/// Number of bytes of messages that may wait with them, unless a single piece has more \[bytes\].
+const NEWS_BYTES_MAX: usize = 256 << 20;
 
 /// Number of messages of nodes that a secondary remembers while another speaks for the run.
 const REMEMBERED_MAX: usize = 4096;
@@ -23,12 +25,25 @@ const REMEMBERED_FOR: Duration = Duration::from_mins(1);
 
 /// Time for which readers may still acknowledge the last messages when a run ends.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Time for which the last images may still be sent then.
+const LAST_IMAGES: Duration = Duration::from_secs(5);
 
 /// A secondary's node of ROS 2, which leaves when it is dropped.
 pub struct RosNode {
     sender: Option<SyncSender<Event>>,
+    room: Arc<Room>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// Bytes of news that wait, and who waits for fewer.
+struct Room {
+    /// None once nobody takes news any more.
+    taken: Mutex<Option<usize>>,
+    changed: Condvar,
+}
+
+/// Closes a room when the thread ends, however it does.
+struct Closing(Arc<Room>);
 
 enum Event {
     News(Vec<RosNews>),
@@ -77,17 +92,20 @@ impl RosNode {
         let participant = participant.map_err(|error| RosError::Join(error.to_string()))?;
         tracing::info!("{node_name} is in domain {} of ROS 2", settings.domain);
         let node = Node {
-            endpoints: Endpoints::new(participant, mapping, settings.jpeg_quality, name),
+            endpoints: Endpoints::new(participant, mapping, settings.jpeg_quality, name)?,
             bell,
             on_messages,
             speaks: false,
             remembered: VecDeque::new(),
         };
+        let room = Arc::new(Room::new());
+        let closing = Closing(Arc::clone(&room));
         let thread = std::thread::Builder::new()
             .name("ros2".to_owned())
-            .spawn(move || node.run(&events))?;
+            .spawn(move || node.run(&events, &closing.0))?;
         Ok(Self {
             sender: Some(sender),
+            room,
             thread: Some(thread),
         })
     }
@@ -97,6 +115,7 @@ impl RosNode {
         if let Some(sender) = &self.sender
             && !news.is_empty()
         {
+            self.room.take(size(&news));
             drop(sender.send(Event::News(news)));
         }
     }
@@ -114,6 +133,51 @@ impl Drop for RosNode {
     }
 }
 
+impl Room {
+    fn new() -> Self {
+        Self {
+            taken: Mutex::new(Some(0)),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Takes room for news; waits while there is none.
+    fn take(&self, bytes: usize) {
+        let is_full = |taken: &mut Option<usize>| {
+            taken.is_some_and(|taken| taken > 0 && taken + bytes > NEWS_BYTES_MAX)
+        };
+        let waited = self.changed.wait_while(self.taken(), is_full);
+        let mut taken = waited.unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.map(|taken| taken + bytes);
+    }
+
+    fn give_back(&self, bytes: usize) {
+        let mut taken = self.taken();
+        *taken = taken.map(|taken| taken.saturating_sub(bytes));
+        self.changed.notify_all();
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Option<usize>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        *self.0.taken() = None;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Returns the room that news take \[bytes\].
+fn size(news: &[RosNews]) -> usize {
+    let steps = news.iter().filter_map(|one| match one {
+        RosNews::Topics(..) => None,
+        RosNews::Step(step) => Some(&step.messages),
+    });
+    steps.flatten().map(|message| message.body.len()).sum()
+}
+
 /// The thread's own.
 struct Node {
     endpoints: Endpoints,
@@ -126,11 +190,17 @@ struct Node {
 }
 
 impl Node {
-    fn run(mut self, events: &Receiver<Event>) {
+    fn run(mut self, events: &Receiver<Event>, room: &Room) {
         while let Ok(event) = events.recv() {
             match event {
-                Event::News(news) if news.is_empty() => return self.endpoints.finish(LAST_WORDS),
-                Event::News(news) => news.into_iter().for_each(|one| self.on_news(one)),
+                Event::News(news) if news.is_empty() => {
+                    return self.endpoints.finish(LAST_IMAGES, LAST_WORDS);
+                }
+                Event::News(news) => {
+                    let size = size(&news);
+                    news.into_iter().for_each(|one| self.on_news(one));
+                    room.give_back(size);
+                }
                 Event::Arrived => {}
             }
             if self.bell.rings.swap(false, Ordering::AcqRel) {
@@ -142,14 +212,14 @@ impl Node {
     fn on_news(&mut self, news: RosNews) {
         match news {
             RosNews::Topics(uses, robots) => self.endpoints.follow(&uses, robots),
-            RosNews::Step(step) if step.was_answered() => self.endpoints.publish(&step),
+            RosNews::Step(step) if step.was_answered() => self.endpoints.publish(step),
             RosNews::Step(step) => {
                 let begins = step.speaks && !self.speaks;
                 self.speaks = step.speaks;
                 if begins {
                     self.pass_on_remembered();
                 }
-                self.endpoints.publish(&step);
+                self.endpoints.publish(step);
             }
         }
     }
@@ -186,3 +256,6 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
