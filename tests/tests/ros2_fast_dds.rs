@@ -1,10 +1,14 @@
 //! Shows a run in ROS 2 to a node on Fast DDS, the engine by which ROS 2 comes: it reads odometry
-//! as a reliable reader, drives a robot, and calls services in the mapping of `rmw_fastrtps`.
+//! as a reliable reader, and images of a robot that changes its secondary; it drives a robot, and
+//! calls services in the mapping of `rmw_fastrtps`.
 //!
 //! A build without ROS 2, and a machine without Fast DDS, say so and show nothing.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
+use mesh::{ImageFile, ImageFormat};
 use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{Process, Scratch, wait_for};
@@ -25,32 +29,59 @@ const TURNS: u64 = 20;
 /// Iterations of 1 ms between two messages of odometry.
 const INTERVAL: u64 = 10;
 
+/// Values of `sensor_msgs/msg/CompressedImage`: header, format, data.
+const COMPRESSED: &str = "sensor_msgs/msg/CompressedImage=i1u1s2x1";
+/// Rules by which no image may be lost, and no other camera draws.
+const IMAGE_RULES: &str = r#"
+[[topic]]
+topic = "/rover/image"
+qos = "reliable"
+
+[[topic]]
+topic = "/rover/**"
+direction = "off"
+"#;
+
+/// Iterations of the run whose images are read.
+const IMAGE_ITERATIONS: u64 = 3000;
+/// Iterations of 1 ms between two of them.
+const IMAGE_INTERVAL: usize = 100;
+
 /// A paused run with nodes and services, and a node on Fast DDS that listens.
 struct Bench {
     peer: FastPeer,
     _run: Process,
-    _scratch: Scratch,
+    scratch: Scratch,
 }
 
 impl Bench {
     fn start(number: u32) -> Option<Self> {
+        let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+        let topics = ["r0", "r1"].map(|robot| format!("/model/{robot}/odometry={ODOMETRY}"));
+        Self::of(number, &world, "", &topics)
+    }
+
+    /// Starts a run of a world by rules, and a node that listens to topics.
+    fn of(number: u32, world: &Path, rules: &str, topics: &[String]) -> Option<Self> {
         let program = program()?;
         let scratch = Scratch::new();
         if is_without_ros(&scratch) {
             return None;
         }
         let domain = domain(number);
+        let file = scratch.path("rules.toml");
+        std::fs::write(&file, rules).expect("rules are written");
         let mut command = scratch.phalanx();
         command.args(["run", "--headless", "--paused", "--secondaries=2", "--ros2"]);
         command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
-        let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+        command.arg("--ros-rules").arg(file);
         let run = scratch.start("run", command.arg(world));
         wait_for("a run", || {
             let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
             code == 0 && said.contains("paused")
         });
-        let topics = ["r0", "r1"].map(|robot| format!("/model/{robot}/odometry={ODOMETRY}"));
-        let arguments = [&domain, "--localhost-only", &topics[0], &topics[1]];
+        let mut arguments = vec![&*domain, "--localhost-only"];
+        arguments.extend(topics.iter().map(String::as_str));
         let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
         peer.tell("wait 2 20");
         let known = peer.hear("writers", |line| line.get("known").is_some());
@@ -58,7 +89,7 @@ impl Bench {
         Some(Self {
             peer,
             _run: run,
-            _scratch: scratch,
+            scratch,
         })
     }
 
@@ -111,6 +142,63 @@ fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
         bench.peer.next(std::time::Duration::from_secs(1)).is_none(),
         "nothing comes twice"
     );
+}
+
+#[test]
+fn a_reliable_reader_gets_all_compressed_images_of_a_robot_that_changes_its_secondary() {
+    let world = repository::root().join("worlds/cameras.sdf");
+    let topics = [format!("/rover/image/compressed={COMPRESSED}")];
+    let Some(mut bench) = Bench::of(3, &world, IMAGE_RULES, &topics) else {
+        return;
+    };
+    // It enters the other level after 1.5 s.
+    let place = ["ctl", "set-pose", "rover", "-1", "0", "0.4"];
+    let (code, _, error) = bench.scratch.phalanx_says(&place);
+    assert_eq!(code, 0, "{error}");
+    let mut heard = Vec::new();
+    let step = format!("call /phalanx/step_simulation {STEP} b1s1 l{IMAGE_ITERATIONS}");
+    bench.peer.tell(&step);
+    let mut is_answered = false;
+    let wanted = IMAGE_ITERATIONS as usize / IMAGE_INTERVAL;
+    while !is_answered || heard.len() < wanted {
+        let line = bench.peer.next(tests::processes::PATIENCE);
+        let line = line.unwrap_or_else(|| panic!("{} images came", heard.len()));
+        if let Some(response) = line.get("response") {
+            assert_eq!(*response, json!([1, ""]));
+            is_answered = true;
+        } else {
+            heard.push(line);
+        }
+    }
+    let mut stamps: Vec<u64> = heard.iter().map(|line| stamp_ms(&line["values"])).collect();
+    // DDS orders the messages of one publisher; the last ones of the former can come later.
+    stamps.sort_unstable();
+    let expected: Vec<u64> = (0..=IMAGE_ITERATIONS)
+        .step_by(IMAGE_INTERVAL)
+        .skip(1)
+        .collect();
+    assert_eq!(stamps, expected);
+    let mut of_writers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for line in &heard {
+        let writer = line["writer"].as_u64().expect("a writer has a number");
+        of_writers
+            .entry(writer)
+            .or_default()
+            .push(stamp_ms(&line["values"]));
+    }
+    assert_eq!(of_writers.len(), 2, "both secondaries have published");
+    assert!(
+        of_writers.values().all(|stamps| stamps.is_sorted()),
+        "{of_writers:?}"
+    );
+    for line in &heard {
+        let values = &line["values"];
+        assert_eq!(values[3], "rgb8; jpeg compressed bgr8");
+        let image = ImageFile::new(bytes_of(&values[4])).expect("it is an image");
+        assert_eq!(image.format, ImageFormat::Jpeg);
+        let image = image.decode().expect("it is whole");
+        assert_eq!((image.width, image.height), (640, 480));
+    }
 }
 
 #[test]
@@ -229,6 +317,17 @@ fn note(line: &Value, heard: &mut [Vec<Value>; 2]) -> Option<Value> {
         None => return line.get("response").cloned(),
     }
     None
+}
+
+/// Returns bytes of their hexadecimal digits.
+fn bytes_of(digits: &Value) -> Vec<u8> {
+    let digits = digits.as_str().expect("bytes are a text").as_bytes();
+    let pairs = digits.as_chunks::<2>().0.iter();
+    let byte = |pair: &[u8; 2]| {
+        let pair = std::str::from_utf8(pair).expect("digits are ASCII");
+        u8::from_str_radix(pair, 16).expect("digits are hexadecimal")
+    };
+    pairs.map(byte).collect()
 }
 
 /// Returns the stamp that a message begins with \[ms\].

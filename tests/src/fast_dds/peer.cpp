@@ -4,8 +4,8 @@
 // NAME=TYPE=FORMAT; `--kept` before a topic asks for what was published before. Each message that
 // arrives is a line of JSON: the topic, the values, and the number of its writer, counted in the
 // order of arrival. A FORMAT has letters of values, each with how many there are of it: u8 (b), i32
-// (i), u32 (u), u64 (l), double (d), string (s): i1u1s2d7. What stands behind an n is there as often
-// as its sequence is long.
+// (i), u32 (u), u64 (l), double (d), string (s), bytes in hexadecimal (x): i1u1s2d7. What stands
+// behind an n is there as often as its sequence is long.
 // Lines of its standard input are commands:
 //
 //     wait COUNT SECONDS                        answers once so many writers of each topic are known
@@ -128,6 +128,16 @@ std::string next(Cdr& cdr, char kind) {
             std::string text;
             cdr >> text;
             return in_quotes(text);
+        }
+        case 'x': {
+            std::vector<uint8_t> bytes;
+            cdr >> bytes;
+            std::string digits;
+            for (uint8_t one : bytes) {
+                digits += "0123456789abcdef"[one >> 4];
+                digits += "0123456789abcdef"[one & 15];
+            }
+            return in_quotes(digits);
         }
         default: throw std::runtime_error(std::string("no format has ") + kind);
     }
