@@ -22,7 +22,9 @@ pub use content::{
     Affinity, Clock, Frame, LinkTransforms, ModelChange, ModelChanges, Placed, WorldContent,
 };
 pub use description::{FORMAT, LoadWord, RunDescription};
-pub use library::{LibraryFile, LibraryIndex, LibraryKey, RecordedFiles};
+pub use library::{
+    LIBRARY_BYTES_MAX, LIBRARY_FILE_BYTES_MAX, LibraryFile, LibraryIndex, LibraryKey, RecordedFiles,
+};
 pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};
 pub use ros::RosWriter;
 pub use writer::{Moment, RecordingWriter, WriteError};

@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::reader::{ReadError, Recording};
 
+/// The largest such file that is recorded \[bytes\].
+pub const LIBRARY_FILE_BYTES_MAX: usize = 128 << 20;
+
+/// The most bytes that all such files of a recording have \[bytes\].
+pub const LIBRARY_BYTES_MAX: usize = 1 << 30;
+
 /// Prefix of the names of attachments that are such files.
 const PREFIX: &str = "library ";
 

@@ -4,19 +4,65 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockstep::{Library, VisualUse};
-use recording::{LibraryFile, LibraryKey, RecordedFiles};
+use recording::{
+    LIBRARY_BYTES_MAX, LIBRARY_FILE_BYTES_MAX, LibraryFile, LibraryKey, RecordedFiles,
+};
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 use super::RecorderFeed;
+use crate::seldom::shortened;
 
 /// Finds files as another resolver does, and has them recorded.
 pub struct RecordingLibrary<L> {
     files: L,
     feed: RecorderFeed,
-    /// Files that were recorded already, shared with the other libraries of the run.
-    known: Arc<Mutex<BTreeSet<LibraryKey>>>,
+    /// Files that were recorded or left out already, shared with the other libraries of the run.
+    known: Arc<Mutex<KnownFiles>>,
     /// Files of the text that is being read, which are not known to be used.
     read: Mutex<BTreeMap<LibraryKey, (String, Vec<u8>)>>,
+}
+
+/// Files that were recorded or left out already.
+#[derive(Default)]
+struct KnownFiles {
+    keys: BTreeSet<LibraryKey>,
+    /// Size of those that were recorded \[bytes\].
+    bytes: usize,
+}
+
+/// Verdict on a file.
+#[derive(Debug, PartialEq, Eq)]
+enum Admission {
+    /// It is to be recorded.
+    New,
+    /// It was looked at before.
+    Known,
+    /// It is left out, for a reason.
+    LeftOut(String),
+}
+
+impl KnownFiles {
+    /// Takes note of a file, and tells whether it is to be recorded.
+    fn admit(&mut self, file: &LibraryFile) -> Admission {
+        if !self.keys.insert(file.key.clone()) {
+            return Admission::Known;
+        }
+        let (size, uri) = (file.bytes.len(), shortened(&file.key.uri));
+        let left_out = "it is left out, and models that need it cannot be spawned or drawn again";
+        if size > LIBRARY_FILE_BYTES_MAX {
+            let most = LIBRARY_FILE_BYTES_MAX >> 20;
+            let text = format!("the file {uri} has more than {most} MiB: {left_out}");
+            return Admission::LeftOut(text);
+        }
+        if self.bytes + size > LIBRARY_BYTES_MAX {
+            let most = LIBRARY_BYTES_MAX >> 20;
+            return Admission::LeftOut(format!(
+                "with the file {uri} those of spawned models have more than {most} MiB: {left_out}"
+            ));
+        }
+        self.bytes += size;
+        Admission::New
+    }
 }
 
 /// Finds files in a recording; clones are the same one.
@@ -36,7 +82,7 @@ impl<L> RecordingLibrary<L> {
 
     /// Lays a file aside until it is known whether it is used.
     fn lay_aside(&self, key: LibraryKey, file: &str, bytes: &[u8]) {
-        if !locked(&self.known).contains(&key) {
+        if !locked(&self.known).keys.contains(&key) {
             locked(&self.read).insert(key, (file.to_owned(), bytes.to_vec()));
         }
     }
@@ -61,8 +107,11 @@ impl<L: Library + Clone + 'static> Library for RecordingLibrary<L> {
             let Some((file, bytes)) = read.remove(&key) else {
                 continue;
             };
-            if locked(&self.known).insert(key.clone()) {
-                self.feed.library(LibraryFile { key, file, bytes });
+            let file = LibraryFile { key, file, bytes };
+            match locked(&self.known).admit(&file) {
+                Admission::New => self.feed.library(file),
+                Admission::Known => {}
+                Admission::LeftOut(reason) => self.feed.lacks(&reason),
             }
         }
         self.files.keep(files);
@@ -128,4 +177,46 @@ impl Resolver for RecordedLibrary {
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(uri: &str, bytes: usize) -> LibraryFile {
+        LibraryFile {
+            key: LibraryKey::new(uri, "w.sdf", true),
+            file: uri.to_owned(),
+            bytes: vec![0; bytes],
+        }
+    }
+
+    #[test]
+    fn files_are_recorded_once_and_as_far_as_there_is_room() {
+        let mut known = KnownFiles::default();
+        assert_eq!(known.admit(&file("a", 10)), Admission::New);
+        assert_eq!(known.admit(&file("a", 10)), Admission::Known);
+        let mut left_out = |known: &mut KnownFiles, uri: &str, bytes: usize| match known
+            .admit(&file(uri, bytes))
+        {
+            Admission::LeftOut(reason) => reason,
+            other => panic!("{uri}: {other:?}"),
+        };
+        let large = LIBRARY_FILE_BYTES_MAX + 1;
+        let told = left_out(&mut known, "large", large);
+        assert!(told.contains("large has more than 128 MiB"), "{told}");
+        assert_eq!(known.admit(&file("large", large)), Admission::Known);
+        known.bytes = LIBRARY_BYTES_MAX - 10;
+        let told = left_out(&mut known, "b", 11);
+        assert!(
+            told.contains("b those of spawned models have more than 1024 MiB"),
+            "{told}"
+        );
+        assert_eq!(
+            known.admit(&file("c", 10)),
+            Admission::New,
+            "a smaller one fits"
+        );
+        assert_eq!(known.bytes, LIBRARY_BYTES_MAX);
+    }
 }
