@@ -5,6 +5,7 @@
 //! clock or a thread: time comes in as durations.
 
 mod drawn;
+mod kept_models;
 mod links;
 mod loaded;
 mod models;

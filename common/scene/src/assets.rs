@@ -131,6 +131,15 @@ impl Assets {
         Ok(id)
     }
 
+    /// Keeps an asset of others; one for which there is no room is not drawn.
+    pub(crate) fn share(&mut self, asset: Asset) {
+        let length = asset.bytes.len();
+        if !self.by_id.contains_key(&asset.id) && self.bytes + length <= BYTES_MAX {
+            self.bytes += length;
+            self.by_id.insert(asset.id, asset.bytes);
+        }
+    }
+
     /// Drops all assets that a scene does not name.
     pub fn retain(&mut self, is_named: impl Fn(&AssetId) -> bool) {
         self.by_id.retain(|id, _| is_named(id));

@@ -1,5 +1,7 @@
 //! From [`sdf::World`]s to a [`Scene`].
 
+use std::collections::BTreeMap;
+
 use sdf::{KeptFiles, Light as SdfLight, Resolver};
 
 use crate::assets::Assets;
@@ -11,6 +13,16 @@ use crate::scene::{
     Collision, FRAME, Fog, FogKind, Frame, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual,
     World,
 };
+
+/// A model that was taken out of a scene, with the lights and frames of its links.
+#[derive(Clone, Debug)]
+pub(crate) struct TakenModel {
+    /// Its world, as an index.
+    world: usize,
+    pub(crate) model: Model,
+    lights: Vec<Light>,
+    frames: Vec<Frame>,
+}
 
 /// Name of the level of everything that no other level has.
 const DEFAULT_LEVEL: &str = "default";
@@ -73,22 +85,64 @@ impl Scene {
 
     /// Takes a model out, with the lights of its links.
     pub fn remove_model(&mut self, id: u32) {
-        for world in &mut self.worlds {
-            let Some(index) = world.models.iter().position(|model| model.id == id) else {
-                continue;
-            };
+        self.take_model(id);
+    }
+
+    /// Takes a model out, with the lights and frames of its links, and returns all of it.
+    pub(crate) fn take_model(&mut self, id: u32) -> Option<TakenModel> {
+        let mut worlds = self.worlds.iter_mut().enumerate();
+        worlds.find_map(|(number, world)| {
+            let index = world.models.iter().position(|model| model.id == id)?;
             let model = world.models.remove(index);
-            let is_of_it = |light: &Light| {
-                let links = &mut model.links.iter();
-                light.link.is_some_and(|id| links.any(|link| link.id == id))
+            let is_its = |link: Option<u32>| {
+                let mut links = model.links.iter();
+                link.is_some_and(|id| links.any(|link| link.id == id))
             };
-            world.lights.retain(|light| !is_of_it(light));
-            let is_fixed_to_it = |frame: &Frame| {
-                let links = &mut model.links.iter();
-                frame.link.is_some_and(|id| links.any(|link| link.id == id))
-            };
-            world.frames.retain(|frame| !is_fixed_to_it(frame));
+            let lights = world
+                .lights
+                .extract_if(.., |light| is_its(light.link))
+                .collect();
+            let frames = world
+                .frames
+                .extract_if(.., |frame| is_its(frame.link))
+                .collect();
+            Some(TakenModel {
+                world: number,
+                model,
+                lights,
+                frames,
+            })
+        })
+    }
+
+    /// Puts a model back that was taken out of this scene or of one of the same worlds, as if it
+    /// was added anew; returns its number.
+    pub(crate) fn put_model(&mut self, taken: TakenModel) -> Option<u32> {
+        let TakenModel {
+            world,
+            mut model,
+            mut lights,
+            mut frames,
+        } = taken;
+        let world = self.worlds.get_mut(world)?;
+        model.id = self.next_model;
+        self.next_model += 1;
+        let mut numbers = BTreeMap::new();
+        for link in &mut model.links {
+            numbers.insert(link.id, self.next_link);
+            link.id = self.next_link;
+            self.next_link += 1;
         }
+        let of_links = lights.iter_mut().map(|light| &mut light.link);
+        let of_links = of_links.chain(frames.iter_mut().map(|frame| &mut frame.link));
+        for link in of_links.flatten() {
+            *link = numbers[link];
+        }
+        let id = model.id;
+        world.lights.append(&mut lights);
+        world.frames.append(&mut frames);
+        world.models.push(model);
+        Some(id)
     }
 
     /// Adds a model of a world that has its data.

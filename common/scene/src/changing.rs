@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use protocol::ModelId;
 use sdf::{ModelParcel, Resolver};
 
-use crate::assets::Assets;
+use crate::assets::{Asset, Assets};
+use crate::build::TakenModel;
 use crate::scene::Scene;
 
 /// A scene, with its assets and the numbers of its models.
@@ -15,6 +16,21 @@ pub struct ChangingScene {
     assets: Assets,
     /// The numbers that models have in the scene.
     numbers: BTreeMap<ModelId, u32>,
+}
+
+/// A model that was taken out of a scene, with all that is drawn of it.
+#[derive(Clone, Debug)]
+pub struct KeptModel {
+    taken: TakenModel,
+    assets: Vec<Asset>,
+    problems: Vec<String>,
+}
+
+impl KeptModel {
+    /// Returns the meshes and textures of the model, of which others may have the same.
+    pub fn assets(&self) -> &[Asset] {
+        &self.assets
+    }
 }
 
 impl ChangingScene {
@@ -53,6 +69,45 @@ impl ChangingScene {
     pub fn remove(&mut self, id: ModelId) {
         if let Some(number) = self.numbers.remove(&id) {
             self.scene.remove_model(number);
+        }
+    }
+
+    /// Takes out a model that leaves, if it is there, and returns it: it is put back without being
+    /// read again.
+    pub fn take(&mut self, id: ModelId) -> Option<KeptModel> {
+        let number = self.numbers.remove(&id)?;
+        let taken = self.scene.take_model(number)?;
+        let assets = taken.model.assets().into_iter();
+        // What could not be drawn of it was told with the names of its visuals.
+        let own = format!("{}::", taken.model.name);
+        let told = self.scene.problems.iter();
+        let problems = told.filter(|problem| problem.contains(&own)).cloned();
+        Some(KeptModel {
+            assets: assets.filter_map(|id| self.assets.get(&id)).collect(),
+            problems: problems.collect(),
+            taken,
+        })
+    }
+
+    /// Puts a model back that was taken out of this scene, or of another one of the same worlds, in
+    /// place of one that has its number.
+    pub fn put(&mut self, id: ModelId, kept: KeptModel) {
+        self.remove(id);
+        let KeptModel {
+            taken,
+            assets,
+            problems,
+        } = kept;
+        for asset in assets {
+            self.assets.share(asset);
+        }
+        for problem in problems {
+            if !self.scene.problems.contains(&problem) {
+                self.scene.problems.push(problem);
+            }
+        }
+        if let Some(number) = self.scene.put_model(taken) {
+            self.numbers.insert(id, number);
         }
     }
 

@@ -16,7 +16,7 @@ mod scene;
 mod script;
 
 pub use assets::{Asset, AssetId, Assets, AssetsError, MediaType, ParseAssetIdError};
-pub use changing::ChangingScene;
+pub use changing::{ChangingScene, KeptModel};
 pub use geometry::Geometry;
 pub use light::{Attenuation, Light, LightKind, Spot};
 pub use material::Material;

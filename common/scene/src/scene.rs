@@ -35,7 +35,14 @@ impl Scene {
     /// Returns the assets that it refers to.
     pub fn assets(&self) -> BTreeSet<AssetId> {
         let models = self.worlds.iter().flat_map(|world| &world.models);
-        let links = models.flat_map(|model| &model.links);
+        models.flat_map(Model::assets).collect()
+    }
+}
+
+impl Model {
+    /// Returns the assets that it refers to.
+    pub(crate) fn assets(&self) -> BTreeSet<AssetId> {
+        let links = self.links.iter();
         let mut found = BTreeSet::new();
         let mut add = |path: &str| found.extend(path.parse::<AssetId>().ok());
         for link in links {

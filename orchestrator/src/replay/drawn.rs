@@ -18,6 +18,7 @@ use sdf::{
 use serde_json::Value;
 
 use super::Player;
+use super::kept_models::KeptModels;
 use super::loaded::parse;
 use super::models::{ChangePlace, ModelsThere};
 
@@ -30,6 +31,8 @@ pub struct RecordedScene {
     changes: usize,
     /// Models that it has.
     there: ModelsThere,
+    /// Models that it had, should it come back to them.
+    kept: KeptModels,
     library: LibraryIndex,
     here: ConfinedPaths,
 }
@@ -53,13 +56,14 @@ impl RecordedScene {
             start,
             changes: 0,
             there: ModelsThere::default(),
+            kept: KeptModels::default(),
             library,
             here: here.confined(world_folders(&run.spec)),
         }
     }
 
-    /// Brings it to the place of a player, and reads the models that are there and were not;
-    /// tells whether models came or left.
+    /// Brings it to the place of a player, and reads the models that are there and were not, unless
+    /// they are kept from before; tells whether models came or left.
     ///
     /// # Errors
     /// Fails if the recording cannot be read.
@@ -71,7 +75,11 @@ impl RecordedScene {
         let (there, recording) = player.models_after(changes);
         if !self.there.gone.is_subset(&there.gone) {
             // Models of the start are back.
-            (self.now, self.there) = (self.start.clone(), ModelsThere::default());
+            let had = std::mem::take(&mut self.there);
+            for (model, place) in had.came {
+                self.kept.keep(place, self.now.take(model));
+            }
+            self.now = self.start.clone();
         }
         let is_new = |(model, place): &(&ModelId, &ChangePlace)| {
             self.there.came.get(model).is_none_or(|had| had != *place)
@@ -85,7 +93,16 @@ impl RecordedScene {
                 && (old.came.contains_key(model) || !old.gone.contains(model))
         });
         for model in left {
-            self.now.remove(*model);
+            let taken = self.now.take(*model);
+            if let Some(place) = old.came.get(model) {
+                self.kept.keep(*place, taken);
+            }
+        }
+        for (model, place) in &old.came {
+            // Another one takes its number.
+            if there.came.get(model).is_some_and(|now| now != place) {
+                self.kept.keep(*place, self.now.take(*model));
+            }
         }
         (self.there, self.changes) = (there.clone(), changes);
         self.add(&new, recording)?;
@@ -107,6 +124,10 @@ impl RecordedScene {
     ) -> Result<(), ReadError> {
         let mut loaded: Option<(usize, Vec<Message>)> = None;
         for (place, model) in models {
+            if let Some(kept) = self.kept.take(*place) {
+                self.now.put(*model, kept);
+                continue;
+            }
             let (chunk, index) = place.message;
             let messages = match loaded.take() {
                 Some((number, messages)) if number == chunk => messages,

@@ -601,3 +601,70 @@ fn recordings_without_links_have_them_where_they_were_at_the_start() {
     player.act(ReplayWish::Step(1)).unwrap();
     assert_eq!(player.link_offsets().unwrap(), None);
 }
+
+#[test]
+fn a_model_that_was_read_comes_back_without_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = mesh::Image {
+        width: 1,
+        height: 1,
+        pixels: vec![[255; 4]],
+    };
+    let file = folder.path().join("plan.png");
+    std::fs::write(&file, image.to_png()).unwrap();
+    let mut run = description();
+    run.spec = serde_json::json!({ "run": { "world": folder.path().join("w.sdf") } });
+    let visuals = "<light name='lamp' type='point'/><visual name='v'><geometry><box/></geometry>\
+        <material><pbr><metal><albedo_map>plan.png</albedo_map></metal></pbr></material></visual>";
+    let leaves = ModelChange::Leaves {
+        model: ModelId { world: 0, model: 0 },
+    };
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
+    let changes = [
+        None,
+        Some((false, vec![comes("a", visuals, 0)])),
+        Some((false, vec![leaves])),
+        Some((false, vec![comes("b", "", 0)])),
+        Some((true, Vec::new())),
+    ];
+    for (changes, number) in changes.into_iter().zip(0_u64..) {
+        let at = Moment {
+            sim_time: SimTime(number * 1_000_000),
+            wall_ns: 0,
+        };
+        if let Some((anew, changes)) = changes {
+            writer.models(&ModelChanges { anew, changes }, at).unwrap();
+        }
+        let clock = Clock {
+            iteration: Iteration(number),
+            ..Clock::default()
+        };
+        writer.frame(clock, &[], None, at).unwrap();
+    }
+    let recording = Recording::open(writer.finish().unwrap()).unwrap();
+    let mut player = Player::new(recording).unwrap();
+    let no_files = LibraryIndex::default();
+    let mut scene = RecordedScene::new(&[sdf::World::default()], no_files, &run);
+    let mut step = |count: i64| {
+        player.act(ReplayWish::Step(count)).unwrap();
+        scene.go_to(&mut player).unwrap();
+        let drawn = scene.scene();
+        assert_eq!(drawn.scene().problems, Vec::<String>::new());
+        let world = &drawn.scene().worlds[0];
+        let names: Vec<&str> = world.models.iter().map(|model| &*model.name).collect();
+        let links = world.models.iter().flat_map(|model| &model.links);
+        let links: Vec<u32> = links.map(|link| link.id).collect();
+        let lit = world.lights.iter().filter_map(|light| light.link);
+        assert!(lit.clone().all(|link| links.contains(&link)), "{links:?}");
+        (names.concat(), lit.count(), drawn.assets().ids().count())
+    };
+    assert_eq!(step(1), ("a".to_owned(), 1, 1));
+    std::fs::remove_file(file).unwrap();
+    // It leaves, another one takes its number, and all is set back; then it is back each time.
+    assert_eq!(step(1), (String::new(), 0, 0));
+    assert_eq!(step(-1), ("a".to_owned(), 1, 1));
+    assert_eq!(step(2), ("b".to_owned(), 0, 0));
+    assert_eq!(step(-2), ("a".to_owned(), 1, 1));
+    assert_eq!(step(3), (String::new(), 0, 0));
+    assert_eq!(step(-3), ("a".to_owned(), 1, 1));
+}
