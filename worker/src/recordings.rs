@@ -12,7 +12,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
 use recording::RunDescription;
 use run::{RecordFormat, RunSpec};
-use sdf::{FuelCaches, ModelParcel, SearchPaths, VISUAL_FILES_BYTES_MAX, VisualFiles, World};
+use sdf::{FuelCaches, ModelParcel, SearchPaths, UsedFiles, World};
 
 use crate::journaling::DriverState;
 use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
@@ -100,6 +100,7 @@ impl Recordings {
             recorder.resume(state);
         }
         let Some(library) = &self.library else { return };
+        let mut files = UsedFiles::default();
         for spawn in &state.spawned {
             let Ok(parcel) = ModelParcel::decode(&spawn.parcel) else {
                 continue;
@@ -107,9 +108,7 @@ impl Recordings {
             // What came with a model is recorded with it.
             if parcel.visual_files.is_empty() {
                 let library = library.another();
-                let models = std::slice::from_ref(&parcel.model);
-                let mut left = VISUAL_FILES_BYTES_MAX;
-                library.keep(&VisualFiles::read(models, &*library, &mut left).used);
+                library.keep(&files.of(&parcel.model, &*library));
             }
         }
     }

@@ -48,7 +48,9 @@ pub use search_paths::{
     world_file_in,
 };
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
-pub use visual_files::{KeptFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFiles, mesh_name};
+pub use visual_files::{
+    KeptFiles, UsedFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFiles, mesh_name,
+};
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Color, Content, ContentNode,

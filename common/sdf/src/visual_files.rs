@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use mesh::ImageFile;
+use mesh::{ImageFile, VisualMesh};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
@@ -138,6 +138,42 @@ impl VisualFiles {
     }
 }
 
+/// Files that visuals name, each looked at once.
+#[derive(Debug, Default)]
+pub struct UsedFiles {
+    /// Names and files of the visuals that were looked at.
+    known: BTreeSet<(String, String)>,
+}
+
+impl UsedFiles {
+    /// Returns the files from which the visuals of a model are drawn, and those beside them that
+    /// meshes refer to, but for those that another model names, too. Nothing is converted.
+    pub fn of(&mut self, model: &Model, resolver: &dyn Resolver) -> BTreeSet<UsedFile> {
+        let mut used = BTreeSet::new();
+        for (uri, visual, kind) in named_files(model) {
+            if !self.known.insert((uri.to_owned(), visual.file.clone())) {
+                continue;
+            }
+            let mut sides = BTreeSet::new();
+            if look(uri, &visual.file, kind, resolver, &mut sides).is_ok() {
+                used.append(&mut sides);
+                used.insert(UsedFile {
+                    uri: uri.to_owned(),
+                    from_file: visual.file.clone(),
+                    is_data: true,
+                });
+            }
+        }
+        used
+    }
+}
+
+/// Content of a file that a visual names.
+enum Content {
+    Image(Vec<u8>),
+    Mesh(VisualMesh),
+}
+
 /// Returns the files that the visuals of a model name.
 fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind<'_>)> {
     let visuals = model.links.iter().flat_map(|link| &link.visuals);
@@ -203,7 +239,7 @@ enum VisualFileError {
     NoSubmesh(String),
 }
 
-/// Reads a file, and notes those beside it that it refers to.
+/// Reads a file as it is kept, and notes those beside it that it refers to.
 fn read(
     uri: &str,
     file: &str,
@@ -211,17 +247,44 @@ fn read(
     resolver: &dyn Resolver,
     sides: &mut BTreeSet<UsedFile>,
 ) -> Result<Vec<u8>, VisualFileError> {
+    let mesh = match look(uri, file, kind, resolver, sides)? {
+        Content::Image(bytes) => return Ok(bytes),
+        Content::Mesh(mesh) => mesh,
+    };
+    let Kind::Mesh(shape) = kind else {
+        return Ok(mesh.to_glb());
+    };
+    if shape.submesh.is_empty() {
+        return Ok(mesh.to_glb());
+    }
+    let part = mesh.submesh(&shape.submesh);
+    let part = part.ok_or_else(|| VisualFileError::NoSubmesh(shape.submesh.clone()))?;
+    Ok(if shape.center_submesh {
+        part.centered().to_glb()
+    } else {
+        part.to_glb()
+    })
+}
+
+/// Reads a file, and notes those beside it that it refers to.
+fn look(
+    uri: &str,
+    file: &str,
+    kind: Kind<'_>,
+    resolver: &dyn Resolver,
+    sides: &mut BTreeSet<UsedFile>,
+) -> Result<Content, VisualFileError> {
     let data = resolver.read_data(uri, file);
     let data = data.map_err(VisualFileError::NotFound)?;
-    let Kind::Mesh(shape) = kind else {
+    if matches!(kind, Kind::Image) {
         // What is neither a texture nor heights may be anything, and stays where it is.
         let is_image = ImageFile::new(data.bytes.clone()).is_ok();
         return if is_image || mesh::read_height_grid(&data.bytes, uri).is_ok() {
-            Ok(data.bytes)
+            Ok(Content::Image(data.bytes))
         } else {
             Err(VisualFileError::NoImage)
         };
-    };
+    }
     let found = RefCell::new(sides);
     let side_file = |name: &str| {
         let side = resolver.read_side(name, &data.file).ok()?;
@@ -233,16 +296,7 @@ fn read(
         Some(side.bytes)
     };
     let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file)?;
-    if shape.submesh.is_empty() {
-        return Ok(mesh.to_glb());
-    }
-    let part = mesh.submesh(&shape.submesh);
-    let part = part.ok_or_else(|| VisualFileError::NoSubmesh(shape.submesh.clone()))?;
-    Ok(if shape.center_submesh {
-        part.centered().to_glb()
-    } else {
-        part.to_glb()
-    })
+    Ok(Content::Mesh(mesh))
 }
 
 /// The files of a world's visuals, by the names that these have for them.
@@ -358,5 +412,29 @@ mod tests {
         let read = crate::read_worlds(text, "w.sdf", &crate::NoFiles).unwrap();
         world.plugins.clone_from(&read.worlds[0].plugins);
         assert!(world.draws());
+    }
+
+    #[test]
+    fn files_that_several_models_name_are_looked_at_once() {
+        struct Counting(std::cell::Cell<u32>);
+        impl Resolver for Counting {
+            fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
+                OneFile.read(uri, from_file)
+            }
+            fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
+                self.0.set(self.0.get() + 1);
+                OneFile.read_data(uri, from_file)
+            }
+        }
+        let world = world("camera");
+        let files = Counting(std::cell::Cell::default());
+        let mut all = UsedFiles::default();
+        let used = all.of(&world.models[0], &files);
+        let names: Vec<&str> = used.iter().map(|file| &*file.uri).collect();
+        assert_eq!(names, ["lid.obj"]);
+        let looked = files.0.get();
+        assert_eq!(looked, 2, "one that is there, and one that is not");
+        assert!(all.of(&world.models[0], &files).is_empty());
+        assert_eq!(files.0.get(), looked);
     }
 }
