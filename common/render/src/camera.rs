@@ -2,6 +2,7 @@
 
 use scene::Pose;
 
+use crate::stage::is_near;
 use crate::vector::{Vector, add, cross, dot, length, rotate, scale, subtract, unit_or};
 
 /// Distance before which nothing is seen \[m\].
@@ -107,6 +108,12 @@ impl Camera {
         let distance = (radius / sine_of_half).max(2.0 * NEAR);
         let from = add(center, scale(unit_or(side, [1.0, 0.0, 0.0]), distance));
         Self::looking(from, center, horizontal_angle)
+    }
+
+    /// Tells whether it is at a place from which anything can be drawn, and looks somewhere.
+    pub(crate) fn is_somewhere(&self) -> bool {
+        let is_unit = |axis: &Vector| axis.iter().all(|part| part.abs() <= 2.0);
+        is_near(&self.position) && self.axes.iter().all(is_unit)
     }
 
     /// Returns its place, world frame \[m\].

@@ -1,5 +1,7 @@
 //! [`Look`]: a material as it is lit.
 
+use std::sync::Arc;
+
 use crate::light::{Lamp, Reach};
 use crate::raster::Sample;
 use crate::shadow::{Placing, Shadows};
@@ -57,7 +59,7 @@ impl Look {
         &self,
         sample: &Sample,
         footprint: impl Fn() -> [f32; 2],
-        textures: &[Texture],
+        textures: &[Arc<Texture>],
         lighting: &Lighting<'_>,
     ) -> [f32; 4] {
         let of = |number: Option<usize>| {

@@ -57,7 +57,7 @@ impl Region {
         poses: &[Option<Pose>],
     ) -> Option<(usize, Self)> {
         let (stage, camera) = (view.stage, view.camera);
-        if !stage.world.shadows {
+        if !stage.world.shadows || !camera.is_somewhere() {
             return None;
         }
         let (number, along) = Lighting::sun(lamps)?;

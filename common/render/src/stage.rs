@@ -4,13 +4,15 @@ mod build;
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mesh::Image;
 use mesh::color::linear;
 use scene::{FogKind, World};
 
 pub use scene::Pose;
+
+use build::Sources;
 
 use crate::camera::Camera;
 use crate::light::Lamp;
@@ -28,20 +30,30 @@ pub const HORIZON: [f32; 3] = [0.80, 0.87, 0.93];
 /// Colour of the sky overhead, as screens show it.
 pub const ZENITH: [f32; 3] = [0.33, 0.55, 0.82];
 
+/// Farthest place, and largest extent, of what is drawn \[m\].
+const REACH_MAX: f64 = 1e15;
+
 /// Poses of links by their numbers, world frame.
 pub type Poses = BTreeMap<u32, Pose>;
+
+/// Data that a renderer keeps with a stage.
+type Kept = Arc<dyn Any + Send + Sync>;
 
 /// Drawn content of a world.
 pub struct Stage {
     pub(crate) world: World,
     pub(crate) items: Vec<Item>,
-    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) surfaces: Vec<Arc<Surface>>,
     pub(crate) looks: Vec<Look>,
-    pub(crate) textures: Vec<Texture>,
+    pub(crate) textures: Vec<Arc<Texture>>,
+    /// What was read for it.
+    sources: Sources,
     /// Content that could not be drawn, for people.
     problems: Vec<String>,
     /// Data that a renderer keeps with it.
-    kept: OnceLock<Arc<dyn Any + Send + Sync>>,
+    kept: OnceLock<Kept>,
+    /// Data that a renderer kept with the stage before, until it makes that of this one.
+    kept_before: Mutex<Option<Kept>>,
 }
 
 /// A surface that is attached to a link.
@@ -80,8 +92,9 @@ impl Stage {
         &self.problems
     }
 
-    /// Returns the surfaces of which everything is made.
-    pub fn surfaces(&self) -> &[Surface] {
+    /// Returns the surfaces of which everything is made. Those that a stage has in common with the
+    /// one before are the same in memory.
+    pub fn surfaces(&self) -> &[Arc<Surface>] {
         &self.surfaces
     }
 
@@ -90,16 +103,35 @@ impl Stage {
         &self.looks
     }
 
-    /// Returns the textures of looks.
-    pub fn textures(&self) -> &[Texture] {
+    /// Returns the textures of looks, which are shared as surfaces are.
+    pub fn textures(&self) -> &[Arc<Texture>] {
         &self.textures
     }
 
     /// Returns what a renderer keeps with the stage for as long as that exists, such as its meshes
-    /// on a device; the first to ask makes it. `None` if data of another type is kept.
-    pub fn kept<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<Arc<T>> {
-        let kept = self.kept.get_or_init(|| Arc::new(make()));
+    /// on a device; the first to ask makes it, from what was kept with the stage before. `None` if
+    /// data of another type is kept.
+    pub fn kept<T: Any + Send + Sync>(
+        &self,
+        make: impl FnOnce(Option<Arc<T>>) -> T,
+    ) -> Option<Arc<T>> {
+        let kept = self.kept.get_or_init(|| {
+            let before = self.kept_before().take();
+            Arc::new(make(before.and_then(|before| before.downcast().ok())))
+        });
         Arc::clone(kept).downcast().ok()
+    }
+
+    /// Returns what a renderer keeps with the stage, or with the one before while it has not made
+    /// that of this one.
+    fn last_kept(&self) -> Option<Kept> {
+        let own = self.kept.get().cloned();
+        own.or_else(|| self.kept_before().clone())
+    }
+
+    fn kept_before(&self) -> MutexGuard<'_, Option<Kept>> {
+        let before = self.kept_before.lock();
+        before.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the poses that links have at the start.
@@ -228,7 +260,8 @@ impl Stage {
             .filter_map(|light| match light.link {
                 None => Some(Lamp::new(light, None, view.camera)),
                 Some(link) => {
-                    pose_of_link(link).map(|pose| Lamp::new(light, Some(pose), view.camera))
+                    let pose = pose_of_link(link).filter(is_somewhere)?;
+                    Some(Lamp::new(light, Some(pose), view.camera))
                 }
             })
             .collect();
@@ -241,9 +274,9 @@ impl Stage {
 
 /// Returns a ball around items, if there are any.
 fn ball_around<'i>(items: impl Iterator<Item = &'i Item>, poses: &Poses) -> Option<(Vector, f64)> {
-    let balls = items.map(|item| {
-        let link = pose_of(poses, item.link, &item.start);
-        item.ball_at(&then(&link, &item.pose))
+    let balls = items.filter_map(|item| {
+        let place = |_, link, start: &Pose| Some(pose_of(poses, link, start));
+        Some(item.ball_at(&item.pose_in(&place)?))
     });
     around_all(&balls.collect::<Vec<_>>())
 }
@@ -272,10 +305,13 @@ pub(crate) fn around_all(balls: &[(Vector, f64)]) -> Option<(Vector, f64)> {
 }
 
 impl Item {
-    /// Returns its pose in the world, if it is there.
+    /// Returns its pose in the world, if it is there, and not beyond all that can be drawn.
     pub(crate) fn pose_in(&self, place: &PlaceLink<'_>) -> Option<Pose> {
         let link = place(self.model, self.link, &self.start)?;
-        Some(then(&link, &self.pose))
+        let pose = then(&link, &self.pose);
+        let (center, radius) = self.ball_at(&pose);
+        let is_drawn = is_somewhere(&pose) && is_near(&center) && is_near(&[radius]);
+        is_drawn.then_some(pose)
     }
 
     /// Returns a ball around it, by its pose in the world.
@@ -291,6 +327,17 @@ impl Item {
         let position = surface.positions[index as usize].map(f64::from);
         place(pose, std::array::from_fn(|i| position[i] * self.scale[i]))
     }
+}
+
+/// Tells whether a pose is one, and at a place that can be drawn.
+pub(crate) fn is_somewhere(pose: &Pose) -> bool {
+    let [x, y, z, turned @ ..] = pose;
+    is_near(&[*x, *y, *z]) && turned.iter().all(|part| part.abs() <= 2.0)
+}
+
+/// Tells whether lengths are such that single precision holds their squares \[m\].
+pub(crate) fn is_near(lengths: &[f64]) -> bool {
+    lengths.iter().all(|length| length.abs() <= REACH_MAX)
 }
 
 fn pose_of(poses: &Poses, link: u32, start: &Pose) -> Pose {

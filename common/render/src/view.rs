@@ -30,10 +30,12 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Returns where the items of its stage are, world frame; none for those that are not there.
+    /// Returns where the items of its stage are, world frame; none for those that are not there,
+    /// and none at all for a camera that is nowhere.
     pub(crate) fn poses(&self) -> impl Iterator<Item = Option<Pose>> {
         let items = self.stage.items.iter();
-        items.map(|item| item.pose_in(self.place))
+        let sees = self.camera.is_somewhere();
+        items.map(move |item| item.pose_in(self.place).filter(|_| sees))
     }
 
     /// Tells whether an item that is somewhere may be seen.

@@ -12,7 +12,9 @@ use mesh::Image;
 use render::{Camera, NO_VISUAL, Painter, Poses, Renderer, Seen, Stage, View};
 use render_gpu::{Gpu, GpuPainter};
 
-use worlds::{BALL, BOX, GROUND, LOW_SUN, MASKED, PANE, RED, SIZE, SUN, model, mover, stage};
+use worlds::{
+    BALL, BOX, GROUND, LOW_SUN, MASKED, PANE, RED, SIZE, SUN, model, mover, stage, stage_after,
+};
 
 /// The device of all tests, if there is one.
 fn gpu() -> Option<Arc<Gpu>> {
@@ -43,7 +45,10 @@ struct Sight {
 
 impl Sight {
     fn of(world: &str) -> Self {
-        let stage = stage(world);
+        Self::of_stage(stage(world))
+    }
+
+    fn of_stage(stage: Stage) -> Self {
         Self {
             poses: stage.start(),
             stage,
@@ -281,6 +286,69 @@ fn shadows_look_alike_also_of_what_moves() {
             mean < MEAN_MAX && part < PART_MAX,
             "step {step}: {mean} {part}"
         );
+    }
+}
+
+#[test]
+fn bodies_that_are_nowhere_are_left_out() {
+    let there = format!("{LOW_SUN}{GROUND}{}", model("0 0 1 0.3 0.2 0.5", BOX, RED));
+    let Some([_, expected]) = check("without", &mut Sight::of(&there)) else {
+        return;
+    };
+    let lamp = "<light name='p' type='point'><diffuse>1 1 1 1</diffuse></light>";
+    let lost = mover("0 0 9 0 0 0", BALL, RED).replace("<visual", &format!("{lamp}<visual"));
+    let mut sight = Sight::of(&(there + &lost));
+    let mover = *sight.poses.keys().last().expect("there are links");
+    let turned = [0.0, 0.0, 0.0, 1.0];
+    for at in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 1e39] {
+        let [x, y, z, w] = turned;
+        for pose in [[at, 0.0, 0.0, x, y, z, w], [0.0, 1.0, 1.0, x, at, z, w]] {
+            sight.poses.insert(mover, pose);
+            let Some([_, found]) = check("nowhere", &mut sight) else {
+                return;
+            };
+            assert!(found == expected, "{pose:?}");
+        }
+    }
+    // Nor does a camera that is nowhere break anything.
+    let Some(gpu) = gpu() else { return };
+    let mut painter = GpuPainter::new(gpu);
+    sight.camera = Camera::looking([f64::NAN, 0.0, 0.0], [0.0; 3], 0.7);
+    sight.with(|view| {
+        painter.paint(view);
+        let seen = painter.look(view);
+        assert!(seen.visuals.iter().all(|visual| *visual == NO_VISUAL));
+    });
+    assert_eq!(painter.take_problem(), None);
+}
+
+#[test]
+fn worlds_that_change_are_drawn_of_what_is_there_already() {
+    let textured = "<material><diffuse>1 1 1</diffuse><pbr><metal><albedo_map>squares.png\
+                    </albedo_map></metal></pbr></material>";
+    let [wall, crate_, ball] = [
+        model("0 0.9 0 0 0 0.4", MASKED, ""),
+        model("0 -0.9 0 0 0 0.3", BOX, textured),
+        model("-1 0 0.4 0 0 0", BALL, RED),
+    ];
+    let worlds = [
+        format!("{SUN}{GROUND}{wall}"),
+        format!("{SUN}{GROUND}{wall}{crate_}"),
+        format!("{SUN}{crate_}{ball}{GROUND}{wall}"),
+        format!("{SUN}{ball}{crate_}"),
+        SUN.to_owned() + &ball,
+    ];
+    let mut before: Option<Stage> = None;
+    for (number, world) in worlds.iter().enumerate() {
+        let mut sight = Sight::of_stage(stage_after(world, before.as_ref()));
+        let Some(new) = check(&format!("new-{number}"), &mut Sight::of(world)) else {
+            return;
+        };
+        let Some(found) = check(&format!("change-{number}"), &mut sight) else {
+            return;
+        };
+        assert!(found == new, "world {number} is drawn as if it was new");
+        before = Some(sight.stage);
     }
 }
 

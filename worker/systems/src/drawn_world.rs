@@ -21,7 +21,15 @@ pub struct SharedStage {
     make_renderer: Option<MakeRenderer>,
     /// Models of the world's description that are not there any more.
     gone: BTreeSet<usize>,
-    made: Mutex<Option<Arc<DrawnWorld>>>,
+    made: Mutex<Made>,
+}
+
+/// What was made of a world.
+#[derive(Default)]
+struct Made {
+    now: Option<Arc<DrawnWorld>>,
+    /// The one before models came or left, until the next is made of it.
+    before: Option<Arc<DrawnWorld>>,
 }
 
 /// A world as sensors draw it, and how its parts are numbered.
@@ -88,9 +96,10 @@ impl SharedStage {
         }
     }
 
-    /// Forgets what was made: models came or left.
+    /// Takes note that models came or left.
     pub fn renew(&mut self) {
-        self.made = Mutex::default();
+        let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
+        made.before = made.now.take().or(made.before.take());
     }
 
     /// Takes note that a model is not there any more, and will not come back.
@@ -102,13 +111,18 @@ impl SharedStage {
     /// Returns the world as it is drawn, by its description.
     pub(crate) fn of(&self, world: &World) -> Arc<DrawnWorld> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = made.get_or_insert_with(|| Arc::new(DrawnWorld::new(world, &self.gone)));
+        let Made { now, before } = &mut *made;
+        let made = now.get_or_insert_with(|| {
+            let before = before.take();
+            let stage = before.as_ref().map(|before| &before.stage);
+            Arc::new(DrawnWorld::new(world, &self.gone, stage))
+        });
         Arc::clone(made)
     }
 }
 
 impl DrawnWorld {
-    fn new(world: &World, gone: &BTreeSet<usize>) -> Self {
+    fn new(world: &World, gone: &BTreeSet<usize>, before: Option<&Stage>) -> Self {
         let mut assets = Assets::default();
         let mut scene = Scene::from_worlds(std::slice::from_ref(world), &NoFiles, &mut assets);
         let indices = (0..world.models.len()).filter(|index| !world.models[*index].is_vacant());
@@ -129,7 +143,7 @@ impl DrawnWorld {
                 first_link: model.links.first().map_or(0, |link| link.id),
                 is_fixed: model.is_static && !model.performer,
             });
-        let stage = Stage::new(drawn, &assets);
+        let stage = Stage::after(drawn, &assets, before);
         for problem in stage.problems() {
             tracing::debug!("sensors do not draw everything: {problem}");
         }
@@ -315,5 +329,32 @@ fn pose_of(numbers: &Pose) -> sdf::Pose {
     sdf::Pose {
         position: std::array::from_fn(|axis| numbers[axis]),
         orientation_xyzw: std::array::from_fn(|part| numbers[3 + part]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sdf::NoFiles;
+
+    use super::*;
+
+    const WORLD: &str = "<sdf version='1.11'><world name='w'><model name='ball'><link name='l'>\
+        <visual name='v'><geometry><sphere><radius>1</radius></sphere></geometry></visual></link>\
+        </model></world></sdf>";
+
+    #[test]
+    fn a_world_that_changes_is_let_go_once_the_next_is_made_of_it() {
+        let world = sdf::read_worlds(WORLD, "w.sdf", &NoFiles).unwrap().worlds;
+        let mut shared = SharedStage::default();
+        let first = shared.of(&world[0]);
+        let surface = Arc::downgrade(&first.stage.surfaces()[0]);
+        let first = Arc::downgrade(&first);
+        // Changes while nobody looks keep what was drawn last, and no more.
+        shared.renew();
+        shared.renew();
+        assert!(first.upgrade().is_some());
+        let second = shared.of(&world[0]);
+        assert!(first.upgrade().is_none());
+        assert_eq!(surface.as_ptr(), Arc::as_ptr(&second.stage.surfaces()[0]));
     }
 }

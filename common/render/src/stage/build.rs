@@ -1,10 +1,10 @@
 //! From a scene to what is drawn of it: surfaces, looks and textures, each once.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use mesh::color::linear;
-use mesh::{Alpha, ImageFile, VisualMaterial};
+use mesh::{Alpha, ImageFile, ImageProblem, VisualMaterial};
 use scene::{AssetId, Assets, Geometry, Link, Material, Visual, World};
 
 use super::{Item, Stage, Traits};
@@ -25,6 +25,26 @@ const CUTOFF: f32 = 0.5;
 /// A surface and the look that it has by itself.
 type Part = (usize, Option<usize>);
 
+/// What was read for a stage, by the names of its parts: a stage that comes after it takes over
+/// what it needs of that.
+#[derive(Default)]
+pub(super) struct Sources {
+    meshes: BTreeMap<String, Arc<ReadMesh>>,
+    plain: BTreeMap<String, Arc<Surface>>,
+    images: BTreeMap<String, ReadImage>,
+}
+
+/// A mesh that was read.
+struct ReadMesh {
+    /// Surfaces, with their materials.
+    parts: Vec<(Arc<Surface>, Option<usize>)>,
+    materials: Vec<VisualMaterial>,
+    images: Vec<ReadImage>,
+}
+
+/// An image that was read, or the reason why it was not.
+type ReadImage = Result<Arc<Texture>, ImageProblem>;
+
 /// Owner of a visual.
 struct Place<'a> {
     /// The model, as an index into those of the world.
@@ -39,6 +59,7 @@ struct Place<'a> {
 /// A stage that is being made.
 struct Builder<'a> {
     assets: &'a Assets,
+    before: Option<&'a Sources>,
     stage: Stage,
     /// Surfaces of assets and of plain shapes, by their names.
     shapes: BTreeMap<String, Vec<Part>>,
@@ -49,16 +70,25 @@ struct Builder<'a> {
 impl Stage {
     /// Makes the stage of a world, whose meshes and textures are among the assets.
     pub fn new(world: &World, assets: &Assets) -> Self {
+        Self::after(world, assets, None)
+    }
+
+    /// Makes the stage of a world that was another one before: the same as [`Stage::new`], but what
+    /// both have is read, and brought to a device, once.
+    pub fn after(world: &World, assets: &Assets, before: Option<&Self>) -> Self {
         let mut builder = Builder {
             assets,
+            before: before.map(|before| &before.sources),
             stage: Self {
                 world: world.clone(),
                 items: Vec::new(),
                 surfaces: Vec::new(),
                 looks: Vec::new(),
                 textures: Vec::new(),
+                sources: Sources::default(),
                 problems: Vec::new(),
                 kept: OnceLock::new(),
+                kept_before: Mutex::new(before.and_then(Self::last_kept)),
             },
             shapes: BTreeMap::new(),
             textures: BTreeMap::new(),
@@ -133,7 +163,7 @@ impl Builder<'_> {
                 if let Some(known) = self.shapes.get(&key) {
                     return (known.clone(), [1.0; 3]);
                 }
-                let surface = plain_surface(geometry);
+                let surface = self.plain_surface(geometry, &key);
                 let parts = surface.map(|surface| (self.keep_surface(surface), None));
                 let parts: Vec<Part> = parts.into_iter().collect();
                 self.shapes.insert(key, parts.clone());
@@ -148,37 +178,67 @@ impl Builder<'_> {
         (parts, factors)
     }
 
+    /// Returns the surface of a plain shape, if it has any.
+    fn plain_surface(&mut self, geometry: &Geometry, key: &str) -> Option<Arc<Surface>> {
+        let known = self.before.and_then(|before| before.plain.get(key));
+        let surface = match known {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(plain_surface(geometry)?),
+        };
+        let sources = &mut self.stage.sources.plain;
+        sources.insert(key.to_owned(), Arc::clone(&surface));
+        Some(surface)
+    }
+
     fn read_mesh(&mut self, asset: &str, name: &str) -> Vec<Part> {
-        let id = asset.parse::<AssetId>().ok();
-        let Some(found) = id.and_then(|id| self.assets.get(&id)) else {
-            self.tell(format!("{name} is not drawn: {asset} is missing"));
+        let known = self.before.and_then(|before| before.meshes.get(asset));
+        let mesh = known.map(Arc::clone);
+        let mesh = mesh.or_else(|| self.decode_mesh(asset, name).map(Arc::new));
+        let Some(mesh) = mesh else {
             return Vec::new();
         };
-        let mesh = match mesh::read_visual_mesh(&found.bytes, asset, &|_| None) {
-            Ok(mesh) => mesh,
-            Err(error) => {
-                self.tell(format!("{name} is not drawn: {error}"));
-                return Vec::new();
-            }
-        };
-        let images: Vec<Option<usize>> = mesh
-            .images
-            .iter()
-            .map(|image| self.keep_image(image, asset))
+        let sources = &mut self.stage.sources.meshes;
+        sources.insert(asset.to_owned(), Arc::clone(&mesh));
+        let images = mesh.images.iter();
+        let images: Vec<Option<usize>> = images
+            .map(|image| self.keep_image(image.clone(), asset))
             .collect();
         let looks: Vec<usize> = mesh
             .materials
             .iter()
             .map(|material| self.keep_look(of_mesh(material, &images)))
             .collect();
-        let parts = mesh.parts.iter().map(|part| {
-            let surface = self.keep_surface(Surface::of_part(part));
-            (surface, part.material.map(|material| looks[material]))
+        let parts = mesh.parts.iter().map(|(surface, material)| {
+            let surface = self.keep_surface(Arc::clone(surface));
+            (surface, material.map(|material| looks[material]))
         });
         parts.collect()
     }
 
-    fn keep_surface(&mut self, surface: Surface) -> usize {
+    fn decode_mesh(&mut self, asset: &str, name: &str) -> Option<ReadMesh> {
+        let id = asset.parse::<AssetId>().ok();
+        let Some(found) = id.and_then(|id| self.assets.get(&id)) else {
+            self.tell(format!("{name} is not drawn: {asset} is missing"));
+            return None;
+        };
+        let mesh = match mesh::read_visual_mesh(&found.bytes, asset, &|_| None) {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                self.tell(format!("{name} is not drawn: {error}"));
+                return None;
+            }
+        };
+        let parts = mesh.parts.iter();
+        Some(ReadMesh {
+            parts: parts
+                .map(|part| (Arc::new(Surface::of_part(part)), part.material))
+                .collect(),
+            images: mesh.images.iter().map(decoded).collect(),
+            materials: mesh.materials,
+        })
+    }
+
+    fn keep_surface(&mut self, surface: Arc<Surface>) -> usize {
         self.stage.surfaces.push(surface);
         self.stage.surfaces.len() - 1
     }
@@ -191,10 +251,10 @@ impl Builder<'_> {
         })
     }
 
-    fn keep_image(&mut self, image: &ImageFile, name: &str) -> Option<usize> {
-        match image.decode() {
-            Ok(image) => {
-                self.stage.textures.push(Texture::new(&image, false));
+    fn keep_image(&mut self, image: ReadImage, name: &str) -> Option<usize> {
+        match image {
+            Ok(texture) => {
+                self.stage.textures.push(texture);
                 Some(self.stage.textures.len() - 1)
             }
             Err(problem) => {
@@ -208,11 +268,17 @@ impl Builder<'_> {
         if let Some(known) = self.textures.get(asset) {
             return *known;
         }
-        let id = asset.parse::<AssetId>().ok();
-        let found = id.and_then(|id| self.assets.get(&id));
-        let image = found.and_then(|found| ImageFile::new(found.bytes.to_vec()).ok());
+        let known = self.before.and_then(|before| before.images.get(asset));
+        let image = known.cloned().or_else(|| {
+            let id = asset.parse::<AssetId>().ok();
+            let found = id.and_then(|id| self.assets.get(&id))?;
+            let file = ImageFile::new(found.bytes.to_vec()).ok()?;
+            Some(decoded(&file))
+        });
         let number = if let Some(image) = image {
-            self.keep_image(&image, asset)
+            let sources = &mut self.stage.sources.images;
+            sources.insert(asset.to_owned(), image.clone());
+            self.keep_image(image, asset)
         } else {
             self.tell(format!("a texture is not drawn: {asset} is missing"));
             None
@@ -250,6 +316,11 @@ impl Builder<'_> {
             self.stage.problems.push(problem);
         }
     }
+}
+
+fn decoded(image: &ImageFile) -> ReadImage {
+    let image = image.decode()?;
+    Ok(Arc::new(Texture::new(&image, false)))
 }
 
 /// Returns the look of a material of a mesh.

@@ -205,3 +205,131 @@ fn a_picture_has_the_same_bits_anywhere() {
 }
 
 const DIGEST: u64 = 0x7471_fd53_672b_1b13;
+
+/// Poses that are none, or from which nothing can be drawn.
+const NOWHERE: [Pose; 6] = [
+    [f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    [0.0, f64::INFINITY, 0.0, 0.0, 0.0, 0.0, 1.0],
+    [
+        f64::NEG_INFINITY,
+        f64::NAN,
+        f64::INFINITY,
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+    ],
+    [0.0, 0.0, 1e300, 0.0, 0.0, 0.0, 1.0],
+    [0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0, 1.0],
+    [0.0, 0.0, 0.0, 0.0, 1e200, 0.0, f64::INFINITY],
+];
+
+#[test]
+fn a_body_that_is_nowhere_is_left_out_with_its_shadow_and_its_lamp() {
+    let lamp = "<light name='lamp' type='point'><diffuse>1 1 1 1</diffuse>\
+                <attenuation><range>9</range></attenuation></light>";
+    let here = SUN.to_owned() + &model("ball", "0 0 0 0 0 0", BALL, &colored("1 0 0"));
+    let mover = |lamp: &str| {
+        format!(
+            "<model name='mover'><pose>0 0 3 0 0 0</pose><link name='l'>{lamp}\
+             <visual name='v'><geometry>{BALL}</geometry></visual></link></model>"
+        )
+    };
+    let alone = seen(&stage(&here));
+    let both = stage(&(here.clone() + &mover(lamp)));
+    let link = both.world.models[1].links[0].id;
+    let camera = Camera::looking([-10.0, 0.0, 0.0], [0.0; 3], 0.4);
+    for pose in NOWHERE {
+        let mut poses = both.start();
+        poses.insert(link, pose);
+        let image = both.picture(&poses, &camera, SIZE);
+        assert!(image == alone, "{pose:?}");
+        let whole = both.view_of_all(&poses, 0.4, SIZE);
+        let expected = stage(&here).view_of_all(&poses, 0.4, SIZE);
+        assert_eq!(whole, expected, "{pose:?}");
+    }
+}
+
+#[test]
+fn a_camera_that_is_nowhere_sees_nothing_and_breaks_nothing() {
+    let stage = stage(&(SUN.to_owned() + &model("ball", "0 0 0 0 0 0", BALL, "")));
+    for pose in NOWHERE {
+        let camera = Camera::pinhole(
+            &pose,
+            &crate::Intrinsics {
+                size: SIZE,
+                focal: [50.0; 2],
+                center: [32.0, 24.0],
+            },
+            [0.1, f64::INFINITY],
+        );
+        let view = View {
+            stage: &stage,
+            place: &|_, _, start| Some(*start),
+            camera: &camera,
+            size: SIZE,
+            samples: 2,
+            visibility_mask: u32::MAX,
+            sees_backs: false,
+            has_headlight: true,
+        };
+        let seen = Painter::default().look(&view);
+        assert!(seen.depths.iter().all(|depth| *depth == f32::INFINITY));
+        assert_eq!(
+            Painter::default().paint(&view).pixels.len(),
+            SIZE[0] * SIZE[1]
+        );
+    }
+}
+
+#[test]
+fn a_stage_that_comes_after_another_shares_what_both_have_and_is_as_if_it_was_new() {
+    let text = |models: &str| format!("<sdf version='1.11'><world name='w'>{models}</world></sdf>");
+    let scene = |models: &str, assets: &mut Assets| {
+        let worlds = sdf::read_worlds(&text(models), "w.sdf", &NoFiles)
+            .unwrap()
+            .worlds;
+        Scene::from_worlds(&worlds, &NoFiles, assets)
+            .worlds
+            .remove(0)
+    };
+    let ball = model("ball", "0 0 0 0 0 0", BALL, &colored("1 0 0"));
+    let cube = "<box><size>1 1 1</size></box>";
+    let gone = model("gone", "0 0.5 0 0 0 0", cube, "");
+    let new = model(
+        "new",
+        "0 -0.5 0 0 0 0",
+        "<cone><radius>0.4</radius><length>2</length></cone>",
+        "",
+    );
+    let mut assets = Assets::default();
+    let before = Stage::new(&scene(&(gone + &ball), &mut assets), &assets);
+    let world = scene(&(ball + &new), &mut assets);
+    let after = Stage::after(&world, &assets, Some(&before));
+    assert!(seen(&after) == seen(&Stage::new(&world, &assets)));
+    let shared = |one: &Arc<Surface>| before.surfaces().iter().any(|own| Arc::ptr_eq(own, one));
+    let shared: Vec<bool> = after.surfaces().iter().map(shared).collect();
+    assert_eq!(shared, [true, false]);
+    let before_that = Arc::downgrade(&before.surfaces()[0]);
+    drop(before);
+    assert!(before_that.upgrade().is_none(), "what is gone is let go");
+}
+
+#[test]
+fn what_a_renderer_keeps_is_made_of_what_it_kept_before() {
+    let models = model("ball", "0 0 0 0 0 0", BALL, "");
+    let first = stage(&models);
+    let made =
+        |stage: &Stage| stage.kept(|before: Option<Arc<u32>>| before.map_or(1, |it| *it + 1));
+    assert_eq!(made(&first).as_deref(), Some(&1));
+    let (world, assets) = (first.world.clone(), Assets::default());
+    let second = Stage::after(&world, &assets, Some(&first));
+    let kept = Arc::downgrade(&made(&first).unwrap());
+    drop(first);
+    // Nobody draws the second.
+    let third = Stage::after(&world, &assets, Some(&second));
+    drop(second);
+    assert!(kept.upgrade().is_some());
+    assert_eq!(made(&third).as_deref(), Some(&2));
+    assert!(kept.upgrade().is_none(), "what was before is let go");
+}

@@ -59,13 +59,18 @@ impl Resolver for Files {
 
 /// Returns what is drawn of a world, all of it.
 pub(crate) fn stage(world: &str) -> Stage {
+    stage_after(world, None)
+}
+
+/// Returns what is drawn of a world that was another one before.
+pub(crate) fn stage_after(world: &str, before: Option<&Stage>) -> Stage {
     let text = format!("<sdf version='1.11'><world name='w'>{world}</world></sdf>");
     let worlds = sdf::read_worlds(&text, "w.sdf", &Files)
         .expect("the text is a world")
         .worlds;
     let mut assets = Assets::default();
     let scene = Scene::from_worlds(&worlds, &Files, &mut assets);
-    let stage = Stage::new(&scene.worlds[0], &assets);
+    let stage = Stage::after(&scene.worlds[0], &assets, before);
     assert!(stage.problems().is_empty(), "{:?}", stage.problems());
     stage
 }

@@ -134,7 +134,7 @@ fn note<const N: usize>(bounds: &mut BTreeMap<Thing, Bounds<N>>, thing: Thing, p
 impl BoundingBoxCamera {
     fn find(&mut self, frame: &Pose, context: &Context<'_>) -> Boxes {
         let seen = self.eye.visuals(frame, context);
-        let world = self.eye.world(context);
+        let world = Eye::world(context);
         let things = world.things();
         let width = self.eye.lens.size[0] as usize;
         let mut visible = BTreeMap::new();

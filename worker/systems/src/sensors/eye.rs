@@ -1,6 +1,6 @@
 //! [`Eye`]: what a sensor sees of the visuals around it, by way of a lens.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use render::{Camera, Intrinsics, Renderer, Seen, View};
 use sdf::{Content, Pose};
@@ -19,8 +19,9 @@ pub(super) struct Eye {
     visibility_mask: u32,
     /// Samples along an edge of a pixel.
     samples: usize,
-    /// Its renderer, with the world that it has drawn; it is no state.
-    renderer: Option<(Arc<DrawnWorld>, Box<dyn Renderer>)>,
+    /// Its renderer, with the world that it has drawn, which it does not keep: while nobody looks,
+    /// models come and leave. It is no state.
+    renderer: Option<(Weak<DrawnWorld>, Box<dyn Renderer>)>,
 }
 
 impl Eye {
@@ -54,16 +55,16 @@ impl Eye {
     }
 
     /// Returns the world as it is drawn.
-    pub(super) fn world(&mut self, context: &Context<'_>) -> Arc<DrawnWorld> {
-        Arc::clone(&self.renderer(context).0)
+    pub(super) fn world(context: &Context<'_>) -> Arc<DrawnWorld> {
+        context.stage.of(context.world())
     }
 
-    fn renderer(&mut self, context: &Context<'_>) -> &mut (Arc<DrawnWorld>, Box<dyn Renderer>) {
-        let world = context.stage.of(context.world());
+    /// Returns the renderer of a world.
+    fn renderer(&mut self, world: &Arc<DrawnWorld>, context: &Context<'_>) -> &mut dyn Renderer {
         let known = self.renderer.take();
-        let known = known.filter(|(known, _)| Arc::ptr_eq(known, &world));
-        self.renderer
-            .insert(known.unwrap_or_else(|| (world, context.stage.renderer())))
+        let known = known.filter(|(known, _)| known.as_ptr() == Arc::as_ptr(world));
+        let own = || (Arc::downgrade(world), context.stage.renderer());
+        &mut *self.renderer.insert(known.unwrap_or_else(own)).1
     }
 
     /// Returns what it sees from a pose, world frame: pixels by rows from the top left, red, green,
@@ -102,7 +103,8 @@ impl Eye {
         look: impl FnOnce(&mut dyn Renderer, &View<'_>) -> T,
     ) -> T {
         let (clip, visibility_mask, samples) = (self.clip, self.visibility_mask, self.samples);
-        let (world, renderer) = self.renderer(context);
+        let world = Self::world(context);
+        let renderer = self.renderer(&world, context);
         let camera = Camera::pinhole(&numbers(frame), intrinsics, clip);
         let view = View {
             stage: &world.stage,
@@ -114,7 +116,7 @@ impl Eye {
             sees_backs: false,
             has_headlight: false,
         };
-        let seen = look(renderer.as_mut(), &view);
+        let seen = look(renderer, &view);
         if let Some(problem) = renderer.take_problem() {
             tracing::warn!("{problem}");
         }

@@ -113,7 +113,7 @@ impl SensorModel for SegmentationCamera {
             return;
         }
         let seen = self.eye.visuals(&mount.pose(context), context);
-        let world = self.eye.world(context);
+        let world = Eye::world(context);
         let things = world.things();
         let thing = |visual: &u32| things.get(*visual as usize).copied().flatten();
         let size = self.eye.lens.size;

@@ -138,7 +138,7 @@ impl SensorModel for ThermalCamera {
             return self.noise.skip(context);
         }
         let seen = self.eye.visuals(&mount.pose(context), context);
-        let world = self.eye.world(context);
+        let world = Eye::world(context);
         let ambient = context.world().atmosphere.temperature;
         let temperature = |visual: &u32| {
             let visual = world.visuals.get(*visual as usize);

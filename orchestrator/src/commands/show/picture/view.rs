@@ -36,8 +36,19 @@ impl<'a> View<'a> {
         options: &'a PictureArguments,
         size: [usize; 2],
     ) -> Result<Self, Failed> {
+        Self::after(scene, assets, options, size, None)
+    }
+
+    /// Makes the view of a scene that was another one before.
+    fn after(
+        scene: Scene,
+        assets: &Assets,
+        options: &'a PictureArguments,
+        size: [usize; 2],
+        before: Option<&Stage>,
+    ) -> Result<Self, Failed> {
         let world = chosen_world(&scene, options.world.as_deref())?;
-        let stage = Stage::new(&scene.worlds[world], assets);
+        let stage = Stage::after(&scene.worlds[world], assets, before);
         let view = Self {
             options,
             size,
@@ -54,7 +65,8 @@ impl<'a> View<'a> {
     /// # Errors
     /// Fails as [`View::new`].
     pub(super) fn set_scene(&mut self, scene: Scene, assets: &Assets) -> Result<(), Failed> {
-        *self = Self::new(scene, assets, self.options, self.size)?;
+        let before = Some(&self.stage);
+        *self = Self::after(scene, assets, self.options, self.size, before)?;
         Ok(())
     }
 
