@@ -95,6 +95,10 @@ struct RoleFlags {
     /// and run nothing
     #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run"])]
     ros_topics: bool,
+    /// Print the GPU on which --renderer gpu would draw cameras, or why there is none, as JSON, and
+    /// run nothing
+    #[arg(long, exclusive = true)]
+    gpu_report: bool,
 }
 
 const EXIT_CODES: &str = "\
@@ -144,6 +148,11 @@ impl Cli {
     /// Tells whether the end of standard input ends the run.
     pub(crate) fn has_lifeline(&self) -> bool {
         self.lifeline
+    }
+
+    /// Tells whether the GPU is asked for, and nothing else.
+    pub(crate) fn asks_for_gpu(&self) -> bool {
+        self.role.gpu_report
     }
 
     /// Returns the settings that flags are put over: those of a file, or of processes by hand.

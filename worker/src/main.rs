@@ -59,6 +59,9 @@ fn main() -> ProcessExitCode {
         eprintln!("error: {error}");
         return ExitCode::Configuration.into();
     }
+    if cli.asks_for_gpu() {
+        return tell_gpu().into();
+    }
     raise_descriptors();
     if let Err(error) = cli.security.read_input() {
         eprintln!("error: {error}");
@@ -196,6 +199,15 @@ fn start_logging() {
         .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .init();
+}
+
+/// Prints the GPU on which cameras would be drawn.
+fn tell_gpu() -> ExitCode {
+    let text = serde_json::to_string(&renderers::report()).expect("a report is words and truths");
+    match writeln!(std::io::stdout(), "{text}") {
+        Ok(()) => ExitCode::Success,
+        Err(_) => ExitCode::Failure,
+    }
 }
 
 /// Prints which topics a run has in ROS 2.

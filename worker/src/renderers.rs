@@ -1,6 +1,7 @@
 //! Renderers of cameras: the processor's or, in a build with the feature `gpu`, those of a GPU.
 
-use protocol::RendererKind;
+use protocol::report::{GpuDeviceReport, GpuReport};
+use protocol::{Chain, RendererKind};
 use systems::MakeRenderer;
 
 /// True if this build has renderers of a GPU.
@@ -42,6 +43,38 @@ pub fn of_kind(kind: RendererKind) -> Result<Option<MakeRenderer>, RendererError
         RendererKind::Cpu => Ok(None),
         RendererKind::Gpu => on_gpu().map(Some),
     }
+}
+
+/// Returns on which GPU cameras would be drawn, or why on none.
+pub fn report() -> GpuReport {
+    match device() {
+        Ok(device) => GpuReport {
+            is_built: IS_BUILT,
+            device: Some(device),
+            problem: None,
+        },
+        Err(error) => GpuReport {
+            is_built: IS_BUILT,
+            device: None,
+            problem: Some(Chain(&error).to_string()),
+        },
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn device() -> Result<GpuDeviceReport, RendererError> {
+    let gpu = render_gpu::Gpu::open()?;
+    Ok(GpuDeviceReport {
+        name: gpu.name().to_owned(),
+        driver: gpu.driver().to_owned(),
+        backend: gpu.backend(),
+        is_software: gpu.is_software(),
+    })
+}
+
+#[cfg(not(feature = "gpu"))]
+fn device() -> Result<GpuDeviceReport, RendererError> {
+    Err(RendererError::NotBuilt)
 }
 
 #[cfg(feature = "gpu")]

@@ -449,6 +449,30 @@ pub struct SecondarySummary {
     pub hand_offs_in: u64,
 }
 
+/// GPU on which a worker program would draw cameras.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuReport {
+    /// True if the program was built with renderers of a GPU.
+    pub is_built: bool,
+    /// The device; `None` if there is none.
+    pub device: Option<GpuDeviceReport>,
+    /// Reason why there is none, with what to do.
+    pub problem: Option<String>,
+}
+
+/// A device that draws.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuDeviceReport {
+    /// Name of the adapter.
+    pub name: String,
+    /// Its driver, with its version as far as that tells it.
+    pub driver: String,
+    /// Interface to the driver: `Vulkan`.
+    pub backend: String,
+    /// True if the driver draws on the processor.
+    pub is_software: bool,
+}
+
 /// Topics of worlds in ROS 2.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RosMappingReport {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use render::Renderer;
 use wgpu::{
-    Backends, Device, DeviceDescriptor, DeviceType, ErrorFilter, Instance, InstanceDescriptor,
-    MemoryHints, PowerPreference, Queue, RequestAdapterOptions, TextureView,
+    Backend, Backends, Device, DeviceDescriptor, DeviceType, ErrorFilter, Instance,
+    InstanceDescriptor, MemoryHints, PowerPreference, Queue, RequestAdapterOptions, TextureView,
 };
 
 use crate::painter::{DrawError, GpuPainter};
@@ -23,6 +23,9 @@ pub struct Gpu {
     /// Map of shadows where there are none: shaders have one all the same.
     pub(crate) no_map: TextureView,
     name: String,
+    /// Its driver, with its version, and the interface to that.
+    driver: String,
+    backend: Backend,
     /// True if it is a driver that draws on the processor.
     is_software: bool,
     health: Arc<Health>,
@@ -85,6 +88,7 @@ impl Gpu {
             DeviceType::Cpu => format!("{} (a processor)", info.name),
             _ => info.name,
         };
+        let driver = format!("{} {}", info.driver, info.driver_info);
         let descriptor = DeviceDescriptor {
             required_limits: adapter.limits(),
             memory_hints: MemoryHints::Performance,
@@ -110,6 +114,8 @@ impl Gpu {
             queue,
             pipelines,
             name,
+            driver: driver.trim().to_owned(),
+            backend: info.backend,
             is_software,
             health,
         };
@@ -125,6 +131,16 @@ impl Gpu {
     /// Returns its name, for people.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the name of its driver, with its version as far as that tells it.
+    pub fn driver(&self) -> &str {
+        &self.driver
+    }
+
+    /// Returns the name of the interface to its driver: `Vulkan`.
+    pub fn backend(&self) -> String {
+        format!("{:?}", self.backend)
     }
 
     /// Tells whether it is a driver that draws on the processor: slower than

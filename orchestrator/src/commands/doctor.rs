@@ -1,6 +1,7 @@
 //! `phalanx doctor`: what would hold a run back, on this machine and on hosts, with the remedy for
 //! each.
 
+mod gpu;
 mod here;
 mod there;
 

@@ -9,10 +9,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use protocol::report::GpuReport;
 use run::{Host, HostAccess, RunSpec};
 use transport::Endpoints;
 
@@ -20,6 +21,9 @@ use super::WorkerCommand;
 
 /// Time that a host has to say what it is.
 const PROBE_TIME: Duration = Duration::from_secs(30);
+
+/// Flag by which a worker program tells on which GPU it would draw.
+const GPU_FLAG: &str = "--gpu-report";
 
 /// Time that the worker program may take to be copied to a host.
 const COPY_TIME: Duration = Duration::from_mins(10);
@@ -99,7 +103,7 @@ enum Target {
 #[derive(Debug, thiserror::Error)]
 pub enum HostProblem {
     /// The worker program of this machine does not run.
-    #[error("cannot run {} to learn its build", .0.display())]
+    #[error("{} does not say what it is", .0.display())]
     OwnWorker(PathBuf, #[source] io::Error),
     /// ssh does not run.
     #[error("cannot start {program} to reach {host}: install it, or name it with --ssh-command")]
@@ -246,6 +250,57 @@ pub fn build_of(worker: &Path) -> Result<String, HostProblem> {
     Ok(one_line(&String::from_utf8_lossy(&output.stdout)))
 }
 
+/// Returns on which GPU a worker program of this machine would draw.
+///
+/// # Errors
+/// Fails if it does not run, takes too long or says something else.
+pub fn gpu_of(worker: &Path) -> Result<GpuReport, HostProblem> {
+    let child = Command::new(worker)
+        .arg(GPU_FLAG)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.map_err(|error| HostProblem::OwnWorker(worker.to_owned(), error))?;
+    let (answer, errors, status) = answer_within(&mut child, PROBE_TIME);
+    let said = |why: Option<String>| {
+        let why = why.unwrap_or_else(|| "it does not say".to_owned());
+        HostProblem::OwnWorker(worker.to_owned(), io::Error::other(why))
+    };
+    match status {
+        Some(status) if status.success() => {
+            serde_json::from_str(&answer).map_err(|error| said(Some(error.to_string())))
+        }
+        Some(_) => Err(said(last_line(&errors))),
+        None => Err(said(Some(format!(
+            "its GPU does not answer within {PROBE_TIME:?}"
+        )))),
+    }
+}
+
+/// Reads what a process says until it ends, or is killed when its time is up; then it has no status.
+fn answer_within(child: &mut Child, time: Duration) -> (String, String, Option<ExitStatus>) {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        let answer = scope.spawn(|| read_all(stdout));
+        let errors = scope.spawn(|| read_all(stderr));
+        let end = Instant::now() + time;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                Ok(None) if Instant::now() < end => thread::sleep(POLL),
+                Ok(None) | Err(_) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    break None;
+                }
+            }
+        };
+        let text = |thread: thread::ScopedJoinHandle<'_, String>| thread.join().unwrap_or_default();
+        (text(answer), text(errors), status)
+    })
+}
+
 /// Way to a host.
 #[derive(Clone, Debug)]
 pub struct HostConnection {
@@ -365,6 +420,21 @@ impl HostConnection {
         self.ask_with(script, None, PROBE_TIME)
     }
 
+    /// Asks a worker program of the host on which GPU it would draw.
+    ///
+    /// # Errors
+    /// Fails if the host cannot be reached, or the program says something else.
+    pub fn gpu_of(&self, worker: &str) -> Result<GpuReport, HostProblem> {
+        let answer = self.ask(&format!("{} {GPU_FLAG}", quoted(worker)))?;
+        // Whatever else a shell says as it begins is no report.
+        let report = answer.lines().find(|line| line.starts_with('{'));
+        serde_json::from_str(report.unwrap_or(&answer)).map_err(|error| HostProblem::Unreachable {
+            host: self.host.clone(),
+            why: error.to_string(),
+            command: self.carrier.command(),
+        })
+    }
+
     /// Has the host run a script that reads a file from standard input.
     fn ask_with(
         &self,
@@ -384,26 +454,7 @@ impl HostConnection {
                 program: words[0].clone(),
                 source,
             })?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (answer, errors, status) = thread::scope(|scope| {
-            let answer = scope.spawn(|| read_all(stdout));
-            let errors = scope.spawn(|| read_all(stderr));
-            let end = Instant::now() + time;
-            let status = loop {
-                match child.try_wait() {
-                    Ok(Some(status)) => break Some(status),
-                    Ok(None) if Instant::now() < end => thread::sleep(POLL),
-                    Ok(None) | Err(_) => {
-                        let _ = child.kill();
-                        let _ = child.wait();
-                        break None;
-                    }
-                }
-            };
-            let text =
-                |thread: thread::ScopedJoinHandle<'_, String>| thread.join().unwrap_or_default();
-            (text(answer), text(errors), status)
-        });
+        let (answer, errors, status) = answer_within(&mut child, time);
         match status {
             Some(status) if status.success() => Ok(answer),
             Some(_) => Err(HostProblem::Unreachable {

@@ -11,6 +11,7 @@ use run::RunSpec;
 use rustix::process::{Resource, getrlimit};
 use transport::zeromq::{check_curve, with_free_ports};
 
+use super::gpu::gpu_finding;
 use super::{Finding, State};
 use crate::launch::{find_worker, hosts};
 use crate::run_directory::Runs;
@@ -36,6 +37,7 @@ pub(super) fn examine(spec: &RunSpec) -> Vec<Finding> {
     findings.push(descriptors());
     findings.push(cores(spec));
     findings.push(memory(available_memory()));
+    findings.extend(gpu(spec));
     findings.push(ports());
     findings.push(multicast());
     findings
@@ -49,6 +51,13 @@ fn worker() -> Finding {
         Err(error) => Finding::ok(HERE, "worker", "no worker program runs")
             .worse(State::Problem, format!("{error:#}")),
     }
+}
+
+/// Examines the GPU, as the worker finds it; without a worker there is nothing to say.
+fn gpu(spec: &RunSpec) -> Option<Finding> {
+    let worker = find_worker().ok()?;
+    let report = hosts::gpu_of(&worker);
+    Some(gpu_finding(HERE, spec, report))
 }
 
 fn encryption() -> Finding {

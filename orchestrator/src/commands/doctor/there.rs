@@ -4,8 +4,10 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use protocol::error_chain::chain;
 use run::{Host, RunSpec};
 
+use super::gpu::gpu_finding;
 use super::here::{memory_finding, memory_of};
 use super::{Finding, State};
 use crate::launch::find_worker;
@@ -37,7 +39,7 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
     let answer = match connection.ask("date +%s.%N; nproc; cat /proc/meminfo") {
         Ok(answer) => answer,
         Err(error) => {
-            let remedy = protocol::error_chain::chain(&error);
+            let remedy = chain(&error);
             let found = Finding::ok(name, "ssh", "it cannot be reached");
             return vec![found.worse(State::Problem, remedy)];
         }
@@ -46,34 +48,40 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
     let mut lines = answer.lines();
     let clock = lines.next().and_then(|line| line.trim().parse().ok());
     let cores = lines.next().and_then(|line| line.trim().parse().ok());
-    vec![
+    let mut findings = vec![
         Finding::ok(
             name,
             "ssh",
             format!("it answers within {:.1} s", after - before),
         ),
-        worker(spec, host),
         clock_finding(name, clock, (before, after)),
         cores_finding(name, cores, host.slots),
         memory_finding(name, memory_of(&answer)),
         way_back(&connection, host),
-    ]
+    ];
+    let worker = match worker(spec, host) {
+        Ok(path) => {
+            let report = connection.gpu_of(&path);
+            findings.insert(1, gpu_finding(name, spec, report));
+            Finding::ok(name, "worker", format!("{path} is of the same build"))
+        }
+        Err(finding) => finding,
+    };
+    findings.insert(1, worker);
+    findings
 }
 
-fn worker(spec: &RunSpec, host: &Host) -> Finding {
+/// Returns the worker program of a host, or what is wrong with it.
+fn worker(spec: &RunSpec, host: &Host) -> Result<String, Finding> {
     let name = host.name.as_str();
-    let own = match find_worker() {
-        Ok(own) => own,
-        Err(error) => {
-            let found = Finding::ok(name, "worker", "there is none here to compare with");
-            return found.worse(State::Problem, error.to_string());
-        }
-    };
-    match prepare_one(spec, host, &own, false) {
-        Ok(path) => Finding::ok(name, "worker", format!("{path} is of the same build")),
-        Err(error) => Finding::ok(name, "worker", "none of this build")
-            .worse(State::Problem, protocol::error_chain::chain(&error)),
-    }
+    let own = find_worker().map_err(|error| {
+        let found = Finding::ok(name, "worker", "there is none here to compare with");
+        found.worse(State::Problem, error.to_string())
+    })?;
+    prepare_one(spec, host, &own, false).map_err(|error| {
+        let found = Finding::ok(name, "worker", "none of this build");
+        found.worse(State::Problem, chain(&error))
+    })
 }
 
 /// Judges a clock that was read between two times of our own \[s since 1970\].
