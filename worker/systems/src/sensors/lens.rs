@@ -1,6 +1,8 @@
 //! [`Lens`]: projection of a camera, its distortion, and what `CameraInfo` says of both.
 //!
-//! Source: SDFormat, `camera.sdf`; the model of distortion is Brown's, with five coefficients.
+//! Source: SDFormat, `camera.sdf`; the model of distortion is Brown's, with five coefficients, as
+//! OpenCV and gz-rendering have it. Where its polynomial folds back, the directions that are nearer
+//! to its centre count, as in gz-rendering; a place that shows none of those is black.
 
 use messages::Header;
 use messages::sensor::{CameraDistortion, CameraInfo, CameraIntrinsics, CameraProjection};
@@ -21,8 +23,19 @@ const SEARCH_STEPS: usize = 30;
 /// Distance within which that is found \[pixels\].
 const SEARCH_TOLERANCE: f64 = 0.01;
 
-/// The most times that the image which is distorted is wider and higher than the result.
+/// The most times that the image which is distorted is wider and higher than the result. A radial
+/// part alone needs at most 2.82: of all polynomials with three coefficients that grow as far as
+/// some distance, the one with the least value there has 0.3555 of that distance.
 const WIDER_MAX: usize = 3;
+
+/// Part by which a direction may be farther out than the fold of the radial part alone.
+const FOLD_TOLERANCE: f64 = 1.25;
+
+/// Farthest direction that is searched for, at a distance of 1.
+const LOOK_MAX: f64 = 1e3;
+
+/// Halvings of a range in which something is searched for.
+const HALVINGS: usize = 60;
 
 /// A lens with the image behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +48,8 @@ pub(super) struct Lens {
     pub(super) center: [f64; 2],
     /// Radial coefficients k1, k2, k3, and tangential ones p1, p2.
     distortion: [f64; 5],
+    /// The centre of distortion as seen from the principal point, in focal lengths.
+    bent_about: [f64; 2],
 }
 
 /// Rule from a distorted image to one without distortion.
@@ -95,7 +110,7 @@ impl Lens {
         for (name, number) in ["k1", "k2", "k3", "p1", "p2"].iter().zip(&mut distortion) {
             *number = given(&format!("distortion/{name}"), 0.0)?;
         }
-        let lens = Self {
+        let mut lens = Self {
             size,
             focal: [intrinsic("fx", focal)?, intrinsic("fy", focal)?],
             center: [
@@ -103,12 +118,19 @@ impl Lens {
                 intrinsic("cy", f64::from(size[1]) / 2.0)?,
             ],
             distortion,
+            bent_about: [0.0; 2],
         };
-        if lens.focal.iter().all(|focal| *focal > 0.0) {
-            return Ok(lens);
+        if !lens.focal.iter().all(|focal| *focal > 0.0) {
+            let reason = "<fx> and <fy> of <intrinsics> must be more than 0";
+            return Err(ConfigureError(reason.to_owned()));
         }
-        let reason = "<fx> and <fy> of <intrinsics> must be more than 0";
-        Err(ConfigureError(reason.to_owned()))
+        if let Some(about) = parameters::pair(camera, "distortion/center")? {
+            lens.bent_about = std::array::from_fn(|axis| {
+                let about = about[axis] * f64::from(size[axis]);
+                (about - lens.center[axis]) / lens.focal[axis]
+            });
+        }
+        Ok(lens)
     }
 
     /// Makes a lens of which only the focal length is known, in the middle of an image.
@@ -118,6 +140,7 @@ impl Lens {
             focal: [focal; 2],
             center: size.map(|edge| f64::from(edge) / 2.0),
             distortion: [0.0; 5],
+            bent_about: [0.0; 2],
         }
     }
 
@@ -178,9 +201,10 @@ impl Lens {
         if self.distortion == [0.0; 5] {
             return None;
         }
+        let bending = Bending::of(&self);
         let looks = self
             .pixels()
-            .map(|[_, left, up]| self.straight([-left, -up]));
+            .map(|[_, left, up]| bending.straight([-left, -up]));
         let looks: Vec<Option<[f64; 2]>> = looks.collect();
         let (mut low, mut high) = ([0.0_f64; 2], [0.0_f64; 2]);
         for look in looks.iter().flatten() {
@@ -214,9 +238,32 @@ impl Lens {
                 .collect(),
         })
     }
+}
 
-    /// Returns where a direction is seen, both to the right and down at a distance of 1.
-    fn bent(self, [x, y]: [f64; 2]) -> [f64; 2] {
+/// Distortion of a lens: from directions to the places where they are seen, and back.
+struct Bending {
+    distortion: [f64; 5],
+    about: [f64; 2],
+    /// Focal lengths \[pixels\].
+    focal: [f64; 2],
+    /// Distance from the centre from which on the radial part folds back; infinite if nowhere.
+    fold: f64,
+}
+
+impl Bending {
+    fn of(lens: &Lens) -> Self {
+        let [k1, k2, k3, ..] = lens.distortion;
+        Self {
+            distortion: lens.distortion,
+            about: lens.bent_about,
+            focal: lens.focal,
+            fold: first_root([3.0 * k1, 5.0 * k2, 7.0 * k3]).sqrt(),
+        }
+    }
+
+    /// Returns where a direction is seen, both to the right and down at a distance of 1, from the
+    /// centre of distortion.
+    fn bent(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let [k1, k2, k3, p1, p2] = self.distortion;
         let square = x * x + y * y;
         let radial = 1.0 + square * (k1 + square * (k2 + square * k3));
@@ -226,20 +273,45 @@ impl Lens {
         ]
     }
 
-    /// Returns the direction that is seen at a place, if there is one: the inverse of
-    /// [`Self::bent`], by the method of Newton with slopes from differences.
-    fn straight(self, seen: [f64; 2]) -> Option<[f64; 2]> {
+    /// Returns the direction that is seen at a place, both from the principal point, if there is
+    /// one before the fold.
+    fn straight(&self, seen: [f64; 2]) -> Option<[f64; 2]> {
+        let seen = std::array::from_fn(|axis| seen[axis] - self.about[axis]);
+        let look = self.search(seen, seen);
+        let look = look.or_else(|| self.search(seen, self.radially_straight(seen)))?;
+        Some(std::array::from_fn(|axis| look[axis] + self.about[axis]))
+    }
+
+    /// Returns the direction that is seen at a place but for the tangential part, or the nearest one
+    /// before the fold; found by halving, since what is before the fold grows outwards.
+    fn radially_straight(&self, seen: [f64; 2]) -> [f64; 2] {
+        let [k1, k2, k3, ..] = self.distortion;
+        let distance = (seen[0] * seen[0] + seen[1] * seen[1]).sqrt();
+        if distance == 0.0 {
+            return seen;
+        }
+        let (mut low, mut high) = (0.0, self.fold.min(LOOK_MAX));
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            let square = middle * middle;
+            let radial = 1.0 + square * (k1 + square * (k2 + square * k3));
+            if middle * radial < distance {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        seen.map(|part| part / distance * low)
+    }
+
+    /// Searches for the direction that is seen at a place: the inverse of [`Self::bent`], by the
+    /// method of Newton with slopes from differences.
+    fn search(&self, seen: [f64; 2], start: [f64; 2]) -> Option<[f64; 2]> {
         const STEP: f64 = 1e-6;
-        let mut look = seen;
+        let mut look = start;
         for _ in 0..SEARCH_STEPS {
             let here = self.bent(look);
             let miss = [seen[0] - here[0], seen[1] - here[1]];
-            let is_near = |axis: usize| (miss[axis] * self.focal[axis]).abs() < SEARCH_TOLERANCE;
-            // Beyond the fold of a lens, directions far outside are seen a second time.
-            let is_first = look[0] * seen[0] + look[1] * seen[1] >= 0.0;
-            if is_near(0) && is_near(1) {
-                return is_first.then_some(look);
-            }
             let along = |axis: usize| {
                 let mut moved = look;
                 moved[axis] += STEP;
@@ -248,17 +320,56 @@ impl Lens {
             };
             let ([a, c], [b, d]) = (along(0), along(1));
             let determinant = a * d - b * c;
+            let is_near = |axis: usize| (miss[axis] * self.focal[axis]).abs() < SEARCH_TOLERANCE;
+            if is_near(0) && is_near(1) {
+                // Beyond the fold of a lens, directions far outside are seen a second time.
+                let is_first = look[0] * seen[0] + look[1] * seen[1] >= 0.0;
+                let distance = (look[0] * look[0] + look[1] * look[1]).sqrt();
+                let is_before = determinant > 0.0 && distance <= self.fold * FOLD_TOLERANCE;
+                return (is_first && is_before).then_some(look);
+            }
             if !determinant.is_normal() {
                 return None;
             }
             look[0] += (d * miss[0] - b * miss[1]) / determinant;
             look[1] += (a * miss[1] - c * miss[0]) / determinant;
-            if !look.iter().all(|part| part.abs() < 1e3) {
+            if !look.iter().all(|part| part.abs() < LOOK_MAX) {
                 return None;
             }
         }
         None
     }
+}
+
+/// Returns the least number above 0 at which 1 + a s + b s² + c s³ is 0; infinite without any.
+fn first_root([a, b, c]: [f64; 3]) -> f64 {
+    let value = |s: f64| 1.0 + s * (a + s * (b + s * c));
+    // Where it turns, a + 2 b s + 3 c s² is 0: in between it rises or falls.
+    let most = LOOK_MAX * LOOK_MAX;
+    let (p, q) = (2.0 * b, 3.0 * c);
+    let root = (p * p - 4.0 * q * a).sqrt();
+    let mut turns = [2.0 * a / (-p - root), 2.0 * a / (-p + root), most];
+    turns.sort_by(f64::total_cmp);
+    let turns = turns
+        .into_iter()
+        .filter(|turn| *turn > 0.0 && *turn <= most);
+    let mut low = 0.0;
+    for turn in turns {
+        if value(turn) <= 0.0 {
+            let mut high = turn;
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(low, high);
+                if value(middle) > 0.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            return low;
+        }
+        low = turn;
+    }
+    f64::INFINITY
 }
 
 impl Unfolding {
@@ -290,9 +401,9 @@ mod tests {
             [-0.25, 0.12, 0.0, -0.0003, 0.0001],
             [0.1, 0.2, 0.3, 0.01, -0.02],
         ] {
-            let lens = lens(distortion);
+            let bending = Bending::of(&lens(distortion));
             for look in [[0.0, 0.0], [0.3, -0.2], [-0.5, 0.4]] {
-                let found = lens.straight(lens.bent(look)).unwrap();
+                let found = bending.straight(bending.bent(look)).unwrap();
                 for axis in 0..2 {
                     assert!(
                         (found[axis] - look[axis]).abs() < 1e-3,
@@ -301,6 +412,119 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Returns the direction before the fold that is seen so far from the centre, by Viète's closed
+    /// form for r + k1 r³ with a negative k1.
+    fn first_of_barrel(k1: f64, seen: f64) -> Option<f64> {
+        let span = 2.0 / (-3.0 * k1).sqrt();
+        let cosine = -3.0 * seen / span;
+        let turn = 4.0 * std::f64::consts::PI / 3.0;
+        (cosine >= -1.0).then(|| span * (cosine.acos() / 3.0 + turn).cos())
+    }
+
+    #[test]
+    fn a_barrel_that_folds_back_shows_what_is_before_the_fold_and_black_beyond() {
+        for k1 in [-0.05, -0.3, -1.0, -4.0] {
+            let bending = Bending::of(&lens([k1, 0.0, 0.0, 0.0, 0.0]));
+            assert!((bending.fold - 1.0 / (-3.0 * k1).sqrt()).abs() < 1e-9);
+            for step in 0..400 {
+                let seen = 0.01 * f64::from(step);
+                let found = bending.straight([0.6 * seen, -0.8 * seen]);
+                let found = found.map(|[x, y]| (x * x + y * y).sqrt());
+                match first_of_barrel(k1, seen) {
+                    // A hundredth of a pixel, which is more of a direction close to the fold.
+                    Some(expected) if expected < 0.97 * bending.fold => {
+                        let found = found.unwrap();
+                        assert!(
+                            (found - expected).abs() < 5e-3,
+                            "{k1} {seen}: {found} {expected}"
+                        );
+                    }
+                    Some(_) => {}
+                    None => assert!(seen > 0.5 * bending.fold && found.is_none(), "{k1} {seen}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_back_from_beyond_the_fold_is_not_seen() {
+        // It folds back at 0.96, and rises again later: 0.7 is seen there.
+        let bending = Bending::of(&lens([-0.45, 0.05, 0.005, 0.0, 0.0]));
+        let most = bending.bent([bending.fold, 0.0])[0];
+        assert!(
+            bending.fold.is_finite() && most < 0.7,
+            "{} {most}",
+            bending.fold
+        );
+        let again = (0..4000).map(|step| f64::from(step) * 1e-3);
+        let again = again
+            .filter(|look| *look > bending.fold)
+            .find(|look| bending.bent([*look, 0.0])[0] > 0.7);
+        assert!(again.is_some(), "it comes back");
+        assert_eq!(bending.straight([0.7, 0.0]), None);
+        let found = bending.straight([0.99 * most, 0.0]).unwrap();
+        assert!(found[0] < bending.fold * 1.01, "{found:?}");
+    }
+
+    #[test]
+    fn the_first_root_is_the_least_above_zero() {
+        let check = |factors: [f64; 3], expected: f64| {
+            let found = first_root(factors);
+            let is_so = found == expected || (found - expected).abs() < 1e-9;
+            assert!(is_so, "{factors:?}: {found}");
+        };
+        check([-1.0, 0.0, 0.0], 1.0);
+        check([1.0, 0.0, 0.0], f64::INFINITY);
+        check([0.0, 0.0, 0.0], f64::INFINITY);
+        check([0.0, -0.25, 0.0], 2.0);
+        check([0.0, 0.0, -1.0], 1.0);
+        // (1 - s) (1 - s / 2) (1 - s / 3).
+        check([-11.0 / 6.0, 1.0, -1.0 / 6.0], 1.0);
+        check([-0.9, 0.25, 0.0], f64::INFINITY);
+        check([0.5, -0.5, 0.0], 2.0);
+    }
+
+    #[test]
+    fn a_centre_of_distortion_is_where_nothing_is_bent() {
+        let mut lens = lens([-0.2, 0.05, 0.0, 0.0, 0.0]);
+        lens.bent_about = [0.25, -0.1];
+        let bending = Bending::of(&lens);
+        assert_eq!(bending.straight([0.25, -0.1]), Some([0.25, -0.1]));
+        let [right, _] = bending.straight([0.55, -0.1]).unwrap();
+        let [other, _] = bending.straight([-0.05, -0.1]).unwrap();
+        assert!(
+            right > 0.55 && (right + other - 0.5).abs() < 1e-3,
+            "{right} {other}"
+        );
+    }
+
+    #[test]
+    fn the_widest_lens_that_does_not_fold_back_is_cut_nowhere() {
+        // Nearly the polynomial of the note at `WIDER_MAX`, whose fold is just beyond the edges: its
+        // slope is (1 - s) (0.03 + 0.97 (1 - 7 s / 3)²), s being the square of the part of the fold.
+        let fold = 2.3;
+        let slope = [
+            -0.97 * 17.0 / 3.0 - 0.03,
+            0.97 * 91.0 / 9.0,
+            -0.97 * 49.0 / 9.0,
+        ];
+        let square = fold * fold;
+        let k = [
+            slope[0] / 3.0 / square,
+            slope[1] / 5.0 / (square * square),
+            slope[2] / 7.0 / (square * square * square),
+        ];
+        let lens = Lens {
+            distortion: [k[0], k[1], k[2], 0.0, 0.0],
+            ..Lens::centered([200, 2], 100.0 / (0.3648 * fold) * 1.001)
+        };
+        let unfolding = lens.unfolding().unwrap();
+        let [width, _] = unfolding.drawn.size;
+        assert!((500..600).contains(&width), "{width}");
+        let seen = unfolding.places.iter().flatten().count();
+        assert_eq!(seen, 200 * 2, "nothing is black");
     }
 
     #[test]

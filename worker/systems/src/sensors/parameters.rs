@@ -48,6 +48,22 @@ pub(super) fn finite(content: &Content, path: &str, default: f64) -> Result<f64,
     Err(ConfigureError(format!("<{path}> is not finite")))
 }
 
+/// Returns the two finite numbers at a path, if it is there.
+pub(super) fn pair(content: &Content, path: &str) -> Result<Option<[f64; 2]>, ConfigureError> {
+    let Some(text) = text(content, path) else {
+        return Ok(None);
+    };
+    let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+    match numbers.as_deref() {
+        Ok([first, second]) if first.is_finite() && second.is_finite() => {
+            Ok(Some([*first, *second]))
+        }
+        _ => Err(ConfigureError(format!(
+            "<{path}> is no pair of numbers: {text:?}"
+        ))),
+    }
+}
+
 /// Returns the count at a path, or the default when it is missing.
 pub(super) fn count(content: &Content, path: &str, default: u32) -> Result<u32, ConfigureError> {
     let number = number(content, path, f64::from(default))?;
