@@ -22,8 +22,8 @@ pub const MILLIMETRES: &str = "16UC1";
 
 /// Gazebo's name of pixels that are distances.
 const DISTANCES: &str = "R_FLOAT32";
-/// The most pixels of an image that is compressed.
-const PIXELS_MAX: usize = 64 << 20;
+/// The most pixels of an image that is compressed or shown.
+pub const PIXELS_MAX: usize = 64 << 20;
 /// The greatest distance that 16 bits hold \[mm\].
 const DISTANCE_MAX_MM: f64 = 65_535.0;
 
@@ -49,8 +49,8 @@ pub enum CompressError {
     #[error("the image has {0} x {1} pixels")]
     Size(u32, u32),
     /// Its bytes are not as many as its size says.
-    #[error("the image has fewer bytes than its size says")]
-    Bytes,
+    #[error(transparent)]
+    Bytes(#[from] TooFewBytes),
     /// Its pixels are written in another way.
     #[error("images of the format {0:?} are not compressed")]
     Format(String),
@@ -61,6 +61,11 @@ pub enum CompressError {
     #[error("it cannot be written as PNG")]
     Png(#[from] png::EncodingError),
 }
+
+/// An image has fewer bytes than its size says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the image has fewer bytes than its size says")]
+pub struct TooFewBytes;
 
 /// Reason why a text is no quality of JPEG.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -263,16 +268,20 @@ fn millimetres(distance: f32) -> u16 {
 }
 
 /// Returns the rows of an image whose pixels have so many bytes.
-fn rows(image: &Image, bytes: usize) -> Result<impl Iterator<Item = &[u8]>, CompressError> {
-    let row = image.width as usize * bytes;
+///
+/// # Errors
+/// Fails if the image has fewer bytes than its size says.
+pub fn rows(image: &Image, bytes: usize) -> Result<impl Iterator<Item = &[u8]>, TooFewBytes> {
+    let row = (image.width as usize).saturating_mul(bytes);
     let step = (image.step as usize).max(row);
     let height = image.height as usize;
-    let needed = step.saturating_mul(height - 1).saturating_add(row);
-    if image.data.len() < needed {
-        return Err(CompressError::Bytes);
+    let needed = step.saturating_mul(height.saturating_sub(1));
+    if image.data.len() < needed.saturating_add(row) {
+        return Err(TooFewBytes);
     }
-    let rows = image.data.chunks(step).take(height);
-    Ok(rows.map(move |bytes_of_row| &bytes_of_row[..row]))
+    // An image without columns has no rows, either.
+    let rows = image.data.chunks(step.max(1)).take(height);
+    Ok(rows.filter_map(move |bytes_of_row| bytes_of_row.get(..row)))
 }
 
 fn jpeg(samples: &Samples, size: [u32; 2], quality: u8) -> Result<Vec<u8>, CompressError> {

@@ -163,3 +163,35 @@ fn a_quality_is_a_number_from_1_to_100() {
         assert_eq!(quality.map(|quality| quality.0), expected, "{text}");
     }
 }
+
+#[test]
+fn rows_are_as_long_as_the_image_is_wide_or_there_are_none() {
+    let of = |width, height, step, bytes: usize| Image {
+        width,
+        height,
+        step,
+        data: (0..bytes as u8).collect::<Vec<u8>>().into(),
+        ..Image::default()
+    };
+    let rows = |image: &Image, bytes| -> Result<Vec<Vec<u8>>, TooFewBytes> {
+        Ok(super::rows(image, bytes)?.map(<[u8]>::to_vec).collect())
+    };
+    assert_eq!(
+        rows(&of(1, 2, 4, 7), 3),
+        Ok(vec![vec![0, 1, 2], vec![4, 5, 6]])
+    );
+    assert_eq!(rows(&of(1, 2, 4, 6), 3), Err(TooFewBytes));
+    assert_eq!(
+        rows(&of(2, 1, 0, 2), 1),
+        Ok(vec![vec![0, 1]]),
+        "a step that is too short"
+    );
+    for (width, height) in [(0, 0), (0, 3), (3, 0)] {
+        let none = rows(&of(width, height, 0, 9), 1).unwrap_or_default();
+        assert!(none.iter().all(Vec::is_empty), "{width} x {height}");
+    }
+    assert_eq!(
+        rows(&of(u32::MAX, u32::MAX, u32::MAX, 9), 4),
+        Err(TooFewBytes)
+    );
+}

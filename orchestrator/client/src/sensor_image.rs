@@ -1,11 +1,9 @@
 //! [`pixels`]: images of sensors, whatever their format, as colours.
 
+use images::{PIXELS_MAX, TooFewBytes};
 use messages::sensor::Image;
 
 use crate::raster::Raster;
-
-/// The most pixels of an image that is shown.
-const PIXELS_MAX: usize = 64 << 20;
 
 /// Pixels of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +32,8 @@ pub enum ImageError {
     #[error("the image has {0} x {1} pixels")]
     Size(u32, u32),
     /// Its bytes are not as many as its size says.
-    #[error("the image has fewer bytes than its size says")]
-    Bytes,
+    #[error(transparent)]
+    Bytes(#[from] TooFewBytes),
     /// Its pixels are written in another way.
     #[error("images of the format {0:?} cannot be shown")]
     Format(String),
@@ -55,20 +53,28 @@ pub fn pixels(image: &Image) -> Result<Pixels, ImageError> {
     let grey = |value: u8| [value, value, value, 255];
     let format = image.pixel_format_type.as_str();
     let pixels: Vec<[u8; 4]> = match format {
-        "RGB_INT8" => rows(image, 3)?.map(|p| [p[0], p[1], p[2], 255]).collect(),
-        "BGR_INT8" => rows(image, 3)?.map(|p| [p[2], p[1], p[0], 255]).collect(),
-        "RGBA_INT8" => rows(image, 4)?.map(|p| [p[0], p[1], p[2], p[3]]).collect(),
-        "BGRA_INT8" => rows(image, 4)?.map(|p| [p[2], p[1], p[0], p[3]]).collect(),
+        "RGB_INT8" => samples(image, 3)?
+            .map(|p| [p[0], p[1], p[2], 255])
+            .collect(),
+        "BGR_INT8" => samples(image, 3)?
+            .map(|p| [p[2], p[1], p[0], 255])
+            .collect(),
+        "RGBA_INT8" => samples(image, 4)?
+            .map(|p| [p[0], p[1], p[2], p[3]])
+            .collect(),
+        "BGRA_INT8" => samples(image, 4)?
+            .map(|p| [p[2], p[1], p[0], p[3]])
+            .collect(),
         "L_INT8" | "BAYER_RGGB8" | "BAYER_BGGR8" | "BAYER_GBRG8" | "BAYER_GRBG8" => {
-            rows(image, 1)?.map(|p| grey(p[0])).collect()
+            samples(image, 1)?.map(|p| grey(p[0])).collect()
         }
         "L_INT16" => {
             let value = |p: &[u8]| f32::from(u16::from_le_bytes([p[0], p[1]]));
-            stretched(rows(image, 2)?.map(value))
+            stretched(samples(image, 2)?.map(value))
         }
         "R_FLOAT32" => {
             let value = |p: &[u8]| f32::from_le_bytes([p[0], p[1], p[2], p[3]]);
-            stretched(rows(image, 4)?.map(value))
+            stretched(samples(image, 4)?.map(value))
         }
         other => return Err(ImageError::Format(other.to_owned())),
     };
@@ -80,16 +86,9 @@ pub fn pixels(image: &Image) -> Result<Pixels, ImageError> {
 }
 
 /// Returns the bytes of each pixel, row by row.
-fn rows(image: &Image, bytes: usize) -> Result<impl Iterator<Item = &[u8]>, ImageError> {
-    let row = image.width as usize * bytes;
-    let step = (image.step as usize).max(row);
-    let height = image.height as usize;
-    let needed = step.saturating_mul(height - 1).saturating_add(row);
-    if image.data.len() < needed {
-        return Err(ImageError::Bytes);
-    }
-    let rows = image.data.chunks(step).take(height);
-    Ok(rows.flat_map(move |bytes_of_row| bytes_of_row[..row].chunks_exact(bytes)))
+fn samples(image: &Image, bytes: usize) -> Result<impl Iterator<Item = &[u8]>, TooFewBytes> {
+    let rows = images::rows(image, bytes)?;
+    Ok(rows.flat_map(move |row| row.chunks_exact(bytes)))
 }
 
 /// Returns pixels from black for the least finite value to white for the greatest.
@@ -148,7 +147,7 @@ mod tests {
     #[test]
     fn images_that_lie_about_their_size_are_refused() {
         let short = image("RGB_INT8", 6, &[1, 2, 3]);
-        assert_eq!(pixels(&short), Err(ImageError::Bytes));
+        assert_eq!(pixels(&short), Err(ImageError::Bytes(TooFewBytes)));
         let wide = image("L_INT8", u32::MAX, &[1, 2]);
         assert!(pixels(&wide).is_ok(), "the last row may be short");
         let mut empty = image("L_INT8", 2, &[]);

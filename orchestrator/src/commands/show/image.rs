@@ -78,7 +78,7 @@ impl Drawing {
         let pixels = picture.pixels.iter().map(opaque).collect();
         let raster = Raster::new(picture.width, picture.height, pixels);
         let raster = raster
-            .ok_or(ImageError::Bytes)
+            .ok_or(ImageError::Bytes(images::TooFewBytes))
             .map_err(anyhow::Error::new)?;
         let drawn = self.way.draw(&raster, self.room);
         let text = if self.is_terminal {
