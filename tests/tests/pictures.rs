@@ -215,6 +215,45 @@ fn a_time_lapse_has_a_picture_for_each_period() {
     }
 }
 
+/// Records a run of the world `w.sdf` with commands, and returns the file. Models are found below
+/// `models`.
+fn recorded(scratch: &Scratch, commands: &[Value], iterations: u32) -> String {
+    let file = scratch.path("run.mcap");
+    let lines: String = commands.iter().map(|line| format!("{line}\n")).collect();
+    let commands = scratch.path("commands.jsonl");
+    write(&commands, &lines);
+    let mut command = scratch.phalanx();
+    command.env("PHALANX_RESOURCE_PATH", scratch.path("models"));
+    command.args([
+        "run",
+        "--headless",
+        "--secondaries=1",
+        "--real-time-factor=0",
+    ]);
+    command.arg(format!("--iterations={iterations}"));
+    command.arg("--record").arg(&file);
+    command
+        .arg("--commands")
+        .arg(&commands)
+        .arg(scratch.path("w.sdf"));
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    file.to_str().expect("a plain path").to_owned()
+}
+
+/// Takes a picture of a recording, of which nothing is missing, at a simulated time \[s\].
+fn taken(scratch: &Scratch, file: &str, time: &str) -> Image {
+    let mut command = scratch.phalanx();
+    command.args(["show", file, "picture", "--width=160", "--height=120"]);
+    let output = command.args(VIEW).args(["--at", time]).output();
+    let output = output.expect("phalanx starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    let image = ImageFile::new(output.stdout).expect("it is a PNG file");
+    image.decode().expect("it is whole")
+}
+
 #[test]
 fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
     let scratch = Scratch::new();
@@ -224,7 +263,6 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
         "",
     );
     write(&world, &without_file);
-    let commands = scratch.path("commands.jsonl");
     let turned = serde_json::json!({ "iteration": 500, "command": { "set-joint": {
         "joint": "arm::hinge", "axis": 0, "position": 3.1, "velocity": null,
     } } });
@@ -235,31 +273,9 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
     let leaves = serde_json::json!({ "iteration": 700, "command": {
         "remove": { "model": "ball" },
     } });
-    write(&commands, &format!("{comes}\n{turned}\n{leaves}\n"));
-    let file = scratch.path("arm.mcap");
-    let mut command = scratch.phalanx();
-    command.args(["run", "--headless", "--secondaries=1", "--iterations=1000"]);
-    command
-        .args(["--real-time-factor=0", "--record"])
-        .arg(&file);
-    command.arg("--commands").arg(&commands).arg(&world);
-    let ended = command.output().expect("phalanx starts");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
-
-    let file = file.to_str().expect("a plain path");
-    let taken = |options: &[&str]| {
-        let mut command = scratch.phalanx();
-        command.args(["show", file, "picture", "--width=160", "--height=120"]);
-        let output = command.args(VIEW).args(options).output();
-        let output = output.expect("phalanx starts");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{said}");
-        let image = ImageFile::new(output.stdout).expect("it is a PNG file");
-        image.decode().expect("it is whole")
-    };
+    let file = &recorded(&scratch, &[comes, turned, leaves], 1000);
     let tip = |image: &Image| middle(image, BLUE).expect("the tip is seen").0;
-    let pictures = ["0.2", "0.4", "0.9"].map(|time| taken(&["--at", time]));
+    let pictures = ["0.2", "0.4", "0.9"].map(|time| taken(&scratch, file, time));
     let (before, after) = (tip(&pictures[1]), tip(&pictures[2]));
     assert!(before < 70.0 && after > 90.0, "{before} {after}");
     // A ball comes at 0.3 s and leaves at 0.7 s.
@@ -326,33 +342,10 @@ fn a_recording_of_a_run_without_cameras_has_the_meshes_of_what_was_spawned() {
         "sdf": spawned, "name": null, "allow_renaming": false, "pose": null,
         "relative_to": null, "world": null,
     } } });
-    let commands = scratch.path("commands.jsonl");
-    write(&commands, &format!("{comes}\n"));
-    let file = scratch.path("tile.mcap");
-    let mut command = scratch.phalanx();
-    command.env("PHALANX_RESOURCE_PATH", &models);
-    command.args(["run", "--headless", "--secondaries=1", "--iterations=300"]);
-    command
-        .args(["--real-time-factor=0", "--record"])
-        .arg(&file);
-    command.arg("--commands").arg(&commands).arg(&world);
-    let ended = command.output().expect("phalanx starts");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
+    let file = recorded(&scratch, &[comes], 300);
     fs::remove_dir_all(&models).expect("it was there");
-
-    let file = file.to_str().expect("a plain path");
-    let count = |time: &str| {
-        let mut command = scratch.phalanx();
-        command.args(["show", file, "picture", "--width=160", "--height=120"]);
-        let output = command.args(VIEW).args(["--at", time]).output();
-        let output = output.expect("phalanx starts");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && said.is_empty(), "{said}");
-        let image = ImageFile::new(output.stdout).expect("it is a PNG file");
-        let image = image.decode().expect("it is whole");
-        middle(&image, BLUE).map_or(0, |(_, _, count)| count)
-    };
+    let count =
+        |time: &str| middle(&taken(&scratch, &file, time), BLUE).map_or(0, |(_, _, count)| count);
     assert_eq!(count("0.05"), 0);
     let seen = count("0.2");
     // 2 m in 20 m with 60 degrees in 160 pixels are 13.9 pixels.
