@@ -148,8 +148,8 @@ impl GpuPainter {
         Plan::draw(gpu, prepared, &plan.clear, &mut pass);
         drop(pass);
         targets.finish(gpu, &mut encoder);
-        let submission = gpu.queue.submit([encoder.finish()]);
-        let pixels = targets.read(gpu, &submission)?;
+        gpu.queue.submit([encoder.finish()]);
+        let pixels = targets.read(gpu)?;
         let [width, height] = view.size;
         Ok(Image {
             width,
@@ -191,8 +191,8 @@ impl GpuPainter {
         Plan::draw(gpu, prepared, &plan.solid, &mut pass);
         drop(pass);
         targets.finish(&mut encoder);
-        let submission = gpu.queue.submit([encoder.finish()]);
-        let (visuals, depths) = targets.read(gpu, &submission)?;
+        gpu.queue.submit([encoder.finish()]);
+        let (visuals, depths) = targets.read(gpu)?;
         Ok(Seen { visuals, depths })
     }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use wgpu::{
     BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, Extent3d, MapMode,
-    PollError, PollType, Texture, TextureDescriptor, TextureDimension, TextureFormat,
-    TextureUsages, TextureView, TextureViewDescriptor,
+    PollType, Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureUsages,
+    TextureView, TextureViewDescriptor,
 };
 
 use crate::device::Gpu;
@@ -20,7 +20,7 @@ use crate::prepared::bind;
 const DRAW_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Time between two looks at whether another painter has found it lost.
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL: Duration = Duration::from_micros(100);
 
 /// Bytes to which rows of a texture are filled up in a buffer.
 const ROW_BYTES: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
@@ -101,14 +101,8 @@ impl ColorTargets {
     }
 
     /// Returns the pixels once they are there: red, green, blue and alpha.
-    pub(crate) fn read(
-        &self,
-        gpu: &Gpu,
-        submission: &wgpu::SubmissionIndex,
-    ) -> Result<Vec<[u8; 4]>, DrawError> {
-        read(gpu, &self.result, submission, |bytes| {
-            bytes.as_chunks().0.to_vec()
-        })
+    pub(crate) fn read(&self, gpu: &Gpu) -> Result<Vec<[u8; 4]>, DrawError> {
+        read(gpu, &self.result, |bytes| bytes.as_chunks().0.to_vec())
     }
 }
 
@@ -148,13 +142,9 @@ impl VisualTargets {
     }
 
     /// Returns visuals and depths once they are there.
-    pub(crate) fn read(
-        &self,
-        gpu: &Gpu,
-        submission: &wgpu::SubmissionIndex,
-    ) -> Result<(Vec<u32>, Vec<f32>), DrawError> {
+    pub(crate) fn read(&self, gpu: &Gpu) -> Result<(Vec<u32>, Vec<f32>), DrawError> {
         let count = self.size[0] as usize;
-        read(gpu, &self.result, submission, |bytes| {
+        read(gpu, &self.result, |bytes| {
             let rows = bytes.chunks(row_bytes(self.size));
             let pixels = rows.flat_map(|row| &row.as_chunks::<8>().0[..count]);
             let word = |bytes: &[u8; 8], first: usize| {
@@ -230,40 +220,32 @@ fn result(gpu: &Gpu, bytes: u64) -> Buffer {
 }
 
 /// Waits until a device has done what it was given, and returns what is in a buffer then.
-fn read<T>(
-    gpu: &Gpu,
-    buffer: &Buffer,
-    submission: &wgpu::SubmissionIndex,
-    take: impl FnOnce(&[u8]) -> T,
-) -> Result<T, DrawError> {
+fn read<T>(gpu: &Gpu, buffer: &Buffer, take: impl FnOnce(&[u8]) -> T) -> Result<T, DrawError> {
     let (sender, receiver) = mpsc::channel();
     buffer.map_async(MapMode::Read, .., move |mapped| {
         // Nobody waits for it any more once the time is up.
         let _ = sender.send(mapped);
     });
-    let failed = |why: &dyn std::error::Error| DrawError::Failed(why.to_string());
+    let failed = |why: String| DrawError::Failed(gpu.failure().unwrap_or(why));
     let end = Instant::now() + DRAW_TIME_MAX;
     loop {
-        let wait = PollType::Wait {
-            submission_index: Some(submission.clone()),
-            timeout: Some(LOOK_INTERVAL),
-        };
-        match gpu.device.poll(wait) {
-            Ok(_) => break,
-            Err(PollError::Timeout) if gpu.failure().is_none() && Instant::now() < end => {}
-            Err(error) => {
-                return Err(gpu
-                    .failure()
-                    .map_or_else(|| failed(&error), DrawError::Failed));
-            }
+        // It is not waited for a submission: where one thread's time for that is up as another one
+        // finds all done, wgpu panics.
+        let polled = gpu.device.poll(PollType::Poll);
+        match receiver.recv_timeout(LOOK_INTERVAL) {
+            Ok(Ok(())) => break,
+            Ok(Err(error)) => return Err(failed(error.to_string())),
+            Err(_) => {}
+        }
+        if let Err(error) = polled {
+            return Err(failed(error.to_string()));
+        }
+        if gpu.failure().is_some() || Instant::now() > end {
+            return Err(failed(format!("it draws nothing within {DRAW_TIME_MAX:?}")));
         }
     }
-    let mapped = receiver.recv_timeout(LOOK_INTERVAL);
-    mapped
-        .map_err(|error| failed(&error))?
-        .map_err(|error| failed(&error))?;
     let bytes = buffer.get_mapped_range(..);
-    let bytes = bytes.map_err(|error| failed(&error))?;
+    let bytes = bytes.map_err(|error| failed(error.to_string()))?;
     let taken = take(&bytes);
     drop(bytes);
     buffer.unmap();

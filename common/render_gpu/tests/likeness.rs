@@ -335,8 +335,8 @@ fn worlds_that_change_are_drawn_of_what_is_there_already() {
         format!("{SUN}{GROUND}{wall}"),
         format!("{SUN}{GROUND}{wall}{crate_}"),
         format!("{SUN}{crate_}{ball}{GROUND}{wall}"),
-        format!("{SUN}{ball}{crate_}"),
-        SUN.to_owned() + &ball,
+        format!("{SUN}{GROUND}{ball}{crate_}"),
+        format!("{SUN}{GROUND}{ball}"),
     ];
     let mut before: Option<Stage> = None;
     for (number, world) in worlds.iter().enumerate() {
