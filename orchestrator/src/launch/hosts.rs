@@ -278,7 +278,8 @@ pub fn gpu_of(worker: &Path) -> Result<GpuReport, HostProblem> {
     }
 }
 
-/// Reads what a process says until it ends, or is killed when its time is up; then it has no status.
+/// Reads what a process says until it ends, or is killed when its time is up; then it has no
+/// status.
 fn answer_within(child: &mut Child, time: Duration) -> (String, String, Option<ExitStatus>) {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {

@@ -8,8 +8,8 @@ use run::RunSpec;
 use super::{Finding, State};
 use crate::launch::hosts::HostProblem;
 
-/// Judges what a worker program says of the GPU of a machine, or why it says nothing: a problem only
-/// for runs that are to be drawn by one.
+/// Judges what a worker program says of the GPU of a machine, or why it says nothing: a problem
+/// only for runs that are to be drawn by one.
 pub(super) fn gpu_finding(
     machine: &str,
     spec: &RunSpec,

@@ -282,8 +282,8 @@ impl Bending {
         Some(std::array::from_fn(|axis| look[axis] + self.about[axis]))
     }
 
-    /// Returns the direction that is seen at a place but for the tangential part, or the nearest one
-    /// before the fold; found by halving, since what is before the fold grows outwards.
+    /// Returns the direction that is seen at a place but for the tangential part, or the nearest
+    /// one before the fold; found by halving, since what is before the fold grows outwards.
     fn radially_straight(&self, seen: [f64; 2]) -> [f64; 2] {
         let [k1, k2, k3, ..] = self.distortion;
         let distance = (seen[0] * seen[0] + seen[1] * seen[1]).sqrt();
@@ -414,8 +414,8 @@ mod tests {
         }
     }
 
-    /// Returns the direction before the fold that is seen so far from the centre, by Viète's closed
-    /// form for r + k1 r³ with a negative k1.
+    /// Returns the direction before the fold that is seen so far from the centre, by the closed
+    /// form of Viète for r + k1 r³ with a negative k1.
     fn first_of_barrel(k1: f64, seen: f64) -> Option<f64> {
         let span = 2.0 / (-3.0 * k1).sqrt();
         let cosine = -3.0 * seen / span;
@@ -502,8 +502,9 @@ mod tests {
 
     #[test]
     fn the_widest_lens_that_does_not_fold_back_is_cut_nowhere() {
-        // Nearly the polynomial of the note at `WIDER_MAX`, whose fold is just beyond the edges: its
-        // slope is (1 - s) (0.03 + 0.97 (1 - 7 s / 3)²), s being the square of the part of the fold.
+        // Nearly the polynomial of the note at `WIDER_MAX`, whose fold is just beyond the edges:
+        // its slope is (1 - s) (0.03 + 0.97 (1 - 7 s / 3)²), s being the square of the part of the
+        // fold.
         let fold = 2.3;
         let slope = [
             -0.97 * 17.0 / 3.0 - 0.03,
