@@ -63,7 +63,7 @@ impl Prepared {
     /// Returns a stage on a device; whoever draws it there shares it. What the stage before has
     /// there already is not brought again.
     pub(crate) fn of(stage: &Stage, gpu: &Arc<Gpu>) -> Arc<PreparedStage> {
-        let kept = stage.kept(|before| Self::new(stage, gpu, before));
+        let kept = stage.kept(|before| Self::new(stage, gpu, before.as_deref()));
         let is_own = |kept: &Arc<PreparedStage>| match &**kept {
             Ok(own) => Arc::ptr_eq(&own.gpu, gpu),
             Err(_) => true,
@@ -73,8 +73,8 @@ impl Prepared {
             .unwrap_or_else(|| Arc::new(Self::new(stage, gpu, None)))
     }
 
-    fn new(stage: &Stage, gpu: &Arc<Gpu>, before: Option<Arc<PreparedStage>>) -> PreparedStage {
-        let before = before.as_deref().and_then(|before| before.as_ref().ok());
+    fn new(stage: &Stage, gpu: &Arc<Gpu>, before: Option<&PreparedStage>) -> PreparedStage {
+        let before = before.and_then(|before| before.as_ref().ok());
         let before = before.filter(|before| Arc::ptr_eq(&before.gpu, gpu));
         gpu.guarded(|| Self::make(stage, gpu, before))
     }

@@ -196,7 +196,7 @@ mod tests {
         let mut known = KnownFiles::default();
         assert_eq!(known.admit(&file("a", 10)), Admission::New);
         assert_eq!(known.admit(&file("a", 10)), Admission::Known);
-        let mut left_out = |known: &mut KnownFiles, uri: &str, bytes: usize| match known
+        let left_out = |known: &mut KnownFiles, uri: &str, bytes: usize| match known
             .admit(&file(uri, bytes))
         {
             Admission::LeftOut(reason) => reason,

@@ -346,9 +346,10 @@ mod tests {
     fn a_world_that_changes_is_let_go_once_the_next_is_made_of_it() {
         let world = sdf::read_worlds(WORLD, "w.sdf", &NoFiles).unwrap().worlds;
         let mut shared = SharedStage::default();
-        let first = shared.of(&world[0]);
-        let surface = Arc::downgrade(&first.stage.surfaces()[0]);
-        let first = Arc::downgrade(&first);
+        let made = shared.of(&world[0]);
+        let surface = Arc::downgrade(&made.stage.surfaces()[0]);
+        let first = Arc::downgrade(&made);
+        drop(made);
         // Changes while nobody looks keep what was drawn last, and no more.
         shared.renew();
         shared.renew();
