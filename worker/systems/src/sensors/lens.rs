@@ -346,9 +346,9 @@ fn first_root([a, b, c]: [f64; 3]) -> f64 {
     let value = |s: f64| 1.0 + s * (a + s * (b + s * c));
     // Where it turns, a + 2 b s + 3 c s² is 0: in between it rises or falls.
     let most = LOOK_MAX * LOOK_MAX;
-    let (p, q) = (2.0 * b, 3.0 * c);
-    let root = (p * p - 4.0 * q * a).sqrt();
-    let mut turns = [2.0 * a / (-p - root), 2.0 * a / (-p + root), most];
+    let twice = 2.0 * b;
+    let root = (twice * twice - 12.0 * c * a).sqrt();
+    let mut turns = [2.0 * a / (-twice - root), 2.0 * a / (-twice + root), most];
     turns.sort_by(f64::total_cmp);
     let turns = turns
         .into_iter()
