@@ -2,8 +2,9 @@
 //! pinhole camera that looks along x, with y to the left and z up.
 //!
 //! Points nearer than the near plane read minus infinity, points beyond the far plane plus
-//! infinity, as in Gazebo. Distances are those of collisions unless the world wants those of visuals
-//! ([`visual_rays`]), colours those of visuals. Source: SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`, `RgbdCameraSensor.cc`.
+//! infinity, as in Gazebo. Distances are those of collisions unless the world wants those of
+//! visuals ([`visual_rays`]), colours those of visuals. Source: SDFormat, `camera.sdf`;
+//! gz-sensors, `DepthCameraSensor.cc`, `RgbdCameraSensor.cc`.
 
 use messages::Header;
 use messages::sensor::{Image, PointCloudPacked};

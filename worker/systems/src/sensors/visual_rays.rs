@@ -24,7 +24,8 @@ const PARAMETER: &str = "phalanx:distances";
 const FOCALS: [f64; 2] = [64.0, 1024.0];
 /// Pixels between two rays, as far as the focal length allows.
 const PIXELS_PER_RAY: f64 = 2.0;
-/// Depth from which on something is drawn \[m\]: what is nearer than a sensor measures is seen, too.
+/// Depth from which on something is drawn \[m\]: a sensor sees, too, what is nearer than it
+/// measures.
 pub(super) const DEPTH_MIN: f64 = 1e-3;
 /// Depth beyond which nothing is drawn for a sensor without a greatest range \[m\].
 pub(super) const DEPTH_MAX: f64 = 1e5;
