@@ -1,8 +1,8 @@
 //! [`Lens`]: projection of a camera, its distortion, and what `CameraInfo` says of both.
 //!
 //! Source: SDFormat, `camera.sdf`; the model of distortion is Brown's, with five coefficients, as
-//! OpenCV and gz-rendering have it. Where its polynomial folds back, the directions that are nearer
-//! to its centre count, as in gz-rendering; a place that shows none of those is black.
+//! `OpenCV` and gz-rendering have it. Where its polynomial folds back, the directions that are
+//! nearer to its centre count, as in gz-rendering; a place that shows none of those is black.
 
 use messages::Header;
 use messages::sensor::{CameraDistortion, CameraInfo, CameraIntrinsics, CameraProjection};
