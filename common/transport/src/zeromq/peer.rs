@@ -236,13 +236,8 @@ impl PeerLink {
     ) -> io::Result<Self> {
         let (endpoints, address) = endpoints.resolved()?;
         let context = zmq::Context::new();
-        let control = open(
-            &context,
-            zmq::DEALER,
-            ("control", Queue::Unbounded),
-            address,
-            options,
-        )?;
+        let queue = ("control", Queue::Unbounded);
+        let control = open(&context, zmq::DEALER, queue, address, options)?;
         if let Some(routing_id) = routing_id {
             control.set_identity(&routing_id.0)?;
         }
@@ -258,13 +253,8 @@ impl PeerLink {
             let topics: BTreeSet<Vec<u8>> = topics.into_iter().collect();
             let (endpoint, queue) = match to {
                 Publications::Step => {
-                    let pushing = open(
-                        &context,
-                        zmq::PUSH,
-                        ("data", Queue::Unbounded),
-                        address,
-                        options,
-                    )?;
+                    let queue = ("data", Queue::Unbounded);
+                    let pushing = open(&context, zmq::PUSH, queue, address, options)?;
                     pushing.set_linger(DATA_LINGER_MS)?;
                     pushing.connect(&endpoints.data())?;
                     data = routing_id.map(|own| (pushing, own.clone()));
