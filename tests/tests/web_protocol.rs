@@ -472,7 +472,7 @@ fn finish(scratch: &Scratch, name: &str, world: &str, peers: &mut [Peer]) -> Val
         }
         drop(over);
     });
-    println!("{name}: {} visits", visits.into_inner());
+    eprintln!("{name}: {} visits", visits.into_inner());
     shown(scratch, name, "stats")["digest"].clone()
 }
 

@@ -213,8 +213,8 @@ const actions = {
     await until('the assets', () => found >= count || facts.closed);
     return found;
   },
-  async raw({ text, base64, hex }) {
-    socket.send(text ?? (hex ? Buffer.from(hex, 'hex') : Buffer.from(base64, 'base64')));
+  async raw({ text, base64, bytes }) {
+    socket.send(text ?? (bytes ? Buffer.from(bytes) : Buffer.from(base64, 'base64')));
     return {};
   },
   async status({ part }) {

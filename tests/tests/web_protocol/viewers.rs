@@ -125,8 +125,7 @@ fn a_recording_is_told_in_the_words_of_either_version() {
         let mut play = vec![3, 0];
         play.extend(1.0_f32.to_le_bytes());
         play.extend([0; 13]);
-        let play: String = play.iter().map(|byte| format!("{byte:02x}")).collect();
-        peer.ask("raw", json!({ "hex": play }));
+        peer.ask("raw", json!({ "bytes": play }));
         if !controls {
             peer.ask("status", json!({ "part": "has no control of players" }));
             assert_eq!(peer.ask("errors", json!({})), json!([]));
