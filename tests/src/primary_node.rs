@@ -88,11 +88,7 @@ impl PrimaryNode {
             ["sync", name] => self.hear(name, SecondaryToPrimary::Synced),
             ["ready", name] => self.ready(name),
             ["ack", name] => self.ack(name, self.step.sequence, self.step.iteration),
-            ["fail", number, reason @ ..] => {
-                let reason = reason.join(" ");
-                let number = number.parse().expect("the number of an action");
-                self.failures.push(ActionFailure { number, reason });
-            }
+            ["fail", number, reason @ ..] => self.fail(number, reason),
             ["ask", command @ ..] => self.requests.push(SystemRequest {
                 publisher: SYSTEM,
                 command: request::command(command),
@@ -142,6 +138,13 @@ impl PrimaryNode {
             self.said.push_str("(nothing)\n");
         }
         self.said.clone()
+    }
+
+    /// Has the next ack say that an action could not be done.
+    fn fail(&mut self, number: &str, reason: &[&str]) {
+        let reason = reason.join(" ");
+        let number = number.parse().expect("the number of an action");
+        self.failures.push(ActionFailure { number, reason });
     }
 
     fn create(&mut self, options: &[&str]) {

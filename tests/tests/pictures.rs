@@ -219,9 +219,9 @@ fn a_time_lapse_has_a_picture_for_each_period() {
 /// `models`.
 fn recorded(scratch: &Scratch, commands: &[Value], iterations: u32) -> String {
     let file = scratch.path("run.mcap");
-    let lines: String = commands.iter().map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = commands.iter().map(Value::to_string).collect();
     let commands = scratch.path("commands.jsonl");
-    write(&commands, &lines);
+    write(&commands, &lines.join("\n"));
     let mut command = scratch.phalanx();
     command.env("PHALANX_RESOURCE_PATH", scratch.path("models"));
     command.args([

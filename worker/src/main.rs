@@ -51,9 +51,7 @@ use cli::{Cli, RelayRequest, Request, Run};
 fn main() -> ProcessExitCode {
     start_logging();
     let mut cli = Cli::parse();
-    if let Some(folder) = cache_folder() {
-        physics::keep_hulls_in(folder.join("hulls"));
-    }
+    keep_hulls();
     // Threads have the CPUs of the thread that starts them, so this comes before any other.
     if let Some(Err(error)) = cli.cpus.as_ref().map(Cpus::pin) {
         eprintln!("error: {error}");
@@ -120,6 +118,13 @@ fn main() -> ProcessExitCode {
             eprintln!("error: {}", escaped(&text));
             ExitCode::Configuration.into()
         }
+    }
+}
+
+/// Keeps hulls of meshes in the user's cache folder, if there is one.
+fn keep_hulls() {
+    if let Some(folder) = cache_folder() {
+        physics::keep_hulls_in(folder.join("hulls"));
     }
 }
 

@@ -79,14 +79,13 @@ impl Scripted {
     pub(crate) fn advance(&mut self) {
         self.is_done = false;
         while !self.is_done {
-            let input = match self.inputs.pop_front() {
-                Some(said) => input_of(said),
-                None => {
-                    let due = self.primary.deadline().expect("the run is not over");
-                    self.now = self.now.max(due);
-                    PrimaryInput::DeadlinePassed {
-                        inbox_is_empty: true,
-                    }
+            let input = if let Some(said) = self.inputs.pop_front() {
+                input_of(said)
+            } else {
+                let due = self.primary.deadline().expect("the run is not over");
+                self.now = self.now.max(due);
+                PrimaryInput::DeadlinePassed {
+                    inbox_is_empty: true,
                 }
             };
             for output in self.handle(input) {
@@ -124,9 +123,9 @@ impl Scripted {
     fn perform(&mut self, output: PrimaryOutput) {
         match output {
             PrimaryOutput::Send { to, message } => {
-                let names = self.names.iter();
-                let mut named = names.filter(|name| to.0 == name.as_str().as_bytes());
-                if let Some(name) = named.next().cloned() {
+                let mut names = self.names.iter();
+                let found = names.find(|name| to.0 == name.as_str().as_bytes());
+                if let Some(name) = found.cloned() {
                     self.hear(&name, &message);
                 }
             }
@@ -148,11 +147,9 @@ impl Scripted {
                 let world_digest = welcome.world_digest;
                 self.say(name, SecondaryToPrimary::Loaded(Loaded { world_digest }));
             }
-            PrimaryToSecondary::Sync => {
-                // Every sync is published to all, and one answer is enough.
-                if self.synced.insert(name.clone()) {
-                    self.say(name, SecondaryToPrimary::Synced);
-                }
+            // Every sync is published to all, and one answer is enough.
+            PrimaryToSecondary::Sync if self.synced.insert(name.clone()) => {
+                self.say(name, SecondaryToPrimary::Synced);
             }
             PrimaryToSecondary::Step(step) => {
                 if step.paused || !self.cells.contains_key(name) {

@@ -101,8 +101,8 @@ impl Shapes {
         };
         let (_, scale, approximation, moves) = key;
         let made_of = (&mesh.vertices, &mesh.triangles, scale, approximation, moves);
-        let share = || shared(&made_of, build);
-        self.meshes.entry(key).or_insert_with(share).clone()
+        let known = self.meshes.entry(key);
+        known.or_insert_with(|| shared(&made_of, build)).clone()
     }
 }
 
