@@ -65,7 +65,7 @@ enum Way {
     /// They are frames alone.
     None,
     /// They leave at once.
-    Direct(Outlet),
+    Direct(Box<Outlet>),
     /// They are images, which a thread of their own sends.
     Images(Arc<ImageTopic>),
 }
@@ -340,7 +340,7 @@ impl Outbound {
     fn outlets(&self) -> impl Iterator<Item = &Outlet> {
         let (direct, images) = match &self.way {
             Way::None => (None, None),
-            Way::Direct(outlet) => (Some(outlet), None),
+            Way::Direct(outlet) => (Some(outlet.as_ref()), None),
             Way::Images(topic) => (None, Some(topic.outlets())),
         };
         direct.into_iter().chain(images.into_iter().flatten())
@@ -370,7 +370,7 @@ fn way(
         let compressed = compressed(participant, mapping, &one.topic);
         return Way::Images(Arc::new(ImageTopic { plain, compressed }));
     }
-    plain.map_or(Way::None, Way::Direct)
+    plain.map_or(Way::None, |outlet| Way::Direct(Box::new(outlet)))
 }
 
 /// Makes publishers of the compressed images of a topic.

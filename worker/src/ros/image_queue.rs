@@ -250,7 +250,7 @@ mod tests {
         queue.push(image("/a", 1, 1));
         std::thread::scope(|scope| {
             scope.spawn(|| while queue.take().is_some() {});
-            assert_eq!(queue.end(Duration::from_secs(60)), 0);
+            assert_eq!(queue.end(Duration::from_mins(1)), 0);
         });
     }
 }

@@ -198,7 +198,9 @@ impl Node {
                 }
                 Event::News(news) => {
                     let size = size(&news);
-                    news.into_iter().for_each(|one| self.on_news(one));
+                    for one in news {
+                        self.on_news(one);
+                    }
                     room.give_back(size);
                 }
                 Event::Arrived => {}

@@ -84,13 +84,13 @@ fn start(domain: u16) -> RosNode {
         jpeg_quality: 80,
     };
     let node = RosNode::start(&settings, "s1", Box::new(|_| ())).unwrap();
-    let used = |topic: &str, kind| TopicUse {
+    let told = |topic: &str, kind| TopicUse {
         topic: topic.to_owned(),
         kind,
         is_published: true,
         is_subscribed: false,
     };
-    let uses = vec![used(IMAGES, Image::KIND), used(NUMBERS, Double::KIND)];
+    let uses = vec![told(IMAGES, Image::KIND), told(NUMBERS, Double::KIND)];
     node.tell(vec![RosNews::Topics(uses, Vec::new())]);
     node
 }
@@ -110,7 +110,6 @@ fn image(step: u64, size: [u32; 2]) -> Image {
             .flat_map(|number| ((number >> 16) as u16).to_le_bytes())
             .collect::<Vec<u8>>()
             .into(),
-        ..Image::default()
     }
 }
 
@@ -159,7 +158,9 @@ fn small_topics_are_never_behind_images_which_all_come() {
         .iter()
         .map(|number| step(*number, [1280, 720]))
         .collect();
-    large.into_iter().for_each(|news| node.tell(news));
+    for news in large {
+        node.tell(news);
+    }
     let since = |heard: &[u64]| -> Vec<u64> {
         heard.iter().copied().filter(|step| *step > first).collect()
     };
