@@ -46,7 +46,7 @@ pub struct Stage {
     pub(crate) surfaces: Vec<Arc<Surface>>,
     pub(crate) looks: Vec<Look>,
     pub(crate) textures: Vec<Arc<Texture>>,
-    /// What was read for it.
+    /// Meshes and images that were read for it.
     sources: Sources,
     /// Content that could not be drawn, for people.
     problems: Vec<String>,

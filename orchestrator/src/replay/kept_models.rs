@@ -19,7 +19,7 @@ pub(super) struct KeptModels {
     models: BTreeMap<ChangePlace, KeptModel>,
     /// The places of those, and of some that were taken since, in the order of keeping.
     order: VecDeque<ChangePlace>,
-    /// How many of the models have each asset.
+    /// Number of the models that have each asset.
     users: BTreeMap<AssetId, usize>,
     bytes: usize,
 }

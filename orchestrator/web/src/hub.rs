@@ -110,7 +110,7 @@ pub struct Hub {
     parameters: BTreeMap<&'static str, Value>,
 }
 
-/// What clients are connected to: after a reconnection to the same they go on.
+/// Session of clients: after a reconnection to the same one they go on.
 #[derive(Debug)]
 struct Session {
     server: String,

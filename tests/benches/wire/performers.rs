@@ -1,6 +1,6 @@
-//! What the rules of a primary take for a performer that did not change in a step. Four secondaries
-//! host a level each, with a quarter of the performers: their cells are at rest, or step without a
-//! change, or a hundredth of their performers moves.
+//! Time that the rules of a primary take for a performer that did not change in a step. Four
+//! secondaries host a level each, with a quarter of the performers: their cells are at rest, or
+//! step without a change, or a hundredth of their performers moves.
 
 use lockstep::Settings;
 use sdf::World;

@@ -1,5 +1,5 @@
-//! What the rules of a primary take with many secondaries, each of which hosts a level with a
-//! performer that moves: per step with a message for each or several in one, and per heartbeat.
+//! Time that the rules of a primary take with many secondaries, each of which hosts a level with
+//! a performer that moves: per step with a message for each or several in one, and per heartbeat.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ use worker::identity;
 /// Edge length of a level \[m\].
 pub(crate) const LEVEL_SIZE: f64 = 1_000.0;
 
-/// What secondaries answer.
+/// Answers of secondaries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answers {
     /// Their cells are at rest.

@@ -1,6 +1,6 @@
 //! [`ImageQueue`]: images that wait to be encoded and sent, by topics.
 //!
-//! What waits is bounded in bytes: an image for which there is no room takes the place of the
+//! The queue is bounded in bytes: an image for which there is no room takes the place of the
 //! oldest one of its topic. Topics have turns, so that none waits for what waits of another.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -24,7 +24,7 @@ pub struct SharedStage {
     made: Mutex<Made>,
 }
 
-/// What was made of a world.
+/// Stages that were made of a world.
 #[derive(Default)]
 struct Made {
     now: Option<Arc<DrawnWorld>>,

@@ -25,8 +25,8 @@ const CUTOFF: f32 = 0.5;
 /// A surface and the look that it has by itself.
 type Part = (usize, Option<usize>);
 
-/// What was read for a stage, by the names of its parts: a stage that comes after it takes over
-/// what it needs of that.
+/// Meshes and images that were read for a stage, by their names: a stage that comes after it takes
+/// over those that it needs.
 #[derive(Default)]
 pub(super) struct Sources {
     meshes: BTreeMap<String, Arc<ReadMesh>>,

@@ -1,8 +1,8 @@
 //! [`VisualRays`]: distances along rays to visuals instead of collisions, as the lidars of Gazebo
 //! measure them.
 //!
-//! What is around the sensor is drawn onto the faces of a cube, of each only the part that rays
-//! reach. Where the four pixels around a ray show the same visual, the inverse of their depths is
+//! The surroundings of the sensor are drawn onto the faces of a cube, of each only the part that
+//! rays reach. Where the four pixels around a ray show the same visual, the inverse of their depths is
 //! interpolated, which is exact on planes; elsewhere the nearest pixel counts.
 
 use render::{Intrinsics, NO_VISUAL, Seen};
