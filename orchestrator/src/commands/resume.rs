@@ -124,25 +124,19 @@ fn wait_for_the_last_life(run: &FoundRun, timeout: Duration) -> Result<(), Faile
     let end = Instant::now() + timeout;
     let failure = |text: String| Err(Failed::message(ExitCode::Failure, text));
     let name = &run.record.name;
-    loop {
-        let left = run.living_workers();
-        if left.is_empty() {
-            break;
-        }
-        if Instant::now() >= end {
-            let each = left
-                .iter()
-                .map(|(worker, pid)| format!("{worker} (pid {pid})"));
-            let each = each.collect::<Vec<_>>().join(", ");
-            let pids = left.iter().map(|(_, pid)| pid.to_string());
-            let pids = pids.collect::<Vec<_>>().join(" ");
-            return failure(format!(
-                "{name} cannot be resumed yet: {each} of it did not end in {} s; end them with \
-                 `kill -9 {pids}`",
-                timeout.as_secs()
-            ));
-        }
-        thread::sleep(LOOK_AGAIN);
+    let left = run.workers_left(timeout);
+    if !left.is_empty() {
+        let each = left
+            .iter()
+            .map(|(worker, pid)| format!("{worker} (pid {pid})"));
+        let each = each.collect::<Vec<_>>().join(", ");
+        let pids = left.iter().map(|(_, pid)| pid.to_string());
+        let pids = pids.collect::<Vec<_>>().join(" ");
+        return failure(format!(
+            "{name} cannot be resumed yet: {each} of it did not end in {} s; end them with \
+             `kill -9 {pids}`",
+            timeout.as_secs()
+        ));
     }
     let journal = run.journal().unwrap_or_default();
     let left = end.saturating_duration_since(Instant::now());

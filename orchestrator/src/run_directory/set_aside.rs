@@ -34,7 +34,10 @@ impl Runs {
             return Ok(None);
         }
         let held = RunDirectory::take(name, path.clone())?;
-        found.wait_for_workers(PATIENCE)?;
+        if !found.workers_left(PATIENCE).is_empty() {
+            let name = name.to_owned();
+            return Err(RunDirectoryError::Resumable { name });
+        }
         let (new_name, new_path) = self.free_name(name)?;
         fs::rename(&path, &new_path).map_err(at(&path))?;
         for (file, names) in [
@@ -69,17 +72,17 @@ impl Runs {
 }
 
 impl FoundRun {
-    /// Waits until no process of the run is left that could write into its folder.
-    fn wait_for_workers(&self, patience: Duration) -> Result<(), RunDirectoryError> {
+    /// Waits until no process of the run is left that could write into its folder, and returns
+    /// those that are left after that time, with their ids.
+    pub fn workers_left(&self, patience: Duration) -> Vec<(String, u32)> {
         let end = Instant::now() + patience;
-        while !self.living_workers().is_empty() {
-            if Instant::now() >= end {
-                let name = self.record.name.clone();
-                return Err(RunDirectoryError::Resumable { name });
+        loop {
+            let left = self.living_workers();
+            if left.is_empty() || Instant::now() >= end {
+                return left;
             }
             thread::sleep(LOOK_AGAIN);
         }
-        Ok(())
     }
 }
 

@@ -2,8 +2,8 @@
 //! measure them.
 //!
 //! The surroundings of the sensor are drawn onto the faces of a cube, of each only the part that
-//! rays reach. Where the four pixels around a ray show the same visual, the inverse of their depths is
-//! interpolated, which is exact on planes; elsewhere the nearest pixel counts.
+//! rays reach. Where the four pixels around a ray show the same visual, the inverse of their depths
+//! is interpolated, which is exact on planes; elsewhere the nearest pixel counts.
 
 use render::{Intrinsics, NO_VISUAL, Seen};
 use sdf::{Content, Pose, World};
