@@ -42,6 +42,8 @@ impl Python {
         let folder = target.join(name);
         let program = folder.join("bin/python");
         let found = Self { folder, program };
+        // Other tests wait here while one makes it.
+        let _guard = found.lock()?;
         let mut ask = Command::new(&found.program);
         ask.args(["-c", "import pip"]);
         if say(scratch, &mut ask, INSTALL_PATIENCE).is_ok() {
@@ -58,6 +60,7 @@ impl Python {
     /// # Errors
     /// In one line, why it is not there.
     pub fn require(&self, package: &Package, scratch: &Scratch) -> Result<(), String> {
+        let _guard = self.lock()?;
         if self.has(package, scratch) {
             return Ok(());
         }
@@ -111,6 +114,16 @@ impl Python {
         // Numerical libraries would otherwise bring threads of their own.
         command.env("OMP_NUM_THREADS", "1");
         say(scratch, &mut command, patience)
+    }
+
+    /// Waits until nobody else changes the environment; it is free again when dropped.
+    ///
+    /// The file lies beside the folder, which `venv --clear` empties.
+    fn lock(&self) -> Result<File, String> {
+        let path = self.folder.with_extension("lock");
+        let file = File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        file.lock().map_err(|error| error.to_string())?;
+        Ok(file)
     }
 
     fn has(&self, package: &Package, scratch: &Scratch) -> bool {
