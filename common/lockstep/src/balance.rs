@@ -1,22 +1,25 @@
 //! [`Balance`]: hosts for cells that open, and migrations that are worth their cost.
 //!
 //! Its choices depend on load and timing, and never change results: they say where a cell runs and
-//! not what is in it. Costs are measured in `balance/cost.rs`, what is known of each cell is kept
-//! in `balance/record.rs`, and moves are planned in `balance/planner.rs`.
+//! not what is in it. Costs are measured in `balance/cost.rs`, the ways to secondaries in
+//! `balance/ways.rs`, what is known of each cell is kept in `balance/record.rs`, and moves are
+//! planned in `balance/planner.rs`.
 
 mod cost;
 mod planner;
 mod record;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::time::Duration;
 
 use protocol::{CellId, Iteration, PeerName};
 
-use planner::{Candidate, Goal};
+use planner::{Candidate, Goal, Host};
 use record::{MoveCosts, Record};
+use ways::Ways;
 
 /// Weights and waiting times of balancing.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,13 +35,15 @@ pub struct BalanceSettings {
     pub expected_stay: u64,
     /// Most cells that move in one iteration.
     pub moves_max: usize,
-    /// By which part of the mean load the slowest secondary may be above it.
+    /// By which part of the even load the slowest secondary may be above it.
     pub tolerance: f64,
-    /// By how much the slowest secondary must be above the mean load: less than that is lost in
+    /// By how much the slowest secondary must be above the even load: less than that is lost in
     /// what a step costs anyway.
     pub minimum_gain: Duration,
     /// Assumed cost of moving a cell until a move was measured.
     pub move_cost: Duration,
+    /// Least way to a secondary that counts: less is the machine's scheduling, and not a network.
+    pub least_way: Duration,
 }
 
 impl Default for BalanceSettings {
@@ -52,6 +57,7 @@ impl Default for BalanceSettings {
             tolerance: 0.1,
             minimum_gain: Duration::from_micros(20),
             move_cost: Duration::from_millis(20),
+            least_way: Duration::from_micros(200),
         }
     }
 }
@@ -72,6 +78,7 @@ pub struct Balance {
     /// Indexed by [`CellId`].
     records: Vec<Record>,
     move_costs: MoveCosts,
+    ways: Ways,
     batch_length: u32,
     window_start: Iteration,
     latest: Iteration,
@@ -94,6 +101,7 @@ impl Balance {
         Self {
             records: Vec::new(),
             move_costs: MoveCosts::new(settings.move_cost),
+            ways: Ways::new(settings.least_way),
             batch_length: u32::try_from(batch_length.max(1)).unwrap_or(u32::MAX),
             window_start: Iteration(0),
             latest: Iteration(0),
@@ -107,6 +115,19 @@ impl Balance {
     pub fn note(&mut self, cell: CellId, cost: Duration) {
         let batch_length = self.batch_length;
         self.record(cell).cost.note(cost, batch_length);
+    }
+
+    /// Tells whether the ways of this iteration are to be noted: not all are, since a way is the
+    /// same for a long time and there are many secondaries.
+    pub fn samples_ways(&self, iteration: Iteration) -> bool {
+        let interval = self.settings.window / ways::SAMPLES as u64;
+        iteration.0.is_multiple_of(interval.max(1))
+    }
+
+    /// Takes the way to a secondary and back in an iteration: the time until its answer was there,
+    /// less its work.
+    pub fn note_way(&mut self, secondary: &PeerName, way: Duration) {
+        self.ways.note(secondary, way);
     }
 
     /// Forgets a cell that was given up.
@@ -130,8 +151,8 @@ impl Balance {
         record.cost.runs_elsewhere();
     }
 
-    /// Returns the host of a cell that opens: the secondary with the least load, and of several
-    /// the one with the fewest cells, then the first by name.
+    /// Returns the host of a cell that opens: the secondary with the least load and way together,
+    /// and of several the one with the fewest cells, then the first by name.
     ///
     /// # Panics
     /// Panics when there is no secondary.
@@ -163,7 +184,7 @@ impl Balance {
         let guess = self.guess(affinity);
         let mut loads: BTreeMap<&PeerName, (f64, usize)> = secondaries
             .iter()
-            .map(|secondary| (secondary, (0.0, 0)))
+            .map(|secondary| (secondary, (self.ways.of_ns(secondary), 0)))
             .collect();
         for (cell, host) in affinity {
             if let Some((load_ns, cells)) = loads.get_mut(host) {
@@ -211,6 +232,7 @@ impl Balance {
             for record in &mut self.records {
                 record.cost.end_window(noted);
             }
+            self.ways.end_window();
             self.plan(iteration, affinity, secondaries);
         }
         self.next_moves(iteration, affinity, secondaries)
@@ -276,6 +298,7 @@ impl Balance {
         for record in &mut self.records {
             record.cost.drop_window();
         }
+        self.ways.drop_window();
     }
 
     /// Time was set back: stays are counted from there.
@@ -293,11 +316,15 @@ impl Balance {
         iteration: Iteration,
         affinity: &BTreeMap<CellId, PeerName>,
         secondaries: &'a [PeerName],
-    ) -> (Vec<&'a PeerName>, Vec<Vec<Candidate>>) {
+    ) -> (Vec<&'a PeerName>, Vec<Host>) {
         let mut names: Vec<&PeerName> = secondaries.iter().collect();
         names.sort();
         names.dedup();
-        let mut hosts = vec![Vec::new(); names.len()];
+        let host = |name: &&PeerName| Host {
+            way_ns: self.ways.of_ns(name),
+            cells: Vec::new(),
+        };
+        let mut hosts: Vec<Host> = names.iter().map(host).collect();
         let guess = self.guess(affinity);
         for (cell, host) in affinity {
             let Ok(host) = names.binary_search(&host) else {
@@ -309,7 +336,7 @@ impl Balance {
                 record.cost.per_iteration_ns().is_some()
                     && record.has_stayed(iteration, self.settings.minimum_stay)
             });
-            hosts[host].push(Candidate {
+            hosts[host].cells.push(Candidate {
                 cell: *cell,
                 cost_ns: self.cost_ns(*cell, &guess),
                 move_cost_ns: self.move_costs.of_ns(snapshot_bytes),

@@ -888,6 +888,9 @@ impl Primary {
         let (peers, duration) = self.barrier.share_time(round, seats, cx.now);
         self.placement
             .note_duration(round.purpose(), round.snapshots(), duration);
+        if self.settings.balance && round.purpose() == Purpose::Advance {
+            self.placement.note_ways(round.step().iteration, &peers);
+        }
         let step = round.step();
         cx.push(PrimaryOutput::StepDone(StepReport {
             sequence: step.sequence,

@@ -1,5 +1,9 @@
 //! Planner: moves that make the slowest secondary faster, for their cost.
 //!
+//! A step takes the way to a secondary and the work of its cells, so a secondary that is far has
+//! less time for work: with 1 ms of way to one and none to the other, 3 ms of work are even as 1 ms
+//! there and 2 ms here. That time, here 2 ms, is the even load.
+//!
 //! The slowest secondary holds up all others, so each change takes load off it: one of its cells
 //! moves to one of the least loaded, or they swap two. Of the changes found one after the other,
 //! as many are taken as gain most over the time that the gain is expected to last.
@@ -29,14 +33,23 @@ pub(super) struct Candidate {
     pub is_free: bool,
 }
 
+/// A secondary with its cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Host {
+    /// Way to it and back per iteration \[ns\].
+    pub way_ns: f64,
+    /// Its cells.
+    pub cells: Vec<Candidate>,
+}
+
 /// Conditions of a good plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Goal {
     /// For how many iterations a gain is expected to last.
     pub expected_stay: f64,
-    /// By which part of the mean load the slowest secondary may be above it.
+    /// By which part of the even load the slowest secondary may be above it.
     pub tolerance: f64,
-    /// Least load above the mean for a change to be worth it at all.
+    /// Least load above the even one for a change to be worth it at all.
     pub minimum_gain_ns: f64,
 }
 
@@ -51,17 +64,18 @@ pub(super) struct Planned {
     pub to: usize,
 }
 
-/// Tells whether the slowest host is further above the mean than the goal allows.
-pub(super) fn is_uneven(hosts: &[Vec<Candidate>], goal: &Goal) -> bool {
+/// Tells whether the slowest host is further above the even load than the goal allows.
+pub(super) fn is_uneven(hosts: &[Host], goal: &Goal) -> bool {
     let loads = loads_ns(hosts);
+    let even_ns = even_load_ns(hosts);
     slowest_of(&loads).is_some_and(|host| {
-        let above_ns = loads[host] - mean(&loads);
-        above_ns > mean(&loads) * goal.tolerance && above_ns >= goal.minimum_gain_ns
+        let above_ns = loads[host] - even_ns;
+        above_ns > even_ns * goal.tolerance && above_ns >= goal.minimum_gain_ns
     })
 }
 
 /// Returns the moves that are worth it, each cell at most once.
-pub(super) fn plan(hosts: Vec<Vec<Candidate>>, goal: &Goal) -> Vec<Planned> {
+pub(super) fn plan(hosts: Vec<Host>, goal: &Goal) -> Vec<Planned> {
     let mut planner = Planner::new(hosts, *goal);
     let Some(slowest) = slowest_of(&planner.loads_ns) else {
         return Vec::new();
@@ -100,33 +114,34 @@ struct Planner {
     /// For each host its cells in ascending order of their costs.
     hosts: Vec<Vec<Candidate>>,
     loads_ns: Vec<f64>,
-    mean_ns: f64,
+    even_ns: f64,
     goal: Goal,
 }
 
 impl Planner {
-    fn new(mut hosts: Vec<Vec<Candidate>>, goal: Goal) -> Self {
+    fn new(hosts: Vec<Host>, goal: Goal) -> Self {
+        let loads_ns = loads_ns(&hosts);
+        let even_ns = even_load_ns(&hosts);
+        let mut hosts: Vec<Vec<Candidate>> = hosts.into_iter().map(|host| host.cells).collect();
         for cells in &mut hosts {
             cells.sort_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns).then(a.cell.cmp(&b.cell)));
         }
-        let loads_ns = loads_ns(&hosts);
-        let mean_ns = mean(&loads_ns);
         Self {
             hosts,
             loads_ns,
-            mean_ns,
+            even_ns,
             goal,
         }
     }
 
     /// Returns by how much the slowest host must become faster for a change to be more than noise.
     fn least_gain_ns(&self) -> f64 {
-        self.mean_ns * self.goal.tolerance * DEPTH
+        self.even_ns * self.goal.tolerance * DEPTH
     }
 
     fn best_change(&self) -> Option<Change> {
         let from = slowest_of(&self.loads_ns)?;
-        if self.loads_ns[from] <= self.mean_ns + self.least_gain_ns() {
+        if self.loads_ns[from] <= self.even_ns + self.least_gain_ns() {
             return None;
         }
         let mut targets: Vec<usize> = (0..self.hosts.len()).filter(|to| *to != from).collect();
@@ -231,15 +246,32 @@ fn free(cells: &[Candidate]) -> Vec<Candidate> {
     cells.iter().filter(|cell| cell.is_free).copied().collect()
 }
 
-fn loads_ns(hosts: &[Vec<Candidate>]) -> Vec<f64> {
-    hosts
-        .iter()
-        .map(|cells| cells.iter().map(|cell| cell.cost_ns).sum())
-        .collect()
+/// Returns for each host its way and the work of its cells.
+fn loads_ns(hosts: &[Host]) -> Vec<f64> {
+    let load = |host: &Host| host.way_ns + work_ns(host);
+    hosts.iter().map(load).collect()
 }
 
-fn mean(loads_ns: &[f64]) -> f64 {
-    loads_ns.iter().sum::<f64>() / loads_ns.len().max(1) as f64
+fn work_ns(host: &Host) -> f64 {
+    host.cells.iter().map(|cell| cell.cost_ns).sum()
+}
+
+/// Returns the load that all hosts would have if work could be divided at will, but for those whose
+/// way alone takes longer.
+fn even_load_ns(hosts: &[Host]) -> f64 {
+    let mut ways_ns: Vec<f64> = hosts.iter().map(|host| host.way_ns).collect();
+    ways_ns.sort_by(f64::total_cmp);
+    let mut filled_ns: f64 = hosts.iter().map(work_ns).sum();
+    let mut even_ns = 0.0;
+    // The nearest hosts fill up to the way of the next one, as long as there is work.
+    for (count, way_ns) in ways_ns.into_iter().enumerate() {
+        if count > 0 && even_ns <= way_ns {
+            break;
+        }
+        filled_ns += way_ns;
+        even_ns = filled_ns / (count + 1) as f64;
+    }
+    even_ns
 }
 
 /// Returns the first of the hosts with the greatest load.
@@ -261,6 +293,11 @@ mod tests {
     /// `hosts` gives the costs of cells by host; cells are numbered through. A cell with a
     /// negative cost has the amount as its cost and must stay.
     fn check(hosts: &[&[f64]], move_cost_ns: f64, expected: &str) {
+        check_far(hosts, &vec![0.0; hosts.len()], move_cost_ns, expected);
+    }
+
+    /// As [`check`], with the ways to the hosts.
+    fn check_far(hosts: &[&[f64]], ways_ns: &[f64], move_cost_ns: f64, expected: &str) {
         let mut number = 0;
         let mut candidate = |cost: &f64| {
             number += 1;
@@ -271,15 +308,16 @@ mod tests {
                 is_free: *cost >= 0.0,
             }
         };
-        let candidates = hosts
-            .iter()
-            .map(|cells| cells.iter().map(&mut candidate).collect())
-            .collect();
+        let candidates = hosts.iter().zip(ways_ns).map(|(cells, way_ns)| Host {
+            way_ns: *way_ns,
+            cells: cells.iter().map(&mut candidate).collect(),
+        });
+        let candidates = candidates.collect();
         let moves: Vec<String> = plan(candidates, &GOAL)
             .iter()
             .map(|one| format!("{}:{}>{}", one.cell, one.from, one.to))
             .collect();
-        assert_eq!(moves.join(" "), expected, "{hosts:?}");
+        assert_eq!(moves.join(" "), expected, "{hosts:?} {ways_ns:?}");
     }
 
     #[test]
@@ -303,7 +341,10 @@ mod tests {
                 move_cost_ns: 1.0,
                 is_free: true,
             };
-            cells.iter().enumerate().map(candidate).collect()
+            Host {
+                way_ns: 0.0,
+                cells: cells.iter().enumerate().map(candidate).collect(),
+            }
         });
         assert_eq!(plan(candidates.into(), &GOAL).len(), 49);
     }
@@ -333,5 +374,42 @@ mod tests {
     fn a_cell_that_must_stay_stays() {
         check(&[&[-1.0, 2.0, -3.0], &[]], 1.0, "1:0>1");
         check(&[&[-5.0, 7.0], &[3.0, 5.0]], 1.0, "1:0>1 3:1>0");
+    }
+    #[test]
+    fn a_host_that_is_far_has_less_work() {
+        let even = [1.0; 3];
+        check_far(&[&even, &even], &[0.0, 2.0], 1.0, "3:1>0");
+        // The way alone takes longer than all work: whatever is there comes nearer.
+        check_far(&[&[1.0], &[1.0, 1.0]], &[0.0, 9.0], 0.0, "1:1>0 2:1>0");
+        check_far(&[&[1.0, 1.0, 1.0], &[]], &[0.0, 9.0], 0.0, "");
+        // As far as each other, they are as if they were near.
+        check_far(&[&[1.0, 2.0, 3.0], &[]], &[5.0, 5.0], 1.0, "2:0>1");
+    }
+
+    /// Ways and work of hosts, and the even load that is expected.
+    fn check_even_load(hosts: &[(f64, f64)], expected_ns: f64) {
+        let hosts: Vec<Host> = hosts
+            .iter()
+            .map(|(way_ns, cost_ns)| Host {
+                way_ns: *way_ns,
+                cells: vec![Candidate {
+                    cell: CellId(0),
+                    cost_ns: *cost_ns,
+                    move_cost_ns: 0.0,
+                    is_free: true,
+                }],
+            })
+            .collect();
+        assert_eq!(even_load_ns(&hosts), expected_ns, "{hosts:?}");
+    }
+
+    #[test]
+    fn the_even_load_fills_the_nearest_hosts_first() {
+        check_even_load(&[], 0.0);
+        check_even_load(&[(0.0, 4.0), (0.0, 2.0)], 3.0);
+        check_even_load(&[(1.0, 0.0), (0.0, 3.0)], 2.0);
+        check_even_load(&[(9.0, 1.0), (0.0, 3.0)], 4.0);
+        check_even_load(&[(9.0, 0.0), (1.0, 3.0), (2.0, 0.0)], 3.0);
+        check_even_load(&[(5.0, 1.0), (5.0, 1.0)], 6.0);
     }
 }

@@ -15,6 +15,8 @@ struct Run {
     noise: f64,
     /// Factor by which each secondary takes longer for the same work.
     slowness: BTreeMap<PeerName, f64>,
+    /// Way to each secondary and back \[us\].
+    ways: BTreeMap<PeerName, f64>,
     secondaries: Vec<PeerName>,
     affinity: BTreeMap<CellId, PeerName>,
     balance: Balance,
@@ -34,6 +36,7 @@ impl Run {
             costs,
             noise: 0.2,
             slowness: secondaries.iter().map(|name| (name.clone(), 1.0)).collect(),
+            ways: BTreeMap::new(),
             secondaries,
             affinity: BTreeMap::new(),
             balance: Balance::new(settings),
@@ -67,6 +70,16 @@ impl Run {
             }
             self.iteration += 1;
             let iteration = Iteration(self.iteration);
+            if self.balance.samples_ways(iteration) {
+                for secondary in self.secondaries.clone() {
+                    // Scheduling holds up an answer now and then.
+                    let held_up = if self.random() < 0.1 { 20.0 } else { 1.0 };
+                    let near_us = 40.0 * (1.0 + self.random()) * held_up;
+                    let way_us = self.ways.get(&secondary).copied().unwrap_or(0.0) + near_us;
+                    let way = Duration::from_nanos((way_us * MICROSECOND_NS) as u64);
+                    self.balance.note_way(&secondary, way);
+                }
+            }
             let moves = self
                 .balance
                 .moves(iteration, &self.affinity, &self.secondaries);
@@ -215,6 +228,41 @@ fn secondaries_of_unequal_speed_share_by_speed_and_settle() {
         run.advance(30_000);
         let unevenness = run.unevenness();
         assert!(unevenness < 1.15, "seed {seed}: {unevenness}");
+        assert_eq!(run.moves_within(10_000), 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_secondary_that_is_far_has_less_work_and_its_cells_settle() {
+    for seed in 1..=5 {
+        let mut run = Run::new(seed, vec![50.0; 24], 2, BalanceSettings::default());
+        let far = run.secondaries[1].clone();
+        run.ways.insert(far.clone(), 600.0);
+        run.advance(30_000);
+        // 900 us of work here are as 300 us and 600 us of way there.
+        let work = run.costs.len() - run.affinity.values().filter(|host| **host == far).count();
+        assert!(
+            (17..=19).contains(&work),
+            "seed {seed}: {work} cells are near"
+        );
+        assert_eq!(run.moves_within(10_000), 0, "seed {seed}");
+        run.ways.clear();
+        run.advance(30_000);
+        let unevenness = run.unevenness();
+        assert!(unevenness < 1.15, "seed {seed}: {unevenness}");
+    }
+}
+
+#[test]
+fn a_secondary_that_is_further_than_all_work_takes_gives_its_cells_away() {
+    for seed in 1..=5 {
+        let mut run = Run::new(seed, vec![50.0; 12], 3, BalanceSettings::default());
+        run.ways.insert(run.secondaries[2].clone(), 50_000.0);
+        run.advance(30_000);
+        assert!(
+            run.affinity.values().all(|host| host.as_str() != "s3"),
+            "seed {seed}"
+        );
         assert_eq!(run.moves_within(10_000), 0, "seed {seed}");
     }
 }

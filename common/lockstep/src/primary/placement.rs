@@ -9,13 +9,14 @@ use std::time::Duration;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSource};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, FailureCode, PeerName, PerformerId};
+use protocol::{CellId, FailureCode, Iteration, PeerName, PerformerId};
 
 use crate::balance::{Balance, BalanceSettings};
 use crate::partition::{Changes, HandOffPlan};
 use crate::peer_numbers::PeerNumbers;
 use crate::placement::first_placement;
 use crate::primary::context::{Context, Failure};
+use crate::primary::io::PeerTiming;
 use crate::primary::peers::Peers;
 use crate::primary::peers::seats::Seats;
 use crate::primary::world::WorldState;
@@ -227,6 +228,20 @@ impl Placement {
         }
         for cell in ack.at_rest.iter() {
             self.balance.note(cell, Duration::ZERO);
+        }
+    }
+
+    /// Takes note of the ways to secondaries in an iteration.
+    pub(crate) fn note_ways(&mut self, iteration: Iteration, timings: &[PeerTiming]) {
+        if !self.balance.samples_ways(iteration) {
+            return;
+        }
+        for timing in timings {
+            // Who answered in the place of a lost secondary has no time of its own.
+            if !timing.answered_after.is_zero() {
+                let way = timing.answered_after.saturating_sub(timing.busy);
+                self.balance.note_way(&timing.name, way);
+            }
         }
     }
 
