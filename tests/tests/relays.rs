@@ -219,6 +219,8 @@ fn a_relay_that_is_silent_is_that_of_silent_secondaries() {
     assert_eq!(behind.wait(), 4, "{}", behind.stderr());
     run.does(&["set-real-time-factor", "0"]);
     run.completes();
+    let told = run.primary.stderr();
+    assert!(told.contains("; its relay r1 is silent, too:"), "{told}");
     relay.signal("CONT");
     wait_for("the relay ends", || {
         !tests::processes::is_running(relay.pid())

@@ -29,7 +29,7 @@ use lockstep::{Primary, PrimaryInput, PrimaryOutput};
 use protocol::Chain;
 use protocol::primary_to_observers::Severity;
 use protocol::report::{RunState, Summary, TopicReport};
-use protocol::{PrimaryToSecondary, StopReason, topic};
+use protocol::{PeerName, PrimaryToSecondary, StopReason, topic};
 use transport::{Arrival, Destination, Link};
 
 use crate::audit::AuditLog;
@@ -54,6 +54,10 @@ use texts::Texts;
 
 /// Time that a step may take before what a secondary has said is waited for: it may be lost.
 const LATE: Duration = Duration::from_millis(500);
+
+/// Silence after which a relay is blamed for that of its secondaries: it speaks ten times a second,
+/// whatever they do.
+const SILENT_RELAY: Duration = Duration::from_millis(300);
 
 /// A primary at work.
 pub struct PrimaryDriver<L: Link> {
@@ -294,7 +298,10 @@ impl<L: Link> PrimaryDriver<L> {
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
             PrimaryOutput::Diagnose { peer, pid, host } => {
-                let process = diagnosis::of(pid, &host);
+                let mut process = diagnosis::of(pid, &host);
+                if let Some(silent) = self.silent_relay_of(&peer) {
+                    process.state.push_str(&silent);
+                }
                 self.line.put(PrimaryInput::Diagnosed { peer, process });
             }
             PrimaryOutput::Diverged(report) => self.sinks.on_divergence(&report),
@@ -305,6 +312,17 @@ impl<L: Link> PrimaryDriver<L> {
                 self.finished = Some(reason);
             }
         }
+    }
+
+    /// Tells of the relay of a secondary that is silent, if it is behind one and that is, too.
+    fn silent_relay_of(&self, peer: &PeerName) -> Option<String> {
+        let member = self.primary.roster().get(peer)?;
+        let relay = self.line.relay_of(&member.routing)?;
+        let silence = self.line.silence_of_relay(&member.routing)?;
+        let seconds = silence.as_secs_f64();
+        (silence >= SILENT_RELAY).then(|| {
+            format!("; its relay {relay} is silent, too: nothing came from it for {seconds:.1} s")
+        })
     }
 
     /// Sends a message to one secondary or all.

@@ -286,6 +286,13 @@ pub trait Link {
         None
     }
 
+    /// At a primary: returns for how long nothing came from the relay through which a secondary
+    /// takes part, if it is behind one.
+    fn silence_of_relay(&self, secondary: &RoutingId) -> Option<Duration> {
+        let _ = secondary;
+        None
+    }
+
     /// At a primary: returns the name of the relay that is lost, if the arrival before told that
     /// this secondary is gone with it.
     fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {

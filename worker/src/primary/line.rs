@@ -307,6 +307,11 @@ impl<L: Link> Line<L> {
         self.link.relay_of(secondary)
     }
 
+    /// Returns for how long nothing came from the relay through which a secondary takes part.
+    pub(super) fn silence_of_relay(&self, secondary: &RoutingId) -> Option<Duration> {
+        self.link.silence_of_relay(secondary)
+    }
+
     /// Returns the name of the lost relay with which a secondary is gone, if the arrival before
     /// told that.
     pub(super) fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {

@@ -350,6 +350,10 @@ impl Link for PrimaryLink {
         self.relays.name_of_route(secondary).map(str::to_owned)
     }
 
+    fn silence_of_relay(&self, secondary: &RoutingId) -> Option<Duration> {
+        self.relays.silence_of_route(secondary)
+    }
+
     fn lost_relay_of(&self, secondary: &RoutingId) -> Option<String> {
         self.relays.lost_relay_of(secondary).map(str::to_owned)
     }

@@ -5,7 +5,7 @@
 //! secondary's key may, and for none that another relay or a connection of its own stands for.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use protocol::{PeerName, ProtocolVersion, RoutingId, topic};
@@ -26,8 +26,8 @@ const REFUSED_PARTS_MAX: u32 = 1024;
 /// Relays and what came through them.
 #[derive(Default)]
 pub(super) struct Relays {
-    /// Relays whose subscription is in force, and the names of those that have said theirs.
-    present: BTreeMap<RoutingId, Option<PeerName>>,
+    /// Relays whose subscription is in force.
+    present: BTreeMap<RoutingId, Present>,
     /// The relay through which a secondary takes part. No more than the gate holds.
     routes: BTreeMap<RoutingId, RoutingId>,
     /// The same of who has spoken, and whose subscription is not in force; the oldest give way.
@@ -40,6 +40,14 @@ pub(super) struct Relays {
     last_gone: Option<(RoutingId, PeerName)>,
     /// Silence after which secondaries give the primary up.
     patience: Duration,
+}
+
+/// A relay whose subscription is in force.
+struct Present {
+    /// Its name, once it has said it.
+    name: Option<PeerName>,
+    /// Time of its last message, or of its coming.
+    heard_at: Instant,
 }
 
 /// Next part of what came through relays.
@@ -84,12 +92,15 @@ impl Relays {
 
     /// Takes in that a relay's subscription is in force.
     pub(super) fn come(&mut self, relay: RoutingId) {
-        self.present.entry(relay).or_default();
+        self.present.entry(relay).or_insert_with(|| Present {
+            name: None,
+            heard_at: Instant::now(),
+        });
     }
 
     /// Takes in that a relay is gone, and with it all secondaries behind it.
     pub(super) fn go(&mut self, relay: &RoutingId, entrance: &mut Entrance) {
-        let name = self.present.remove(relay).flatten();
+        let name = self.present.remove(relay).and_then(|one| one.name);
         self.guests.retain(|(_, through)| through != relay);
         let gone = self.routes.extract_if(.., |_, through| through == relay);
         // Only one that has said its name stands for secondaries.
@@ -121,8 +132,14 @@ impl Relays {
 
     /// Returns the name of the relay through which a secondary takes part.
     pub(super) fn name_of_route(&self, address: &RoutingId) -> Option<&str> {
-        let name = self.present.get(self.routes.get(address)?)?;
-        name.as_ref().map(PeerName::as_str)
+        let relay = self.present.get(self.routes.get(address)?)?;
+        relay.name.as_ref().map(PeerName::as_str)
+    }
+
+    /// Returns for how long the relay was not heard through which a secondary takes part.
+    pub(super) fn silence_of_route(&self, address: &RoutingId) -> Option<Duration> {
+        let relay = self.present.get(self.routes.get(address)?)?;
+        Some(relay.heard_at.elapsed())
     }
 
     /// Returns the name of the lost relay with which a secondary is gone, if the part that was
@@ -142,9 +159,13 @@ impl Relays {
             "a message is unpacked before the next one is received"
         );
         let from = entered.from;
+        let relay = stepper_of(&from);
+        if let Some(present) = self.present.get_mut(&relay) {
+            present.heard_at = Instant::now();
+        }
         self.unpacked = Some(Unpacked {
             origin: Origin {
-                relay: stepper_of(&from),
+                relay,
                 from,
                 sender: entered.sender,
                 connection: entered.connection,
@@ -203,7 +224,8 @@ impl Relays {
     }
 
     fn is_welcome(&self, relay: &RoutingId) -> bool {
-        self.present.get(relay).is_some_and(Option::is_some)
+        let present = self.present.get(relay);
+        present.is_some_and(|one| one.name.is_some())
     }
 
     /// Answers a relay once its subscription is seen; until then it repeats its greeting.
@@ -220,7 +242,7 @@ impl Relays {
             return Some(Item::Refused(reason));
         };
         // It keeps the name that it has said first: that one is blamed for what is lost with it.
-        self.present.get_mut(relay)?.get_or_insert(name);
+        self.present.get_mut(relay)?.name.get_or_insert(name);
         let patience = self.patience;
         Some(Item::Welcome { patience })
     }
