@@ -196,8 +196,8 @@ pub enum Format {
 /// The arguments of `phalanx attach`.
 #[derive(Debug, Args)]
 pub struct AttachArguments {
-    /// A run of this machine, or an endpoint such as tcp://host:port; may be left out when exactly
-    /// one run is living
+    /// A run of this machine, an endpoint such as tcp://host:port, or `lan://PARTITION`, which is
+    /// looked for on the local network; may be left out when exactly one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
     /// By which keys it is reached.

@@ -34,6 +34,7 @@ impl Lab {
     fn keys(&self, name: &str) -> KeyRing {
         let keys = KeyRing::new(self.scratch.path(&format!("keys-{name}")));
         keys.add("secondaries", Access::Secondary);
+        keys.add("viewer", Access::Observer);
         keys
     }
 
@@ -108,6 +109,53 @@ fn a_secondary_finds_the_primary_of_its_partition_and_no_other() {
     wait_for("the run is listed no more", || lab.listed().len() == 1);
     other.signal("TERM");
     assert_eq!(other.wait(), 130, "{}", other.stderr());
+}
+
+#[test]
+fn a_client_finds_a_run_by_its_partition() {
+    let Some(lab) = Lab::make() else {
+        return;
+    };
+    let (keys, others) = (lab.keys("lab"), lab.keys("other"));
+    let mut other = lab.primary("other", 6000, &others);
+    let mut primary = lab.primary("lab", 5000, &keys);
+    let show = |run: &str, keys: &KeyRing| {
+        let mut command = lab.hosts.command(1, &binary("phalanx"));
+        command.env("PHALANX_RUNTIME_DIR", lab.scratch.folder());
+        command.args(["show", run, "run", "--format=json"]);
+        let output = command.args(keys.of_secondary("viewer")).output();
+        let output = output.expect("phalanx starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    for run in ["lan://lab", "lan://lab/", "lan://lab/run"] {
+        let (code, told, error) = show(run, &keys);
+        assert_eq!(code, Some(0), "{run}: {error}");
+        assert!(told.contains("\"state\""), "{run}: {told}");
+    }
+    let (code, _, error) = show("lan://lab/walk", &keys);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(
+        error.contains("no run walk of partition lab was found"),
+        "{error}"
+    );
+    // Its primary has another key.
+    let (code, _, error) = show("lan://lab", &others);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(
+        error.contains("no run of partition lab was found"),
+        "{error}"
+    );
+    let (code, _, error) = show("lan://", &keys);
+    assert_eq!(code, Some(2), "{error}");
+    for process in [&mut primary, &mut other] {
+        process.signal("TERM");
+        assert_eq!(process.wait(), 130, "{}", process.stderr());
+    }
 }
 
 #[test]

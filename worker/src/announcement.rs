@@ -3,7 +3,7 @@
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use lan::{Announcement, Announcer, LanError};
+use lan::{Announcement, Announcer, LanError, Sought};
 use run::RunSpec;
 use transport::zeromq::Curve;
 use transport::{Endpoints, ServerKeys};
@@ -82,6 +82,11 @@ pub fn find(
     tracing::info!("looks for a primary in partition {partition} of the local network");
     let keys: Option<Vec<String>> =
         keys.map(|keys| keys.all().iter().map(ToString::to_string).collect());
-    let address = lan::find(partition, keys.as_deref(), time)?;
+    let sought = Sought {
+        partition,
+        run: None,
+        keys: keys.as_deref(),
+    };
+    let address = lan::find(sought, time)?;
     Ok(format!("tcp://{address}").parse()?)
 }

@@ -5,6 +5,7 @@
 //! connects is let in by keys, and knows the primary by its key, whatever was announced.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -58,6 +59,17 @@ pub struct Announcement {
     pub version: String,
 }
 
+/// A run that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sought<'a> {
+    /// Partition of the run.
+    pub partition: &'a str,
+    /// Name of the run, where there may be several.
+    pub run: Option<&'a str>,
+    /// Public keys of which its primary has one; `None` if any will do.
+    pub keys: Option<&'a [String]>,
+}
+
 /// A run that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanRun {
@@ -85,22 +97,22 @@ pub enum LanError {
     Mdns(#[from] mdns_sd::Error),
     /// No run of the partition is announced.
     #[error(
-        "no run of partition {partition} was found within {} s{others}; --connect names an address",
+        "no {sought} was found within {} s{others}; an address may be given instead",
         .time.as_secs_f64()
     )]
     Nobody {
-        /// The partition.
-        partition: String,
+        /// The run that was looked for, in words.
+        sought: String,
         /// Time that was looked for.
         time: Duration,
         /// Runs that were found and do not fit, in words.
         others: String,
     },
     /// Several runs of the partition are announced.
-    #[error("partition {partition} has several runs: {runs}; --connect names the address of one")]
+    #[error("there is more than one {sought}: {runs}; the address of one may be given instead")]
     Several {
-        /// The partition.
-        partition: String,
+        /// The run that was looked for, in words.
+        sought: String,
         /// Their names and addresses.
         runs: String,
     },
@@ -165,16 +177,11 @@ pub fn list(time: Duration) -> Result<Vec<LanRun>, LanError> {
     Ok(search.runs())
 }
 
-/// Finds the address of the only run of a partition that can be reached, with that key if one is
-/// known.
+/// Finds the address of the only run that is as it should be and can be reached.
 ///
 /// # Errors
 /// Fails if there is none within the time given, or there are several.
-pub fn find(
-    partition: &str,
-    keys: Option<&[String]>,
-    time: Duration,
-) -> Result<SocketAddr, LanError> {
+pub fn find(sought: Sought<'_>, time: Duration) -> Result<SocketAddr, LanError> {
     let end = Instant::now() + time;
     let mut search = Search::start()?;
     let mut first = 0;
@@ -183,7 +190,7 @@ pub fn find(
         search.listen_until(end.min(now + LOOK_INTERVAL));
         let found = search.runs();
         let (fitting, others): (Vec<LanRun>, Vec<LanRun>) =
-            found.into_iter().partition(|run| run.fits(partition, keys));
+            found.into_iter().partition(|run| run.fits(sought));
         let reached = reachable(&fitting, &mut first, end + CONNECT_TIME);
         match reached.as_slice() {
             [] if now < end => {}
@@ -192,9 +199,8 @@ pub fn find(
                     [] => String::new(),
                     others => format!(" (found: {})", names(others)),
                 };
-                let partition = partition.to_owned();
                 return Err(LanError::Nobody {
-                    partition,
+                    sought: sought.to_string(),
                     time,
                     others,
                 });
@@ -203,7 +209,7 @@ pub fn find(
             several => {
                 let runs: Vec<LanRun> = several.iter().map(|(run, _)| run.clone()).collect();
                 return Err(LanError::Several {
-                    partition: partition.to_owned(),
+                    sought: sought.to_string(),
                     runs: names(&runs),
                 });
             }
@@ -253,13 +259,24 @@ fn names(runs: &[LanRun]) -> String {
 }
 
 impl LanRun {
-    /// Tells whether it is of a partition, and has one of some keys.
-    fn fits(&self, partition: &str, keys: Option<&[String]>) -> bool {
+    /// Tells whether it is the one that is looked for.
+    fn fits(&self, sought: Sought<'_>) -> bool {
         let is_known = |keys: &[String]| {
             let own = self.fingerprint.as_deref();
             keys.iter().any(|key| own == Some(&fingerprint(key)))
         };
-        self.partition == partition && keys.is_none_or(is_known)
+        self.partition == sought.partition
+            && sought.run.is_none_or(|run| self.run == run)
+            && sought.keys.is_none_or(is_known)
+    }
+}
+
+impl fmt::Display for Sought<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.run {
+            Some(run) => write!(formatter, "run {run} of partition {}", self.partition),
+            None => write!(formatter, "run of partition {}", self.partition),
+        }
     }
 }
 
@@ -395,15 +412,30 @@ mod tests {
     }
 
     #[test]
-    fn a_run_fits_by_partition_and_key() {
+    fn a_run_fits_by_partition_name_and_key() {
         let key = "0123456789abcdefghij".to_owned();
-        let keys = std::slice::from_ref(&key);
-        assert!(run("lab", None).fits("lab", None));
-        assert!(run("lab", Some("0123456789abcdef")).fits("lab", Some(keys)));
-        assert!(!run("lab", Some("0123456789abcdee")).fits("lab", Some(keys)));
-        assert!(!run("lab", None).fits("lab", Some(keys)));
-        assert!(!run("other", Some("0123456789abcdef")).fits("lab", Some(keys)));
-        assert!(!run("", None).fits("lab", None));
+        let lab = Sought {
+            partition: "lab",
+            run: None,
+            keys: None,
+        };
+        let keyed = Sought {
+            keys: Some(std::slice::from_ref(&key)),
+            ..lab
+        };
+        assert!(run("lab", None).fits(lab));
+        assert!(run("lab", Some("0123456789abcdef")).fits(keyed));
+        assert!(!run("lab", Some("0123456789abcdee")).fits(keyed));
+        assert!(!run("lab", None).fits(keyed));
+        assert!(!run("other", Some("0123456789abcdef")).fits(keyed));
+        assert!(!run("", None).fits(lab));
+        for (name, fits) in [("r", true), ("q", false)] {
+            let named = Sought {
+                run: Some(name),
+                ..lab
+            };
+            assert_eq!(run("lab", None).fits(named), fits, "{named}");
+        }
     }
 
     #[test]

@@ -39,6 +39,22 @@ impl Reach {
         }
     }
 
+    /// Reaches the same primary at another place.
+    #[must_use]
+    pub fn at(self, endpoints: Endpoints) -> Self {
+        Self { endpoints, ..self }
+    }
+
+    /// Returns the public keys of which the primary has one; `None` without encryption.
+    pub fn server_keys(&self) -> Option<Vec<String>> {
+        match &self.curve {
+            Some(Curve::Peer { primary, .. }) => {
+                Some(primary.all().iter().map(ToString::to_string).collect())
+            }
+            Some(Curve::Primary { .. }) | None => None,
+        }
+    }
+
     /// Begins to connect.
     pub(super) fn connect(&self, subscription: Subscription<'_>) -> Result<PeerLink, ConnectError> {
         let options = SocketOptions {

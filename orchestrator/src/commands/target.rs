@@ -1,8 +1,11 @@
-//! The run that a command is about: by name, by endpoint, or the only one that is alive.
+//! The run that a command is about: by name, by endpoint, by its partition of the local network, or
+//! the only one that is alive.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::lan::Sought;
 use client::units::age;
 use client::{self, AskError, Reach};
 use protocol::primary_to_client::Reply;
@@ -17,6 +20,12 @@ use crate::run_directory::{FoundRun, Runs, now_unix_s};
 
 /// Time between two looks at whether a run has ended that does not answer.
 const END_LOOKUP_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Beginning of what names a run of the local network.
+const LAN: &str = "lan://";
+
+/// Time in which runs of the local network are to answer.
+const LAN_TIME: Duration = Duration::from_secs(5);
 
 /// Reason why no run is meant, or not the one that is named.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +125,10 @@ impl Target {
 /// Finds the run that a command names, or else the only living one; the keys are for one that is
 /// named by its address.
 pub(super) fn find(named: Option<&str>, keys: &KeyArguments) -> Result<Target, Failed> {
+    if let Some(sought) = named.and_then(|named| named.strip_prefix(LAN)) {
+        let reach = reach_of_lan(sought, keys.chosen())?;
+        return Ok(Target { reach, found: None });
+    }
     if let Some(endpoint) = named.filter(|named| named.contains("://")) {
         let endpoints = endpoint
             .parse()
@@ -130,6 +143,36 @@ pub(super) fn find(named: Option<&str>, keys: &KeyArguments) -> Result<Target, F
         .map_err(|error| Failed::new(ExitCode::Failure, error))?
         .clone();
     Target::of(found)
+}
+
+/// Finds a run that is announced, `PARTITION` or `PARTITION/RUN`. An announcement finds an address
+/// and no more: keys decide, as with an address.
+fn reach_of_lan(sought: &str, keys: ChosenKeys) -> Result<Reach, Failed> {
+    let (partition, run) = match sought.trim_end_matches('/').split_once('/') {
+        Some((partition, run)) => (partition, Some(run)),
+        None => (sought.trim_end_matches('/'), None),
+    };
+    if partition.is_empty() {
+        let message = "lan:// is followed by a partition: lan://PARTITION or lan://PARTITION/RUN";
+        return Err(Failed::message(ExitCode::Usage, message.to_owned()));
+    }
+    // Any other machine: the keys are the same wherever it is.
+    let elsewhere = endpoints_of(SocketAddr::from(([0, 0, 0, 0], 1)))?;
+    let reach = reach_of_address(elsewhere, keys)?;
+    let server_keys = reach.server_keys();
+    let sought = Sought {
+        partition,
+        run,
+        keys: server_keys.as_deref(),
+    };
+    let address =
+        ::lan::find(sought, LAN_TIME).map_err(|error| Failed::new(ExitCode::Failure, error))?;
+    Ok(reach.at(endpoints_of(address)?))
+}
+
+fn endpoints_of(address: SocketAddr) -> Result<Endpoints, Failed> {
+    let endpoints = format!("tcp://{address}").parse::<Endpoints>();
+    endpoints.map_err(|error| Failed::new(ExitCode::Failure, error))
 }
 
 fn reach_of_address(endpoints: Endpoints, mut chosen: ChosenKeys) -> Result<Reach, Failed> {
