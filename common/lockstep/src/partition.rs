@@ -12,6 +12,7 @@ mod ghosts;
 mod groups;
 mod location;
 mod marks;
+mod moved;
 mod neighbours;
 mod present;
 mod rest;
@@ -28,6 +29,7 @@ use self::cells::Cells;
 use self::ghosts::Ghosts;
 use self::location::{Glance, PerformerLocation};
 use self::marks::Marks;
+pub use self::moved::Moved;
 use self::neighbours::Neighbours;
 use self::rest::Rest;
 use crate::levels::ActiveLevels;
@@ -122,6 +124,7 @@ pub struct Partition {
     members: Vec<usize>,
     grouped: Vec<usize>,
     asked: Vec<Request>,
+    moved: Vec<PerformerId>,
     /// The iteration of the last update.
     updated: Option<Iteration>,
     rest: Rest,
@@ -198,15 +201,16 @@ impl Partition {
             members: Vec::new(),
             grouped: Vec::new(),
             asked: Vec::new(),
+            moved: Vec::new(),
             updated: None,
             rest: Rest::default(),
         }
     }
 
-    /// Notes before an update whether states have changed since the one before. Who tells this once
-    /// has to tell it always: where nothing moves, nothing is asked anew.
-    pub fn note_moved(&mut self, have_moved: bool) {
-        self.rest.note_moved(have_moved);
+    /// Takes before an update whose states have changed since the one before. Who tells this once
+    /// has to tell it always: of those who have not moved, nothing is asked anew.
+    pub fn note_moved(&mut self, moved: &mut Moved) {
+        self.rest.note_moved(moved);
     }
 
     /// Takes the states of all performers after an iteration, indexed by their ids, and returns
@@ -234,21 +238,19 @@ impl Partition {
         if self.rest.holds() && self.asked.is_empty() && self.cells.are_quiet() {
             return Changes::default();
         }
-        self.rest.begin_update();
+        let is_as_asked = !self.asked.is_empty() || !self.cells.are_quiet();
+        let mut moved = std::mem::take(&mut self.moved);
+        let are_known = self.rest.begin_update(&mut moved) && !is_as_asked;
         self.cells.begin_iteration();
         self.put_elsewhere.clear();
         self.oversee(plan);
         self.do_as_asked(plan);
-        for world in 0..self.populations.len() {
-            let population = std::mem::take(&mut self.populations[world]);
-            for performer in population.iter().copied() {
-                if self.enters(performer) {
-                    continue;
-                }
-                self.locate(plan, iteration, performer, &states[performer]);
-            }
-            self.populations[world] = population;
+        if are_known && !self.has_level_bound {
+            self.locate_moved(plan, iteration, states, &mut moved);
+        } else {
+            self.locate_all(plan, iteration, states);
         }
+        self.moved = moved;
         let mut hand_offs = Vec::new();
         self.find_groups(plan, iteration, states, &mut hand_offs);
         for passage in &hand_offs {
@@ -260,8 +262,44 @@ impl Partition {
         let changes = self.take_changes(plan, hand_offs);
         // Who is away may go home for having stayed long enough.
         self.rest
-            .end_update(!is_any_away && changes == Changes::default());
+            .end_update(changes != Changes::default(), is_any_away);
         changes
+    }
+
+    fn locate_all(&mut self, plan: &Topology, iteration: Iteration, states: &[PerformerState]) {
+        for world in 0..self.populations.len() {
+            let population = std::mem::take(&mut self.populations[world]);
+            for performer in population.iter().copied() {
+                if self.enters(performer) {
+                    continue;
+                }
+                self.locate(plan, iteration, performer, &states[performer]);
+            }
+            self.populations[world] = population;
+        }
+    }
+
+    /// Locates those that have moved, and those whose turn it is to be asked whether others still
+    /// are beside them: about everybody else, nothing new would be found.
+    fn locate_moved(
+        &mut self,
+        plan: &Topology,
+        iteration: Iteration,
+        states: &[PerformerState],
+        moved: &mut Vec<PerformerId>,
+    ) {
+        let first = (iteration.0 % TURNS) as usize;
+        let turn = (first..self.marks.len()).step_by(TURNS as usize);
+        let beside = turn.filter(|performer| self.marks[*performer].has(Marks::BESIDE));
+        moved.extend(beside.map(|performer| PerformerId(performer as u32)));
+        moved.sort_unstable();
+        moved.dedup();
+        for performer in moved.iter().map(|one| one.0 as usize) {
+            let place = self.places.get(performer);
+            if place.is_some_and(|place| self.population_of[place.world()].is_some()) {
+                self.locate(plan, iteration, performer, &states[performer]);
+            }
+        }
     }
 
     /// Does what was asked for and nothing else.

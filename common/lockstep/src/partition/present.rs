@@ -77,20 +77,25 @@ impl Partition {
         self.wanted_poses.clear();
         self.wanted_states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        for performer in self.populations.iter().flatten().copied() {
-            let id = PerformerId(performer as u32);
-            let marks = self.marks[performer];
-            if marks.has(Marks::REMOVED) {
+        for (world, population) in self.population_of.iter().enumerate() {
+            let Some(population) = *population else {
                 continue;
-            }
-            let is_ghost = marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id);
-            let is_watched = plan.watched[plan.performer(id).world];
-            if is_watched && is_ghost && marks.has(Marks::ACTIVATING) {
-                self.wanted_poses.push(id);
-            }
-            is_any_away |= marks.has(Marks::AWAY);
-            if marks.has(changes) {
-                self.wanted_states.push(id);
+            };
+            let is_watched = plan.watched[world];
+            for performer in self.populations[population].iter().copied() {
+                let id = PerformerId(performer as u32);
+                let marks = self.marks[performer];
+                if marks.has(Marks::REMOVED) {
+                    continue;
+                }
+                let is_activating = is_watched && marks.has(Marks::ACTIVATING);
+                if is_activating && (marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id)) {
+                    self.wanted_poses.push(id);
+                }
+                is_any_away |= marks.has(Marks::AWAY);
+                if marks.has(changes) {
+                    self.wanted_states.push(id);
+                }
             }
         }
         if self.wanted_states.len() > WANTED_MAX {

@@ -307,7 +307,7 @@ impl WorldState {
 
     /// Takes the last states into account later, in a step that changes nothing in cells.
     pub(crate) fn note_states(&mut self) {
-        self.partition.note_moved(self.latest.take_news());
+        self.partition.note_moved(self.latest.moved_mut());
     }
 
     /// Returns what must be asked for before changes can be published; with `shows_ghosts` also

@@ -11,7 +11,7 @@ use protocol::{
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::partition::{Changes, HandOffPlan};
+use crate::partition::{Changes, HandOffPlan, Moved};
 use crate::primary::purpose::Purpose;
 use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
@@ -35,8 +35,8 @@ pub(crate) struct LatestStates {
     is_digest_current: bool,
     /// Builder of it, whose memory is used again.
     builder: DigestBuilder,
-    /// True if states have come since they were looked at last.
-    has_news: bool,
+    /// Whose states have come since they were looked at last.
+    moved: Moved,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,
 }
@@ -68,7 +68,7 @@ impl LatestStates {
             digest: Digest::default(),
             is_digest_current: false,
             builder: DigestBuilder::default(),
-            has_news: true,
+            moved: Moved::all(),
             reported: vec![false; topology.performers.len()],
         }
     }
@@ -91,9 +91,9 @@ impl LatestStates {
         }
     }
 
-    /// Tells whether states have come since the last call.
-    pub(crate) fn take_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_news)
+    /// Returns whose states have come since they were looked at, to be taken.
+    pub(crate) fn moved_mut(&mut self) -> &mut Moved {
+        &mut self.moved
     }
 
     /// Returns the whole states and poses that hold until time advances, the digests of cells, and
@@ -162,7 +162,7 @@ impl LatestStates {
             digest,
             is_digest_current: false,
             builder: DigestBuilder::default(),
-            has_news: true,
+            moved: Moved::all(),
             reported,
         })
     }
@@ -179,7 +179,7 @@ impl LatestStates {
         }
         self.states[index] = state;
         self.digests[index] = state.digest;
-        self.has_news = true;
+        self.moved.note_all();
         self.is_digest_current = false;
         self.reported[index] = false;
     }
@@ -196,7 +196,7 @@ impl LatestStates {
     pub(crate) fn forget(&mut self, performer: PerformerId) {
         self.transfers.remove(&performer);
         self.poses.remove(&performer);
-        self.has_news = true;
+        self.moved.note_all();
         self.is_digest_current = false;
     }
 
@@ -236,7 +236,7 @@ impl LatestStates {
         let index = state.performer.0 as usize;
         self.states[index] = state;
         self.digests[index] = state.digest;
-        self.has_news = true;
+        self.moved.note(state.performer, self.states.len());
         self.is_digest_current = false;
         let is_first = !state.is_finite() && !self.reported[index];
         self.reported[index] |= is_first;
