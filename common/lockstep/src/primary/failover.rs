@@ -130,11 +130,12 @@ impl Primary {
         }
         let given_up = self.expired(&missing, cx);
         if !given_up.is_empty() {
-            let seconds = self.settings.step_timeout.as_secs_f64();
-            let iteration = self
-                .barrier
-                .step()
-                .map_or(cx.iteration, |one| one.iteration);
+            let round = self.barrier.round();
+            let iteration = round.map_or(cx.iteration, |round| round.step().iteration);
+            let step_timeout = self.settings.step_timeout;
+            let given_up_after =
+                round.map_or(step_timeout, |round| round.given_up_after(step_timeout));
+            let seconds = given_up_after.as_secs_f64();
             for name in given_up {
                 let cause = format!(
                     "{} did not acknowledge iteration {iteration} in {seconds} s",
@@ -153,7 +154,7 @@ impl Primary {
     /// Returns one that hosts nothing and beats, and has not answered in its time.
     fn idle_without_answer(&self, missing: &[PeerName], cx: &Context<'_>) -> Option<PeerName> {
         let round = self.barrier.round()?;
-        let since = round.free_since(self.settings.step_timeout);
+        let since = round.free_since();
         if !self.can_recover() || cx.now < since + IDLE_TIMEOUT {
             return None;
         }

@@ -93,12 +93,24 @@ pub(crate) struct Gathered {
     pub(crate) for_participants: Vec<TopicMessage>,
 }
 
+/// Factor by which the step that builds the world may take longer than others: meshes are read and
+/// their trees are built in it.
+const BUILD_FACTOR: u32 = 10;
+
 /// Secondaries that have not answered a step.
 #[derive(Debug)]
 pub(crate) struct Overdue {
     pub(crate) missing: Vec<PeerName>,
     /// True if the step is to be sent again.
     pub(crate) resends: bool,
+}
+
+/// Returns the time after which those are lost who do not answer a step.
+fn given_up_after(purpose: Purpose, step_timeout: Duration) -> Duration {
+    match purpose {
+        Purpose::Build => step_timeout * BUILD_FACTOR,
+        Purpose::Fetch | Purpose::Advance | Purpose::Pause | Purpose::Rearrange => step_timeout,
+    }
 }
 
 impl Round {
@@ -121,7 +133,10 @@ impl Round {
             },
             published_at: now,
             resend_after: FIRST_RESEND,
-            timeout: StepTimeout::new(settings.step_timeout_stages, settings.step_timeout),
+            timeout: StepTimeout::new(
+                settings.step_timeout_stages,
+                given_up_after(new.purpose, settings.step_timeout),
+            ),
         }
     }
 
@@ -252,8 +267,13 @@ impl Round {
 
     /// Returns the time since which those who do nothing else have had nothing but the step to do:
     /// its publication, or the end of the job that kept them from it.
-    pub(crate) fn free_since(&self, step_timeout: Duration) -> SessionTime {
-        self.published_at + self.timeout.kept(step_timeout)
+    pub(crate) fn free_since(&self) -> SessionTime {
+        self.published_at + self.timeout.kept()
+    }
+
+    /// Returns the time after which those are lost who do not answer.
+    pub(crate) fn given_up_after(&self, step_timeout: Duration) -> Duration {
+        given_up_after(self.purpose, step_timeout)
     }
 
     /// Waits longer in every stage.

@@ -14,6 +14,8 @@ pub(crate) struct StepTimeout {
     diagnosis: Duration,
     /// Time when they are lost.
     loss: Duration,
+    /// That time at first.
+    first_loss: Duration,
 }
 
 impl StepTimeout {
@@ -22,6 +24,7 @@ impl StepTimeout {
             warning: settings.warn_after,
             diagnosis: settings.diagnose_after,
             loss: give_up_after,
+            first_loss: give_up_after,
         }
     }
 
@@ -76,8 +79,8 @@ impl StepTimeout {
     }
 
     /// Returns by how much the loss was put off.
-    pub(crate) fn kept(&self, step_timeout: Duration) -> Duration {
-        self.loss.saturating_sub(step_timeout)
+    pub(crate) fn kept(&self) -> Duration {
+        self.loss.saturating_sub(self.first_loss)
     }
 
     /// Returns the time when something is due.
