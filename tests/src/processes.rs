@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::repository;
 
 /// Time that anything may take before a test gives up; generous, since machines are shared.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+pub const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Returns a binary of this workspace, built by the same command as this program.
 ///
@@ -177,7 +177,7 @@ impl Process {
     /// # Panics
     /// Panics if that is not text.
     pub fn stdout(&self) -> String {
-        std::fs::read_to_string(&self.stdout).expect("output is text")
+        text_of(&self.stdout)
     }
 
     /// Returns what it has written to standard error.
@@ -185,7 +185,7 @@ impl Process {
     /// # Panics
     /// Panics if that is not text.
     pub fn stderr(&self) -> String {
-        std::fs::read_to_string(&self.stderr).expect("output is text")
+        text_of(&self.stderr)
     }
 
     /// Returns its exit code if it has ended, -1 for a signal.
@@ -233,7 +233,7 @@ impl Process {
         status.expect("it has ended")
     }
 
-    /// Waits until standard error holds `text`, and returns the line that does.
+    /// Waits until standard error holds `text` in a line that has ended, and returns the line.
     ///
     /// # Panics
     /// Panics if that does not happen in time.
@@ -241,7 +241,7 @@ impl Process {
         let mut found = None;
         wait_for(&format!("{} says {text:?}", self.name), || {
             let stderr = self.stderr();
-            found = stderr
+            found = whole_lines(&stderr)
                 .lines()
                 .find(|line| line.contains(text))
                 .map(str::to_owned);
@@ -259,9 +259,7 @@ impl Process {
         let begin = Instant::now();
         loop {
             let stderr = self.stderr();
-            let rest = stderr.get(from..).unwrap_or_default();
-            // A line that is being written is no line yet.
-            let rest = &rest[..rest.rfind('\n').map_or(0, |end| end + 1)];
+            let rest = whole_lines(stderr.get(from..).unwrap_or_default());
             if let Some(at) = rest.find(text) {
                 let first = rest[..at].rfind('\n').map_or(0, |end| end + 1);
                 let last = at + rest[at..].find('\n').unwrap_or_default();
@@ -287,6 +285,24 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns what is in a file of output; of a character that is being written, nothing.
+fn text_of(path: &Path) -> String {
+    let bytes = std::fs::read(path).expect("output can be read");
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let end = error.utf8_error();
+        assert!(end.error_len().is_none(), "output is no text: {error}");
+        let mut bytes = error.into_bytes();
+        bytes.truncate(end.valid_up_to());
+        String::from_utf8(bytes).expect("it is text up to there")
+    })
+}
+
+/// Returns the part of an output that ends with its last whole line: what is being written may
+/// lack the end of an address or of a number.
+fn whole_lines(output: &str) -> &str {
+    &output[..output.rfind('\n').map_or(0, |end| end + 1)]
 }
 
 /// Sends a signal by name to a process.
