@@ -148,6 +148,34 @@ fn any_free_port_is_resolved_and_kept() {
     bind(&address).unwrap();
 }
 
+/// Returns the ports that the system gives to connections; `None` if it leaves few to others.
+fn ports_of_connections() -> Option<std::ops::RangeInclusive<u16>> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut numbers = text.split_whitespace();
+    let mut number = || numbers.next()?.parse::<u16>().ok();
+    let (first, last) = (number()?, number()?);
+    (first > 25_000).then_some(first..=last)
+}
+
+#[test]
+fn free_ports_are_none_that_a_connection_can_get_before_they_are_bound() {
+    let Some(of_connections) = ports_of_connections() else {
+        eprintln!("nothing is shown where all ports are for connections");
+        return;
+    };
+    let any: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
+    for _ in 0..20 {
+        let found = transport::zeromq::with_free_ports(&any).unwrap();
+        let port = found.tcp_port().unwrap();
+        for port in port..port + 6 {
+            assert!(!of_connections.contains(&port), "{port}");
+        }
+        let primary = bind("tcp://127.0.0.1:0").unwrap();
+        let port = primary.endpoints().tcp_port().unwrap();
+        assert!(!of_connections.contains(&port), "{port}");
+    }
+}
+
 /// Checks that a taken port keeps the others from being used; `None` if somebody else came first.
 fn check_ports() -> Option<()> {
     let address = bind("tcp://127.0.0.1:0").unwrap().endpoints().to_string();

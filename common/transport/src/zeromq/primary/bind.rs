@@ -4,8 +4,10 @@
 //! several ports in a row while libzmq is still to be asked.
 
 use std::fs::{self, Permissions};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::{IpAddr, TcpListener};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +25,15 @@ use crate::zeromq::socket::{Queue, open};
 
 /// Number of times that free ports in a row are looked for.
 const ATTEMPTS_MAX: u32 = 100;
+
+/// The lowest port that is chosen here: below, many programs have a port of their own.
+const CHOSEN_PORT_MIN: u16 = 20_000;
+
+/// Number of ports that are tried here before the system chooses.
+const CHOICES_MAX: u32 = 200;
+
+/// The ports that Linux gives to connections unless it is told others.
+const PORTS_OF_CONNECTIONS: RangeInclusive<u16> = 32_768..=60_999;
 
 /// Reason why a primary could not bind its sockets.
 #[derive(Debug, thiserror::Error)]
@@ -161,7 +172,10 @@ fn bind_tcp(
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let found = free_ports(address, port);
+        let found = match port {
+            0 => any_free_ports(address),
+            port => free_ports(address, port),
+        };
         let bound = found.and_then(|port| {
             let bound = bind_sockets(&resolved.at_port(port), Some(address), options, tally)?;
             Ok(Bound {
@@ -190,11 +204,11 @@ pub fn with_free_ports(endpoints: &Endpoints) -> io::Result<Endpoints> {
     };
     let (_, address) = endpoints.resolved()?;
     let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
-    let mut found = free_ports(address, 0);
+    let mut found = any_free_ports(address);
     for _ in 1..ATTEMPTS_MAX {
         match found {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                found = free_ports(address, 0);
+                found = any_free_ports(address);
             }
             _ => break,
         }
@@ -209,6 +223,36 @@ const IO_THREADS: i32 = 2;
 const IO_OF_RUN: u64 = 1;
 /// The thread of `status`, as a mask.
 const IO_OF_STATUS: u64 = 2;
+
+/// Returns a port that is free with those after it for the other sockets, and stays so: what the
+/// system would choose may be given to the next connection of any program before it is bound.
+fn any_free_ports(address: IpAddr) -> io::Result<u16> {
+    let of_connections = ports_of_connections();
+    let random = RandomState::new();
+    let count = u64::from(u16::MAX - CHOSEN_PORT_MIN - (SOCKETS - 1));
+    for choice in 0..CHOICES_MAX {
+        let port = CHOSEN_PORT_MIN + (random.hash_one(choice) % count) as u16;
+        let last = port + (SOCKETS - 1);
+        if of_connections.contains(&port) || of_connections.contains(&last) {
+            continue;
+        }
+        match free_ports(address, port) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            found => return found,
+        }
+    }
+    free_ports(address, 0)
+}
+
+/// Returns the ports that the system gives to connections and to whoever asks for any.
+fn ports_of_connections() -> RangeInclusive<u16> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let mut numbers = text.split_whitespace().map(str::parse::<u16>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(first)), Some(Ok(last))) => first..=last,
+        _ => PORTS_OF_CONNECTIONS,
+    }
+}
 
 /// Returns the port asked for, or any, if it and those after it for the other sockets are free.
 fn free_ports(address: IpAddr, port: u16) -> io::Result<u16> {
