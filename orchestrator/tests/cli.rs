@@ -31,6 +31,17 @@ impl TestDir {
         path.display().to_string()
     }
 
+    /// Writes a program by another process: a child that another test starts at the same moment
+    /// has the files for a moment that this one writes, and what is written cannot be started.
+    fn program(&self, name: &str, script: &str) -> String {
+        let path = self.folder.path().join(name).display().to_string();
+        let mut command = Command::new("sh");
+        command.args(["-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\""]);
+        let written = command.args([path.as_str(), script]).status();
+        assert!(written.expect("there is a shell").success(), "{path}");
+        path
+    }
+
     fn phalanx(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("the program runs")
     }
@@ -58,10 +69,7 @@ impl TestDir {
     /// Starts a headless run named `run` whose workers are this script, and waits until all of
     /// them are up.
     fn start(&self, script: &str) -> Child {
-        use std::os::unix::fs::PermissionsExt;
-        let worker = self.file("worker", script);
-        let executable = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(&worker, executable).expect("the script can be made executable");
+        let worker = self.program("worker", script);
         let child = self
             .command(&["run", "--headless", "--format", "json", "--name", "run"])
             .env("PHALANX_WORKER", worker)
@@ -107,7 +115,7 @@ impl TestDir {
 
 /// Waits for a condition, with a bound that only a failure reaches.
 fn until(condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_mins(5);
     while !condition() {
         assert!(
             Instant::now() < deadline,

@@ -1,9 +1,13 @@
 //! Real processes of this build: started, watched, and gone when the test ends.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use transport::Endpoints;
+use transport::zeromq::with_free_ports;
 
 use crate::repository;
 
@@ -31,6 +35,33 @@ pub fn binary(name: &str) -> PathBuf {
         binary.display()
     );
     binary
+}
+
+/// Returns the first of six ports in a row that nobody has, and that the system gives to nobody.
+///
+/// # Panics
+/// Panics if there are none.
+pub fn free_ports() -> u16 {
+    let any: Endpoints = "tcp://127.0.0.1:0".parse().expect("an address");
+    let found = with_free_ports(&any).expect("ports are free");
+    found.tcp_port().expect("it has a port")
+}
+
+/// Writes a program. Another process does it: a child that this one starts at the same moment has
+/// the files for a moment that this one writes, and a program that is written cannot be started.
+///
+/// # Panics
+/// Panics if it cannot be written.
+pub fn write_program(path: &Path, text: &str) {
+    let mut command = Command::new("sh");
+    command.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]);
+    let writer = command.arg(path).stdin(Stdio::piped()).spawn();
+    let mut writer = writer.expect("there is a shell");
+    let mut input = writer.stdin.take().expect("its input is a pipe");
+    input.write_all(text.as_bytes()).expect("it reads all");
+    drop(input);
+    let status = writer.wait().expect("a child can be waited for");
+    assert!(status.success(), "{} is not written", path.display());
 }
 
 /// A folder of a test's own, with a short path since sockets lie in it.

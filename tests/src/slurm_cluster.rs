@@ -4,11 +4,10 @@
 //! They need `slurmctld`, `slurmd`, `srun`, `sbatch` and `munged` (packages slurmctld, slurmd,
 //! slurm-client and munge); where one is missing, a test says so and has nothing to do.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::processes::{send_signal, wait_for};
+use crate::processes::{free_ports, send_signal, wait_for};
 
 /// Number of nodes, each with two CPUs.
 const NODES: usize = 4;
@@ -124,8 +123,8 @@ impl SlurmCluster {
             .stdout;
         let host = String::from_utf8_lossy(&host).trim().to_owned();
         let folder = self.folder.display();
-        let [controller, first] = free_ports();
-        let last = first + NODES as u16 - 1;
+        let controller = free_ports();
+        let (first, last) = (controller + 1, controller + NODES as u16);
         let user = Command::new("id")
             .arg("-un")
             .output()
@@ -191,21 +190,4 @@ fn program(name: &str) -> Option<PathBuf> {
     let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
     let mut places = folders.iter().map(|folder| Path::new(folder).join(name));
     places.find(|place| place.is_file())
-}
-
-/// Returns a free port, and the first of several free ones in a row.
-fn free_ports() -> [u16; 2] {
-    let port = |listener: &TcpListener| listener.local_addr().expect("it has an address").port();
-    let controller = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    loop {
-        let first = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let begin = port(&first);
-        let rest = (1..NODES as u16).map(|offset| begin.checked_add(offset));
-        let rest: Option<Vec<TcpListener>> = rest
-            .map(|port| TcpListener::bind(("127.0.0.1", port?)).ok())
-            .collect();
-        if rest.is_some() {
-            return [port(&controller), begin];
-        }
-    }
 }

@@ -5,11 +5,10 @@
 //! is missing, a test says so and has nothing to do.
 
 use std::fmt::Write;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::processes::wait_for;
+use crate::processes::{free_ports, wait_for, write_program};
 
 /// The folder that `sshd` of root wants to be there.
 const SEPARATION_FOLDER: &str = "/run/sshd";
@@ -65,7 +64,7 @@ impl SshHost {
         if is_root() {
             std::fs::create_dir_all(SEPARATION_FOLDER).expect("root makes folders");
         }
-        let port = free_port();
+        let port = free_ports();
         write(
             &folder.join("sshd.conf"),
             &server_settings(&folder, (address, port), hidden),
@@ -163,8 +162,7 @@ fn server_settings(folder: &Path, (address, port): (&str, u16), hidden: Option<&
              'mount -t tmpfs none \"$0\" && exec sh -c \"$SSH_ORIGINAL_COMMAND\"' '{}'\n",
             hidden.display()
         );
-        write(&script, &lines);
-        let _ = Command::new("chmod").arg("755").arg(&script).status();
+        write_program(&script, &lines);
         let _ = writeln!(text, "ForceCommand {}", script.display());
     }
     text
@@ -176,11 +174,6 @@ fn server_program() -> Option<PathBuf> {
         .map(PathBuf::from)
         .into_iter();
     places.find(|place| place.is_file())
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    listener.local_addr().expect("it has an address").port()
 }
 
 fn write(path: &Path, text: &str) {

@@ -10,7 +10,7 @@ use recording::{Channel, Frame, Recording};
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::node::Node;
-use tests::processes::{Process, Scratch, wait_for};
+use tests::processes::{Process, Scratch, free_ports, wait_for};
 use tests::repository;
 
 /// Size of the window whose picture is kept \[px\].
@@ -32,7 +32,8 @@ impl Served {
     fn start(world: &str, secondaries: &str) -> Self {
         let scratch = Scratch::new();
         run(&scratch, world, secondaries);
-        let (web, address) = serve(&scratch, "127.0.0.1:0");
+        // A server that is started again wants its port again.
+        let (web, address) = serve(&scratch, &format!("127.0.0.1:{}", free_ports()));
         Self {
             web,
             address,

@@ -707,15 +707,14 @@ mod tests {
     /// arguments and a variable.
     fn run(script: &str, connection: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let worker = folder.path().join("worker");
-        std::fs::write(
-            &worker,
-            "#!/bin/sh\necho \"$LEVEL\"; printf '%s\\n' \"$@\"\n",
-        )
-        .unwrap();
-        let path = worker.display().to_string();
-        let made = Command::new("chmod").args(["755", &path]).status().unwrap();
-        assert!(made.success());
+        let path = folder.path().join("worker").display().to_string();
+        let worker = "#!/bin/sh\necho \"$LEVEL\"; printf '%s\\n' \"$@\"\n";
+        // By another process: a child that another test starts at the same moment has the files
+        // for a moment that this one writes, and what is written cannot be started.
+        let write = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
+        let mut shell = Command::new("sh");
+        let made = shell.args(["-c", write, &path, worker]).status();
+        assert!(made.unwrap().success());
         // The path in the script is quoted twice: once for `env`, once for `sh -c`.
         let inner = quoted("/opt/it's/worker");
         let script = script.replace(&inner.replace('\'', "'\\''"), &path);
