@@ -20,8 +20,8 @@ use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
 use view::show::table::Table;
 
 /// Time for which primaries are listened to, all at the same time; they tell their figures far more
-/// often.
-const GLANCE_TIME: Duration = Duration::from_millis(500);
+/// often, but on a busy machine a connection takes its time. One that hangs is not waited for longer.
+const GLANCE_TIME: Duration = Duration::from_secs(2);
 
 /// Time for which the local network is listened to.
 const LAN_TIME: Duration = Duration::from_secs(2);
