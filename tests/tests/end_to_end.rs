@@ -45,8 +45,12 @@ fn worker(arguments: &[&str]) -> Command {
     command
 }
 
-/// Arguments of a run that ends with the first loss.
-const STOPS: [&str; 2] = ["--on-peer-loss", "stop"];
+/// Arguments of a run that ends with the first loss, and not for silence.
+const STOPS: [&str; 4] = ["--on-peer-loss", "stop", "--heartbeat-timeout-ms", "300000"];
+
+/// Time within which a run has ended once it is to: far less than anything is waited for, and with
+/// much to spare for what else the machine does.
+const END_WITHIN: Duration = Duration::from_secs(20);
 
 /// A run of two secondaries that goes on until something happens to it.
 struct Going {
@@ -264,7 +268,7 @@ fn killing_a_secondary_ends_the_run_with_exit_code_4_and_no_process_left() {
     send_signal(going.pid("s2"), "KILL");
     let (code, took) = going.end();
     assert_eq!(code, 4, "{}", going.process.stderr());
-    assert!(took < Duration::from_secs(2), "the end took {took:?}");
+    assert!(took < END_WITHIN, "the end took {took:?}");
     let summary: Value = serde_json::from_str(&going.process.stdout()).expect("JSON");
     assert_eq!(summary["outcome"], "peer_lost");
     assert!(
@@ -319,10 +323,7 @@ fn sigterm_and_sigint_end_the_run_in_order_with_exit_code_130() {
         going.process.signal(signal);
         let (code, took) = going.end();
         assert_eq!(code, 130, "{signal}: {}", going.process.stderr());
-        assert!(
-            took < Duration::from_secs(2),
-            "{signal}: the end took {took:?}"
-        );
+        assert!(took < END_WITHIN, "{signal}: the end took {took:?}");
         let summary: Value = serde_json::from_str(&going.process.stdout()).expect("JSON");
         assert_eq!(summary["outcome"], "interrupted", "{signal}");
     }
@@ -386,11 +387,7 @@ fn paused_nothing_moves_and_step_10_advances_exactly_10() {
 fn missing_secondaries_are_named_and_time_out_with_exit_code_6() {
     let scratch = Scratch::new();
     let endpoint = scratch.endpoint();
-    let mut command = worker(&["--network-role=primary", "--network-secondaries=2"]);
-    command
-        .args(["--bind", &endpoint, "--peer-timeout", "1"])
-        .arg(world("ramp.sdf"));
-    let mut primary = scratch.start("primary", &mut command);
+    // It is there before its primary, and comes in when that is.
     let arguments = [
         "--network-role=secondary",
         "--connect",
@@ -399,6 +396,11 @@ fn missing_secondaries_are_named_and_time_out_with_exit_code_6() {
         "only",
     ];
     let mut only = scratch.start("only", &mut worker(&arguments));
+    let mut command = worker(&["--network-role=primary", "--network-secondaries=2"]);
+    command
+        .args(["--bind", &endpoint, "--peer-timeout", "5"])
+        .arg(world("ramp.sdf"));
+    let mut primary = scratch.start("primary", &mut command);
     assert_eq!(primary.wait(), 6, "{}", primary.stderr());
     let said = primary.stderr();
     assert!(said.contains("1 of 2 secondaries did not join"), "{said}");

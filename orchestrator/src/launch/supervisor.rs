@@ -30,8 +30,9 @@ pub const REST_GRACE: Duration = Duration::from_secs(1);
 /// Time that a process may take between being asked to end and being killed.
 pub const TERMINATE_GRACE: Duration = Duration::from_secs(1);
 
-/// Time that the first process may take to notice that another one has failed.
-pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
+/// Time that the first process may take to notice that another one has failed, to wait a second for
+/// the others to leave, and to write what is left.
+pub const NOTICE_GRACE: Duration = Duration::from_secs(5);
 
 /// Age of a process on another machine from which on it can be one that the run has lost.
 const REMOTE_AGE_MIN: Duration = Duration::from_secs(2);
