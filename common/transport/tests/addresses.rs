@@ -14,7 +14,7 @@ use transport::{Arrival, Endpoints, Link};
 const CONNECTIONS: usize = 3_000;
 
 /// Longest time until something arrives.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Memory of this process \[MiB\].
 fn memory_mib() -> f64 {

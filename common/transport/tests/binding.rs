@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use transport::zeromq::{BindError, ConnectError, PeerLink, PrimaryLink, SocketOptions};
 use transport::{Arrival, Endpoints, Link, Subscription};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 fn bind(address: &str) -> Result<PrimaryLink, BindError> {
     let endpoints: Endpoints = address.parse().unwrap();

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use zmq::{Context, CurveKeyPair, Socket};
 
-const PATIENCE_MS: i32 = 10_000;
+const PATIENCE_MS: i32 = 120_000;
 
 /// Answers libzmq's questions who may enter (RFC 27): the owner of this key, nobody else.
 /// Returns how often somebody was turned away when the context ends.

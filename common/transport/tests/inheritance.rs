@@ -45,7 +45,7 @@ fn sockets_are_not_inherited_by_child_processes() {
         &options,
     );
     let _peer = peer.unwrap();
-    let arrival = primary.receive(Some(Duration::from_secs(10))).unwrap();
+    let arrival = primary.receive(Some(Duration::from_mins(2))).unwrap();
     assert_eq!(arrival, Some(Arrival::Subscribed(id)));
 
     let ours: Vec<_> = descriptors().difference(&before).cloned().collect();

@@ -15,7 +15,7 @@ use transport::{
     PublicKey, Publisher, ServerKeys, Subscription,
 };
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Time for which something is waited for that must not happen.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -466,7 +466,7 @@ fn send_frames_until_cut(place: &EncryptedPrimary, key: &KeyPair) {
     socket.monitor("inproc://end", events).unwrap();
     let monitor = context.socket(zmq::PAIR).unwrap();
     monitor.connect("inproc://end").unwrap();
-    monitor.set_rcvtimeo(10_000).unwrap();
+    monitor.set_rcvtimeo(120_000).unwrap();
     socket
         .connect(&place.primary.endpoints().clients())
         .unwrap();

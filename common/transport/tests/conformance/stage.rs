@@ -17,7 +17,7 @@ use transport::zeromq::{
 use transport::{Arrival, Destination, Endpoints, Link, LinkError, Publisher, Subscription, Waker};
 
 /// Time that anything that must happen may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A place where one primary and its peers meet.
 pub(crate) enum Stage {
