@@ -109,11 +109,20 @@ pub struct RunDirectory {
     path: PathBuf,
     /// The new name of the run that had this name before and can be resumed.
     set_aside: Option<String>,
-    #[expect(
-        dead_code,
-        reason = "it is held, not used: closing it gives the folder free"
-    )]
-    lock: File,
+    /// Held, not used.
+    _lock: Lock,
+}
+
+/// The lock of a run's folder. It is given free and not only closed: a process that is started at
+/// the same moment has it open as well, until it has become its program.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It cannot be helped, and is closed next.
+        let _ = self.0.unlock();
+    }
 }
 
 /// A run found on this machine.
@@ -424,7 +433,7 @@ impl RunDirectory {
                 name: name.to_owned(),
                 path,
                 set_aside: None,
-                lock,
+                _lock: lock,
             }),
             None => Err(RunDirectoryError::Living {
                 name: name.to_owned(),
@@ -462,13 +471,14 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> RunDirectoryError {
 
 /// Takes the lock of a run's folder; `None` when its owner lives. Who lists runs holds the lock
 /// for an instant, so that one refusal says nothing.
-fn try_lock(path: &Path) -> io::Result<Option<File>> {
+fn try_lock(path: &Path) -> io::Result<Option<Lock>> {
     let file = ownership::open_lock(&path.join(LOCK_FILE))?;
     for _ in 0..10 {
         match file.try_lock() {
             Ok(()) => {
-                file.set_modified(SystemTime::now())?;
-                return Ok(Some(file));
+                let lock = Lock(file);
+                lock.0.set_modified(SystemTime::now())?;
+                return Ok(Some(lock));
             }
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -481,7 +491,11 @@ fn is_living(path: &Path) -> bool {
     let Ok(file) = File::open(path.join(LOCK_FILE)) else {
         return false;
     };
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    let tried = file.try_lock_shared();
+    if tried.is_ok() {
+        drop(Lock(file));
+    }
+    matches!(tried, Err(TryLockError::WouldBlock))
 }
 
 /// Makes the start of a run's name of a file's stem: letters, digits, `-` and `_` alone.
