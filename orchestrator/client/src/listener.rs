@@ -173,7 +173,7 @@ mod tests {
         let mut listener = Some(Listener::over(Connection::over(link)));
         let mut publisher = network.publisher();
         let (mut count, mut last) = (0, 0.0);
-        let timeout = Instant::now() + Duration::from_secs(20);
+        let timeout = Instant::now() + Duration::from_mins(2);
         while count < 20 && Instant::now() < timeout {
             for _ in 0..10 {
                 last += 1.0;
@@ -188,7 +188,7 @@ mod tests {
                     .unwrap();
             }
             let heard = Listener::heard(&mut listener);
-            let heard = tokio::time::timeout(Duration::from_secs(20), heard)
+            let heard = tokio::time::timeout(Duration::from_mins(2), heard)
                 .await
                 .unwrap();
             count += heard.count;

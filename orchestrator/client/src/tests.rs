@@ -10,7 +10,7 @@ use super::*;
 fn next_request(primary: &mut MemoryPrimaryLink) -> (protocol::RoutingId, ClientToPrimary) {
     loop {
         match primary
-            .receive(Some(Duration::from_secs(20)))
+            .receive(Some(Duration::from_mins(2)))
             .unwrap()
             .expect("a request came")
         {
@@ -69,7 +69,7 @@ fn connect(network: &Network) -> Connection {
 }
 
 async fn news(connection: &mut Connection) -> News {
-    let news = tokio::time::timeout(Duration::from_secs(20), connection.news()).await;
+    let news = tokio::time::timeout(Duration::from_mins(2), connection.news()).await;
     news.expect("news came in time")
         .expect("the connection is open")
 }
@@ -123,7 +123,7 @@ async fn an_answer_that_is_not_understood_is_told_and_not_hidden() {
     primary
         .send(Destination::Peer(&from), topic::REQUEST, b"\xc1")
         .unwrap();
-    let answer = tokio::time::timeout(Duration::from_secs(20), answer(&mut connection, request));
+    let answer = tokio::time::timeout(Duration::from_mins(2), answer(&mut connection, request));
     let error = answer.await.expect("an end came in time").unwrap_err();
     assert!(matches!(error, AskError::Failed(_)), "{error}");
 }
@@ -189,7 +189,7 @@ async fn a_waiting_request_fails_when_the_run_ends() {
     let request = connection.request(Command::Play);
     next_request(&mut primary);
     drop(primary);
-    let answer = tokio::time::timeout(Duration::from_secs(20), answer(&mut connection, request));
+    let answer = tokio::time::timeout(Duration::from_mins(2), answer(&mut connection, request));
     let error = answer.await.expect("an end came in time").unwrap_err();
     assert!(matches!(error, AskError::Ended), "{error}");
 }

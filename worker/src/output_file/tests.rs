@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::*;
 
 /// Longest wait for something that comes.
-const LONG: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_mins(2);
 
 fn writer() -> (OutputWriter, Receiver<String>) {
     let (tells, told) = channel();

@@ -15,7 +15,7 @@ use transport::{Arrival, Destination, Link, Subscription};
 
 use super::*;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(2);
 const SESSION: SessionId = SessionId(7);
 
 struct Stage {

@@ -149,7 +149,11 @@ fn unwritten_traces_are_bounded() {
 
 #[test]
 fn time_for_last_words_is_not_spent_when_all_is_here() {
-    let begin = Instant::now();
-    slices(&trace(1));
-    assert!(begin.elapsed() < Duration::from_secs(2));
+    // On a busy machine one may take as long for other reasons, but not all.
+    let is_short = (0..10).any(|_| {
+        let begin = Instant::now();
+        slices(&trace(1));
+        begin.elapsed() < Duration::from_secs(2)
+    });
+    assert!(is_short, "each of ten takes 2 s");
 }

@@ -115,7 +115,7 @@ async fn glance_until(observer: &mut Observer, is_so: impl Fn(&Observer) -> bool
             glance(observer).await;
         }
     };
-    let in_time = tokio::time::timeout(Duration::from_secs(20), glances).await;
+    let in_time = tokio::time::timeout(Duration::from_mins(2), glances).await;
     in_time.expect("it came in time");
 }
 
@@ -136,7 +136,7 @@ fn event(text: &str) -> News {
 #[tokio::test]
 async fn a_failed_link_is_opened_again_however_often_waiting_is_interrupted() {
     let mut observer = observer(Broken);
-    let feeds = tokio::time::timeout(Duration::from_secs(20), observer.feed()).await;
+    let feeds = tokio::time::timeout(Duration::from_mins(2), observer.feed()).await;
     assert!(feeds.unwrap().contains(&Feed::Disconnected));
     let due = observer.reopen_at.expect("another link is tried");
     for _ in 0..3 {

@@ -44,13 +44,13 @@ impl Fixture {
     }
 
     async fn line(&mut self) -> LogLine {
-        let line = timeout(Duration::from_secs(20), self.lines.recv()).await;
+        let line = timeout(Duration::from_mins(2), self.lines.recv()).await;
         line.expect("a line came in time")
             .expect("logs are followed")
     }
 
     async fn end(&mut self) -> ProgramEnd {
-        let end = timeout(Duration::from_secs(20), self.programs.end()).await;
+        let end = timeout(Duration::from_mins(2), self.programs.end()).await;
         end.expect("a program ended in time")
     }
 }
@@ -113,7 +113,7 @@ async fn programs_and_their_children_end_with_the_run_even_stubborn_ones() {
     fixture.programs.start();
     let pids = [fixture.line().await.text, fixture.line().await.text];
     assert!(pids.iter().all(|pid| is_alive(pid)));
-    timeout(Duration::from_secs(20), fixture.programs.stop())
+    timeout(Duration::from_mins(2), fixture.programs.stop())
         .await
         .expect("all ended in time");
     assert!(!is_alive(&pids[1]), "it was killed");

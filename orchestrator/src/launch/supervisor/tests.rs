@@ -7,6 +7,9 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::*;
 
+/// Time that anything may take on a busy machine.
+const LONG: Duration = Duration::from_mins(2);
+
 struct Fixture {
     _folder: tempfile::TempDir,
     logs: PathBuf,
@@ -52,9 +55,7 @@ impl Fixture {
                 }
             }
         };
-        timeout(Duration::from_secs(20), wait)
-            .await
-            .expect("the line came in time");
+        timeout(LONG, wait).await.expect("the line came in time");
     }
 }
 
@@ -69,7 +70,7 @@ async fn run_exit(supervisor: &mut Supervisor, grace: Duration) -> RunExit {
 
 async fn change(supervisor: &mut Supervisor, grace: Duration) -> Change {
     let change = supervisor.change(grace);
-    let change = timeout(Duration::from_secs(20), change).await;
+    let change = timeout(LONG, change).await;
     change.expect("something happens in time")
 }
 
@@ -83,7 +84,7 @@ async fn gone(pid: u32) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    timeout(Duration::from_secs(20), wait)
+    timeout(LONG, wait)
         .await
         .expect("the process ended in time");
 }
@@ -91,14 +92,14 @@ async fn gone(pid: u32) {
 #[tokio::test]
 async fn the_run_is_over_when_the_first_process_ends() {
     let fixture = Fixture::new();
-    let mut supervisor = fixture.spawn(&["exit 6", "sleep 100"]);
+    let mut supervisor = fixture.spawn(&["exit 6", "sleep 1000"]);
     let RunExit::First(status) = run_exit(&mut supervisor, NOTICE_GRACE).await else {
         panic!("s1 did not fail")
     };
     assert_eq!(status.code(), Some(6));
     let started = Instant::now();
     supervisor.end(Duration::from_millis(10)).await;
-    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < LONG);
     assert!(
         supervisor
             .workers()
@@ -125,7 +126,7 @@ async fn a_process_that_reads_its_lifeline_ends_by_itself() {
     let mut fixture = Fixture::new();
     let mut supervisor = fixture.spawn(&["echo up; cat; echo lifeline cut; exit 7"]);
     fixture.line("up").await;
-    supervisor.end(Duration::from_secs(20)).await;
+    supervisor.end(LONG).await;
     assert_eq!(
         supervisor.first_status().and_then(|status| status.code()),
         Some(7)
@@ -136,7 +137,8 @@ async fn a_process_that_reads_its_lifeline_ends_by_itself() {
 #[tokio::test]
 async fn a_process_that_ignores_everything_is_killed_with_its_children() {
     let mut fixture = Fixture::new();
-    let script = "trap '' TERM HUP INT; sleep 100 & echo child $!; echo up; while :; do wait; done";
+    let script =
+        "trap '' TERM HUP INT; sleep 1000 & echo child $!; echo up; while :; do wait; done";
     let mut supervisor = fixture.spawn(&[script]);
     let mut child = None;
     while child.is_none() {
@@ -154,7 +156,7 @@ async fn a_process_that_ignores_everything_is_killed_with_its_children() {
 
 /// Waits until a process that is no child of ours is dead, be it buried or not.
 async fn has_ended(pid: u32) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + LONG;
     while Instant::now() < deadline {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let state = stat
@@ -185,7 +187,7 @@ async fn a_process_that_obeys_sigterm_ends_with_its_own_code() {
 #[tokio::test]
 async fn no_process_stays_when_the_supervisor_is_dropped() {
     let fixture = Fixture::new();
-    let supervisor = fixture.spawn(&["sleep 100", "sleep 100", "trap '' TERM; sleep 100"]);
+    let supervisor = fixture.spawn(&["sleep 1000", "sleep 1000", "trap '' TERM; sleep 1000"]);
     let pids: Vec<u32> = supervisor
         .workers()
         .iter()
@@ -208,7 +210,7 @@ fn no_process_stays_after_a_panic() {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let supervisor = fixture.spawn(&["sleep 100", "sleep 100"]);
+            let supervisor = fixture.spawn(&["sleep 1000", "sleep 1000"]);
             for worker in supervisor.workers() {
                 sender.send(worker.pid).unwrap();
             }
@@ -230,7 +232,7 @@ fn no_process_stays_after_a_panic() {
 #[tokio::test]
 async fn a_failure_that_the_first_process_does_not_notice_ends_the_run() {
     let fixture = Fixture::new();
-    let mut supervisor = fixture.spawn(&["sleep 100", "exit 0", "exit 3"]);
+    let mut supervisor = fixture.spawn(&["sleep 1000", "exit 0", "exit 3"]);
     let exit = run_exit(&mut supervisor, Duration::from_millis(10)).await;
     let RunExit::Unnoticed { name, status } = exit else {
         panic!("the first process did not end");
@@ -264,7 +266,7 @@ const RESTARTS: LossPolicy = LossPolicy::Recover {
 #[tokio::test]
 async fn a_process_that_is_killed_is_told_and_started_again_until_it_is_too_often() {
     let fixture = Fixture::new();
-    let mut supervisor = fixture.spawn_with(&["sleep 100", "kill -9 $$"], RESTARTS);
+    let mut supervisor = fixture.spawn_with(&["sleep 1000", "kill -9 $$"], RESTARTS);
     let mut told = Vec::new();
     let reason = loop {
         match change(&mut supervisor, NOTICE_GRACE).await {
@@ -286,7 +288,7 @@ async fn a_process_that_is_killed_is_told_and_started_again_until_it_is_too_ofte
 async fn a_process_that_says_why_it_panicked_is_told_with_its_words() {
     let fixture = Fixture::new();
     let script = "echo \"thread 'main' panicked at a.rs:1:1:\" >&2; echo boom >&2; exit 101";
-    let mut supervisor = fixture.spawn_with(&["sleep 100", script], RESTARTS);
+    let mut supervisor = fixture.spawn_with(&["sleep 1000", script], RESTARTS);
     let Change::Ended(death) = change(&mut supervisor, NOTICE_GRACE).await else {
         panic!("it ended")
     };
@@ -300,12 +302,18 @@ async fn a_process_that_says_why_it_panicked_is_told_with_its_words() {
 #[tokio::test]
 async fn a_process_that_left_well_is_not_started_again_and_none_is_while_the_run_ends() {
     let fixture = Fixture::new();
-    let mut supervisor = fixture.spawn_with(&["sleep 2; exit 4", "exit 0", "exit 7"], RESTARTS);
+    let go = fixture.logs.join("go");
+    let first = format!(
+        "until [ -e '{}' ]; do sleep 0.05; done; exit 4",
+        go.display()
+    );
+    let mut supervisor = fixture.spawn_with(&[&first, "exit 0", "exit 7"], RESTARTS);
     supervisor.end_restarts();
     let Change::Ended(death) = change(&mut supervisor, NOTICE_GRACE).await else {
         panic!("p2 ended")
     };
     assert_eq!(death.name, "p2");
+    std::fs::write(go, "").unwrap();
     let over = change(&mut supervisor, NOTICE_GRACE).await;
     assert!(matches!(over, Change::Over(RunExit::First(_))), "{over:?}");
 }
@@ -313,7 +321,7 @@ async fn a_process_that_left_well_is_not_started_again_and_none_is_while_the_run
 #[tokio::test]
 async fn a_stopped_process_that_the_run_has_lost_is_replaced() {
     let fixture = Fixture::new();
-    let mut supervisor = fixture.spawn_with(&["sleep 100", "kill -STOP $$; exit 0"], RESTARTS);
+    let mut supervisor = fixture.spawn_with(&["sleep 1000", "kill -STOP $$; exit 0"], RESTARTS);
     let pid = supervisor.workers()[1].pid;
     supervisor.replace("p1", pid + 1);
     supervisor.replace("p1", pid);
@@ -330,7 +338,7 @@ async fn a_stopped_process_that_the_run_has_lost_is_replaced() {
 #[tokio::test]
 async fn nobody_is_started_again_while_restarts_are_held() {
     let fixture = Fixture::new();
-    let mut supervisor = fixture.spawn_with(&["sleep 100", "kill -9 $$"], RESTARTS);
+    let mut supervisor = fixture.spawn_with(&["sleep 1000", "kill -9 $$"], RESTARTS);
     let ended = change(&mut supervisor, NOTICE_GRACE).await;
     assert!(matches!(ended, Change::Ended(_)), "{ended:?}");
     supervisor.hold_restarts(true);
