@@ -94,17 +94,29 @@ impl Screen {
             .set_size(positive(rows), positive(columns));
     }
 
-    /// Waits until the screen holds `text`, and returns the whole screen.
+    /// Waits until the screen holds `text`, and returns the whole screen: as it is, or as it was in
+    /// the last update that held the text, if others have come since.
     ///
     /// # Panics
     /// Panics if that does not happen in time.
     pub fn wait_for(&mut self, text: &str) -> String {
         let begin = Instant::now();
         loop {
-            self.read();
-            let contents = self.terminal.screen().contents();
+            let mut found = None;
+            let written = self.take_whole();
+            for update in updates(&written) {
+                self.terminal.process(update);
+                let contents = self.contents();
+                if contents.contains(text) {
+                    found = Some(contents);
+                }
+            }
+            let contents = self.contents();
             if contents.contains(text) {
                 return contents;
+            }
+            if let Some(found) = found {
+                return found;
             }
             let is_patient = begin.elapsed() < PATIENCE;
             assert!(
@@ -182,12 +194,18 @@ impl Screen {
 
     /// Shows what the program has written, but for an update whose end is not there yet.
     fn read(&mut self) {
+        let written = self.take_whole();
+        self.terminal.process(&written);
+    }
+
+    /// Returns what the program has written and is not shown, but for an update whose end is not
+    /// there yet.
+    fn take_whole(&mut self) -> Vec<u8> {
         while let Ok(bytes) = self.output.try_recv() {
             self.held.extend(bytes);
         }
-        let held = self.held.split_off(whole(&self.held));
-        self.terminal.process(&self.held);
-        self.held = held;
+        let rest = self.held.split_off(whole(&self.held));
+        std::mem::replace(&mut self.held, rest)
     }
 }
 
@@ -196,6 +214,23 @@ impl Drop for Screen {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Cuts what is written after each synchronized update; what is outside of any is one part.
+fn updates(written: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = written;
+    let end = |bytes: &[u8]| {
+        let mut windows = bytes.windows(UPDATE_END.len());
+        windows.position(|window| window == UPDATE_END)
+    };
+    while let Some(at) = end(rest) {
+        let (part, after) = rest.split_at(at + UPDATE_END.len());
+        parts.push(part);
+        rest = after;
+    }
+    parts.push(rest);
+    parts
 }
 
 /// Returns the number of bytes before a synchronized update that has not ended.
@@ -251,5 +286,19 @@ mod tests {
         check("a\x1b[?20", "a");
         check("a\x1b", "a");
         check("a\x1b[?25", "a\x1b[?25");
+    }
+
+    #[test]
+    fn each_synchronized_update_is_shown_by_itself() {
+        let check = |bytes: &str, expected: &[&str]| {
+            let parts: Vec<&[u8]> = expected.iter().map(|part| part.as_bytes()).collect();
+            assert_eq!(updates(bytes.as_bytes()), parts);
+        };
+        check("", &[""]);
+        check("plain", &["plain"]);
+        check(
+            "a\x1b[?2026hb\x1b[?2026l\x1b[?2026hc\x1b[?2026ld",
+            &["a\x1b[?2026hb\x1b[?2026l", "\x1b[?2026hc\x1b[?2026l", "d"],
+        );
     }
 }
