@@ -351,14 +351,18 @@ pub fn send_signal(pid: u32, signal: &str) {
     );
 }
 
-/// Tells whether a process is running; one that has ended and was not waited for is not.
+/// Tells whether a process is running; one that has ended and was not waited for is not, once its
+/// last thread has ended: until then it holds its locks.
 pub fn is_running(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else {
         return false;
     };
-    !status
-        .lines()
-        .any(|line| line.starts_with("State:") && line.contains('Z'))
+    let mut lines = status.lines();
+    if !lines.any(|line| line.starts_with("State:") && line.contains('Z')) {
+        return true;
+    }
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    threads.is_ok_and(|threads| threads.count() > 1)
 }
 
 /// Kills all processes of run `r` of a folder at once.

@@ -341,9 +341,11 @@ fn controls_reach_the_run() {
     browser.click("#play");
     browser.wait("document.querySelector('#state').dataset.state === 'paused'");
     let stopped = iteration(&mut browser);
-    let (_, stdout, _) = served.scratch.phalanx_says(&["ps", "--format", "json"]);
-    let runs: Value = serde_json::from_str(&stdout).expect("the list is JSON");
-    assert_eq!(runs[0]["state"], "paused");
+    wait_for("the run is listed as paused", || {
+        let (_, stdout, _) = served.scratch.phalanx_says(&["ps", "--format", "json"]);
+        let runs: Value = serde_json::from_str(&stdout).expect("the list is JSON");
+        runs[0]["state"] == "paused"
+    });
     browser.click("#step");
     wait_for_iteration(&mut browser, stopped + 100);
 
