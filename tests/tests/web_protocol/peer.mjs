@@ -8,7 +8,7 @@ const require = createRequire(`${process.env.PHALANX_MODULES}/package.json`);
 const { FoxgloveClient } = require('@foxglove/ws-protocol');
 const WebSocket = require('ws');
 
-const TIME_MAX = 60_000;
+const TIME_MAX = 300_000;
 let client;
 let socket;
 let facts;

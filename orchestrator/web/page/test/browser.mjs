@@ -14,6 +14,9 @@ export function findChromium() {
   return named ?? PLACES.find((place) => existsSync(place)) ?? null;
 }
 
+/** Time that anything may take where the processor draws, and has other things to do [ms]. */
+const PATIENCE_MS = 300_000;
+
 /** Arguments by which pictures are computed by the processor, the same on every machine. */
 const SOFTWARE = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 /** Arguments by which a GPU computes them, also where there is no display. */
@@ -30,6 +33,8 @@ export async function launch({ gpu = false, more = [] } = {}) {
   return puppeteer.launch({
     executablePath,
     headless: true,
+    timeout: PATIENCE_MS,
+    protocolTimeout: 2 * PATIENCE_MS,
     args: [
       '--no-sandbox',
       ...(gpu ? GPU : SOFTWARE),
@@ -51,6 +56,7 @@ export async function launch({ gpu = false, more = [] } = {}) {
 /** Opens a page that fails on anything that a user would not want in the console. */
 export async function open(browser, address, { width = 1280, height = 800, scale = 1 } = {}) {
   const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.setViewport({ width, height, deviceScaleFactor: scale });
   const problems = [];
   page.on('console', (message) => {
@@ -69,7 +75,7 @@ export async function open(browser, address, { width = 1280, height = 800, scale
 }
 
 /** Waits until nothing moves in the picture and no file is on its way. */
-export async function settled(page, timeout = 30_000) {
+export async function settled(page, timeout = PATIENCE_MS) {
   await page.waitForFunction(() => document.documentElement.dataset.settled === 'true', {
     timeout,
   });

@@ -105,7 +105,7 @@ test('who may only watch is told so, with the reason', async () => {
 test('a robot is driven by keys and stops when they are released or focus is lost', async () => {
   await shown(crowd(5), {}, async ({ page, server }) => {
     const heard = async (count) => {
-      const end = Date.now() + 20_000;
+      const end = Date.now() + 300_000;
       while (server.published.length < count) {
         assert.ok(Date.now() < end, `heard ${server.published.length} of ${count}`);
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -198,7 +198,7 @@ test('groups are heard while they are shown', async () => {
     await page.waitForFunction(() => document.documentElement.dataset.groups === '2');
     assert.ok(server.isHeard(8));
     await page.keyboard.press('u');
-    const end = Date.now() + 20_000;
+    const end = Date.now() + 300_000;
     while (server.isHeard(8)) {
       assert.ok(Date.now() < end, 'groups are heard although nobody sees them');
       await new Promise((resolve) => setTimeout(resolve, 10));
