@@ -39,11 +39,13 @@ pub fn build() -> Result<PathBuf, String> {
     if age(&program).is_some_and(|built| Some(built) > age(&source)) {
         return Ok(program);
     }
-    if compile(&source, &program, None).is_ok() {
-        return Ok(program);
+    // One that was ended while it was written is no program.
+    let new = folder.join("peer.new");
+    if compile(&source, &new, None).is_err() {
+        let root = unpack(&folder)?;
+        compile(&source, &new, Some(&root))?;
     }
-    let root = unpack(&folder)?;
-    compile(&source, &program, Some(&root))?;
+    fs::rename(new, &program).map_err(|error| error.to_string())?;
     Ok(program)
 }
 
@@ -53,6 +55,7 @@ fn unpack(folder: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(archives.join("partial")).map_err(|error| error.to_string())?;
     let mut download = Command::new("apt-get");
     download.args(["--yes", "--download-only", "--no-install-recommends"]);
+    download.args(["-o", "Acquire::Retries=5"]);
     download.args(["-o", "Debug::NoLocking=1", "-o"]);
     download.arg(format!("Dir::Cache::archives={}", archives.display()));
     run(download.args(["install", "--reinstall", PACKAGE]))?;

@@ -50,6 +50,9 @@ impl Node {
             "--no-audit",
             "--no-fund",
             "--silent",
+            "--fetch-retries=5",
+            "--fetch-retry-mintimeout=1000",
+            "--fetch-retry-maxtimeout=10000",
         ]);
         install
             .stdin(Stdio::null())

