@@ -133,6 +133,13 @@ impl FuelServer {
         std::mem::take(&mut *locked(&self.shared.requests))
     }
 
+    /// Returns how many zips were asked for so far.
+    pub fn zip_count(&self) -> usize {
+        let requests = locked(&self.shared.requests);
+        let zips = requests.iter().filter(|one| one.path.contains(".zip"));
+        zips.count()
+    }
+
     /// Returns how many zips were asked for so far, and forgets all requests.
     pub fn take_zip_count(&self) -> usize {
         let requests = self.take_requests().into_iter();
