@@ -83,7 +83,7 @@ impl Bench {
         let mut arguments = vec![&*domain, "--localhost-only"];
         arguments.extend(topics.iter().map(String::as_str));
         let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
-        peer.tell("wait 2 20");
+        peer.tell("wait 2 240");
         let known = peer.hear("writers", |line| line.get("known").is_some());
         assert_eq!(known["known"], 2, "not all publishers are known");
         Some(Self {

@@ -16,7 +16,7 @@ use tests::repository;
 const DOMAIN: &str = "42";
 const ODOMETRY: &str = "/model/r0/odometry=nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
 /// Time in which nodes find each other with much to spare \[s\].
-const FOUND_S: u64 = 20;
+const FOUND_S: u64 = 120;
 /// Time after which nodes do not find each other any more, several of their announcements \[s\].
 const LOST_S: u64 = 8;
 /// Simulated time between two messages \[ns\].

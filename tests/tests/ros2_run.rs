@@ -232,6 +232,11 @@ impl Run {
         assert_eq!(code, 0, "{words:?}: {stderr}");
     }
 
+    /// Has time run at a pace: slowly while there is something to be done at certain times.
+    fn paces(&self, real_time_factor: &str) {
+        self.ctl(&["set-real-time-factor", real_time_factor]);
+    }
+
     /// Waits for the end, and returns the summary of the run.
     fn summary(&mut self) -> Value {
         assert_eq!(self.primary.wait(), 0, "{}", self.primary.stderr());
@@ -311,6 +316,7 @@ fn every(interval: u64) -> Vec<u64> {
 fn hand_offs_and_migrations_lose_and_double_no_message() {
     let Some(mut run) = Run::start(0) else { return };
     run.drive();
+    run.paces("0.2");
     run.ctl(&["play"]);
     for (seconds, cell, host) in [(1, "west", "s2"), (2, "east", "s1"), (3, "west", "s1")] {
         run.peer.listen_until("time", |peer, _| {
@@ -318,6 +324,7 @@ fn hand_offs_and_migrations_lose_and_double_no_message() {
         });
         run.ctl(&["move-cell", cell, host]);
     }
+    run.paces("1");
     run.peer.listen_to_the_end();
     for topic in ODOMETRY {
         run.peer.check_complete(topic, ODOMETRY_NS);
@@ -344,6 +351,7 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
     let Some(mut run) = Run::start_with(2, 2, Some(&schedule)) else {
         return;
     };
+    run.paces("0.1");
     run.ctl(&["play"]);
     for turn in 0..20 {
         run.peer.listen_until("time", |peer, _| {
@@ -357,6 +365,7 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
         };
         run.ctl(&["move-cell", cell, host]);
     }
+    run.paces("1");
     run.peer.listen_to_the_end();
     for topic in ODOMETRY {
         run.peer.check_complete(topic, ODOMETRY_NS);
@@ -373,6 +382,7 @@ fn a_reader_counts_through_5_kills() {
     let Some(mut run) = Run::start_with(3, KILLS + 1, None) else {
         return;
     };
+    run.paces("0.1");
     run.ctl(&["play"]);
     for turn in 0..KILLS {
         let host = format!("s{}", turn + 1);
@@ -389,6 +399,7 @@ fn a_reader_counts_through_5_kills() {
         }
         run.secondaries[turn].signal("KILL");
     }
+    run.paces("1");
     run.peer.listen_to_the_end();
     let summary = run.summary();
     assert_eq!(summary["events"]["recoveries"], KILLS, "{summary}");

@@ -34,7 +34,7 @@ from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
-PATIENCE = 20.0
+PATIENCE = 240.0
 GUID = 0x1122334455667788
 
 
@@ -310,7 +310,7 @@ SERVICES |= {
 EMPTY = {"structure_needs_at_least_one_member": uint8}
 HEADER = {"guid": uint64, "sequence": int64}
 SERVICE_QOS = Qos(
-    Policy.Reliability.Reliable(duration(seconds=5)),
+    Policy.Reliability.Reliable(duration(seconds=60)),
     Policy.History.KeepAll,
     Policy.Durability.Volatile,
 )

@@ -58,7 +58,7 @@ using eprosima::fastcdr::Cdr;
 using eprosima::fastcdr::FastBuffer;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto PATIENCE = std::chrono::seconds(20);
+constexpr auto PATIENCE = std::chrono::seconds(240);
 constexpr uint32_t LARGEST = 1 << 20;
 
 /// A message as bytes, with the header that names their encoding.

@@ -125,7 +125,7 @@ class TFMessage(IdlStruct, typename="tf2_msgs::msg::dds_::TFMessage_"):
 
 
 TYPES = {kind.__name__: kind for kind in [Odometry, Clock, TFMessage, Imu]}
-RELIABLE = Qos(Policy.Reliability.Reliable(duration(seconds=1)), Policy.History.KeepAll)
+RELIABLE = Qos(Policy.Reliability.Reliable(duration(seconds=60)), Policy.History.KeepAll)
 BEST_EFFORT = Qos(Policy.Reliability.BestEffort, Policy.History.KeepAll)
 
 
@@ -184,7 +184,7 @@ class Node:
         if topic not in self.writers:
             dds = Topic(self.participant, "rt" + topic, Twist)
             self.writers[topic] = DataWriter(self.participant, dds, qos=RELIABLE)
-            until = time.monotonic() + 20
+            until = time.monotonic() + 240
             wanted = command.get("readers", 1)
             while len(self.writers[topic].get_matched_subscriptions()) < wanted:
                 if time.monotonic() > until:
