@@ -92,8 +92,11 @@ fn a_secondary_finds_the_primary_of_its_partition_and_no_other() {
     let (keys, others) = (lab.keys("lab"), lab.keys("other"));
     let mut other = lab.primary("other", 6000, &others);
     let mut primary = lab.primary("lab", 5000, &keys);
-    wait_for("both runs are listed", || lab.listed().len() == 2);
-    let listed = lab.listed();
+    let mut listed = Vec::new();
+    wait_for("both runs are listed", || {
+        listed = lab.listed();
+        listed.len() == 2
+    });
     let of_lab = &listed[0];
     assert_eq!(of_lab["partition"], "lab");
     let endpoint = format!("tcp://{}:5000", ADDRESSES[0]);
@@ -165,16 +168,18 @@ fn what_is_announced_lets_nobody_in() {
     };
     let (keys, others) = (lab.keys("lab"), lab.keys("other"));
     let mut primary = lab.primary("lab", 5000, &keys);
-    // Another primary is meant: this one has not its key.
-    let mut flags = others.of_secondary("secondaries");
-    flags.push("--peer-timeout=3".to_owned());
-    let mut secondary = lab.secondary("lab", &flags);
-    assert_eq!(secondary.wait(), 3, "{}", secondary.stderr());
-    let said = secondary.stderr();
-    assert!(
-        said.contains("no run of partition lab was found") && said.contains("found: run on"),
-        "{said}"
-    );
+    // Another primary is meant: this one has not its key. A busy machine finds it later.
+    let found_within = |seconds: u32| {
+        let mut flags = others.of_secondary("secondaries");
+        flags.push(format!("--peer-timeout={seconds}"));
+        let mut secondary = lab.secondary("lab", &flags);
+        let (code, said) = (secondary.wait(), secondary.stderr());
+        let is_found = said.contains("found: run on");
+        let is_told = said.contains("no run of partition lab was found");
+        assert!(!is_found || is_told && code == 3, "{code}: {said}");
+        is_found
+    };
+    assert!([3, 10, 60].into_iter().any(found_within));
     // One without any key finds it, and is not let in.
     let flags = ["--peer-timeout=3", "--insecure"].map(str::to_owned);
     let mut secondary = lab.secondary("lab", &flags);

@@ -14,8 +14,9 @@ use tests::repository;
 use tests::slow_cable::Impairment;
 
 /// Silence after which a peer counts as lost; a cable that is back after two seconds is heard
-/// again after three, since TCP doubles the time between its attempts.
-const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(5);
+/// again after three, since TCP doubles the time between its attempts, and a busy machine pulls it
+/// for longer.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A primary and perhaps a secondary on the first host, and a secondary on the second.
 struct Distributed {
@@ -184,8 +185,9 @@ fn a_network_that_is_slow_and_loses_packets_changes_no_bit() {
 }
 
 #[test]
-fn quiet_steps_hide_a_way_of_ten_milliseconds() {
-    let way = Duration::from_millis(10);
+fn quiet_steps_hide_a_way_of_a_tenth_of_a_second() {
+    // Far longer than a busy machine takes for an iteration.
+    let way = Duration::from_millis(100);
     let how = Impairment {
         delay: way,
         loss_permille: 0,
