@@ -64,6 +64,11 @@ pub fn write_program(path: &Path, text: &str) {
     assert!(status.success(), "{} is not written", path.display());
 }
 
+/// Returns the file that `PHALANX_CONFIG` names in tests.
+pub fn own_settings() -> PathBuf {
+    repository::root().join("tests/patient.toml")
+}
+
 /// A folder of a test's own, with a short path since sockets lie in it.
 pub struct Scratch {
     folder: tempfile::TempDir,
@@ -113,7 +118,7 @@ impl Scratch {
         let mut command = Command::new(binary("phalanx"));
         command
             .env("PHALANX_RUNTIME_DIR", self.folder.path())
-            .env("PHALANX_CONFIG", "/dev/null")
+            .env("PHALANX_CONFIG", own_settings())
             .current_dir(repository::root());
         command.env_remove("NO_COLOR").env("TERM", "xterm-256color");
         command

@@ -292,7 +292,8 @@ fn a_secondary_that_is_asked_to_end_leaves_and_the_run_says_so() {
 
 #[test]
 fn a_secondary_that_falls_silent_is_found_by_its_heartbeat() {
-    let mut going = Going::start(&["--paused", "--on-peer-loss", "stop"]);
+    let stops_at_silence = ["--on-peer-loss", "stop", "--heartbeat-timeout-ms", "2000"];
+    let mut going = Going::start(&[&["--paused"][..], &stops_at_silence].concat());
     let silent = going.pid("s1");
     send_signal(silent, "STOP");
     let (code, _) = going.end();

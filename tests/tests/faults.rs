@@ -39,7 +39,8 @@ impl Run {
     fn start(silence_ms: u32, arguments: &[&str]) -> Self {
         let scratch = Scratch::new();
         let config = scratch.path("own.toml");
-        let text = format!("[network]\nheartbeat_timeout_ms = {silence_ms}\n");
+        let text =
+            format!("[network]\nheartbeat_timeout_ms = {silence_ms}\npeer_timeout_s = 300\n");
         std::fs::write(&config, text).expect("a file can be written");
         let world = repository::root().join("worlds/ramp.sdf");
         let mut command = scratch.phalanx();

@@ -395,7 +395,7 @@ fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
         &iterations.to_string(),
         "--real-time-factor=0",
     ]);
-    command.args(["--heartbeat-timeout-ms=5000", "--digests"]);
+    command.args(["--heartbeat-timeout-ms=30000", "--digests"]);
     command.arg(scratch.path("digests"));
     let mut phalanx = scratch.start("phalanx", &mut command);
     assert_eq!(phalanx.wait(), 0, "{}", phalanx.stderr());

@@ -44,6 +44,7 @@ impl Lab {
         command.args(["--network-role=primary", "--network-secondaries=1"]);
         command.args(["--bind", &format!("tcp://{}:{port}", ADDRESSES[0])]);
         command.args(["--announce-lan", "--partition", partition]);
+        command.args(["--peer-timeout=600", "--heartbeat-timeout-ms=30000"]);
         command.args(["--iterations", ITERATIONS, "--real-time-factor=0"]);
         let digests = self.scratch.path(&format!("digests-{partition}"));
         command.arg("--digests").arg(digests);

@@ -39,7 +39,8 @@ impl Distributed {
         command.arg(format!("--network-secondaries={}", near + 1));
         command.args(["--bind", &address, "--iterations", &iterations.to_string()]);
         let timeout = HEARTBEAT_TIMEOUT.as_millis().to_string();
-        command.args(["--heartbeat-timeout-ms", &timeout, "--digests"]);
+        command.args(["--peer-timeout=300", "--heartbeat-timeout-ms", &timeout]);
+        command.arg("--digests");
         command.arg(scratch.path("digests")).args(flags);
         let primary = scratch.start("primary", command.args(keys.of_primary()).arg(ramp()));
         let mut secondaries = Vec::new();

@@ -35,6 +35,7 @@ impl Run {
         command.arg("--network-role=primary");
         command.arg(format!("--network-secondaries={secondaries}"));
         command.args(["--bind", &endpoint, "--iterations", ITERATIONS]);
+        command.arg("--peer-timeout=300");
         command.args(["--on-peer-loss=recover", "--digests"]);
         command.arg(scratch.path("digests"));
         if !flags.iter().any(|flag| flag.starts_with(SILENCE)) {
@@ -298,6 +299,7 @@ fn keys_decide_who_takes_part_through_a_relay() {
         "--network-secondaries=1",
         "--bind=tcp://127.0.0.1:0",
         "--iterations=200",
+        "--peer-timeout=300",
         ramp().to_str().expect("text"),
     ]
     .map(str::to_owned);

@@ -194,6 +194,8 @@ impl Run {
             "--ros-localhost-only",
             "on",
         ]);
+        // Nobody is lost because the machine is busy.
+        primary.args(["--peer-timeout=300", "--heartbeat-timeout-ms=30000"]);
         primary.args(["--iterations", ITERATIONS, "--digests"]);
         primary.arg(scratch.path("digests"));
         primary

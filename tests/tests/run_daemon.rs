@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 
 use portable_pty::CommandBuilder;
 use serde_json::Value;
-use tests::processes::{Process, Scratch, binary, is_running, send_signal, wait_for};
+use tests::processes::{Process, Scratch, binary, is_running, own_settings, send_signal, wait_for};
 use tests::repository;
 use tests::screen::Screen;
 
@@ -14,6 +14,7 @@ fn phalanx(scratch: &Scratch, arguments: &[&str]) -> CommandBuilder {
     let mut command = CommandBuilder::new(binary("phalanx"));
     command.args(arguments);
     command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
+    command.env("PHALANX_CONFIG", own_settings());
     command.env("TERM", "xterm-256color");
     command.env_remove("NO_COLOR");
     command.cwd(repository::root());
@@ -436,7 +437,7 @@ fn a_primary_that_hangs_is_told_then_killed_and_its_run_resumed() {
     let file = scratch.path("run.toml");
     let world = repository::root().join("worlds/ramp.sdf");
     let run = format!(
-        "[run]\nworld = {:?}\n[network]\nstep_timeout_s = 20\n",
+        "[run]\nworld = {:?}\n[network]\nheartbeat_timeout_ms = 2000\nstep_timeout_s = 20\n",
         text(&world)
     );
     std::fs::write(&file, run).expect("a file can be written");
@@ -480,7 +481,9 @@ fn undisturbed(scratch: &Scratch) -> String {
 fn a_primary_that_hung_for_a_while_goes_on_with_the_same_digests() {
     let scratch = Scratch::new();
     let digests = scratch.path("digests");
-    let pids = detached(&scratch, &long_run(text(&digests), "2", "0.1"));
+    let mut arguments = long_run(text(&digests), "2", "0.1");
+    arguments.extend(["--heartbeat-timeout-ms", "2000"]);
+    let pids = detached(&scratch, &arguments);
     send_signal(pids[0], "STOP");
     // The secondaries leave, and nobody is started in their place yet.
     wait_for_log(&scratch, "has published nothing for");
@@ -553,9 +556,9 @@ fn a_primary_whose_stepper_is_stuck_is_told_and_goes_on_when_it_can() {
         .open(&pipe);
     let mut reader = both.expect("a pipe can be opened");
     // Nobody reads, so that the stepper waits as soon as the pipe is full.
-    let stuck = ["--digests", text(&pipe), "--real-time-factor", "0"];
-    let (code, _, stderr) =
-        scratch.phalanx_says(&[&["run", "--detach", "--name", "r"], &stuck[..]].concat());
+    let run = ["run", "--detach", "--name", "r", "--heartbeat-timeout-ms"];
+    let stuck = ["6000", "--digests", text(&pipe), "--real-time-factor", "0"];
+    let (code, _, stderr) = scratch.phalanx_says(&[run, stuck].concat());
     assert_eq!(code, 0, "{stderr}");
     let pids = pids(&scratch);
     let mut screen = view(&scratch, &["attach", "r"]);

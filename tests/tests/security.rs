@@ -53,6 +53,8 @@ impl Guarded {
             "--bind=tcp://127.0.0.1:0",
             "--real-time-factor=0",
             "--paused",
+            "--peer-timeout=300",
+            "--heartbeat-timeout-ms=30000",
         ]);
         command
             .args(["--iterations", ITERATIONS])

@@ -77,7 +77,9 @@ impl Run {
         }
         command.arg(format!("--bind={}", scratch.endpoint()));
         command.arg(format!("--iterations={iterations}"));
-        command.arg("--balance=off");
+        command.args(["--balance=off", "--peer-timeout=300"]);
+        // Nobody is lost because the machine is busy.
+        command.arg("--heartbeat-timeout-ms=30000");
         command.args(arguments).arg(world);
         for (flag, name) in [("--messages", "messages"), ("--summary", "summary")] {
             command.arg(flag).arg(scratch.path(name));

@@ -4,7 +4,9 @@
 use std::process::Command;
 
 use portable_pty::CommandBuilder;
-use tests::processes::{Scratch, binary, is_running, is_stopped, send_signal, wait_for};
+use tests::processes::{
+    Scratch, binary, is_running, is_stopped, own_settings, send_signal, wait_for,
+};
 use tests::repository;
 use tests::screen::Screen;
 
@@ -12,7 +14,7 @@ fn phalanx(scratch: &Scratch, arguments: &[&str]) -> CommandBuilder {
     let mut command = CommandBuilder::new(binary("phalanx"));
     command.args(arguments);
     command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
-    command.env("PHALANX_CONFIG", "/dev/null");
+    command.env("PHALANX_CONFIG", own_settings());
     command.env("TERM", "xterm-256color");
     command.env_remove("NO_COLOR");
     command.cwd(repository::root());

@@ -101,6 +101,8 @@ impl Victim {
         command.args(["--network-role=primary", "--network-secondaries=2"]);
         command.args(["--on-peer-loss=recover", "--stand-bys=1"]);
         command.args(["--real-time-factor", &real_time_factor.to_string()]);
+        // Nobody is lost because the machine is busy.
+        command.args(["--peer-timeout=300", "--heartbeat-timeout-ms=30000"]);
         command.arg("--journal").arg(scratch.path("journal"));
         for file in ["digests", "summary", "messages"] {
             command.arg(format!("--{file}")).arg(scratch.path(file));
