@@ -26,8 +26,9 @@ use crate::commands::{CommandResult, Failed, output, runtime};
 /// The kind of messages with images.
 const KIND: &str = "gz.msgs.Image";
 
-/// Time for which a terminal is waited for that is asked what it can draw.
-const DETECT_TIME: Duration = Duration::from_millis(500);
+/// Time for which a terminal is waited for that is asked what it can draw: nearly all answer, some
+/// from far away.
+const DETECT_TIME: Duration = Duration::from_secs(3);
 /// Columns and rows where there is no terminal that says how many it has.
 const NO_TERMINAL: (u16, u16) = (80, 24);
 
