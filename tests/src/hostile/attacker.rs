@@ -167,6 +167,14 @@ impl<'a> Attacker<'a> {
         }
     }
 
+    /// Waits until a bare stream has heard anything, unless there are other signs.
+    pub(super) fn wait_to_hear(&self, stream: &mut Bare) {
+        let end = Instant::now() + ARRIVAL;
+        while self.seen() == 0 && Instant::now() < end {
+            self.note_heard(stream.hear());
+        }
+    }
+
     /// Reads what has come on a socket and counts it as a sign.
     pub(super) fn read(&self, socket: &zmq::Socket) {
         while socket.recv_multipart(zmq::DONTWAIT).is_ok() {

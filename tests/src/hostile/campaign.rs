@@ -12,8 +12,8 @@ use super::victim::{Honest, Victim, Way, stats_of};
 use super::witness::Witness;
 use crate::processes::let_pass;
 
-/// Longest time until the last refusals are in the figures.
-const FIGURES: Duration = Duration::from_secs(2);
+/// Longest time until the last refusals are in the figures, where there is no other sign.
+const FIGURES: Duration = Duration::from_mins(1);
 
 /// Cost of an attack.
 #[derive(Clone, Debug)]

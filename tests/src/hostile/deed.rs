@@ -324,6 +324,9 @@ fn hold(attacker: &Attacker<'_>, target: TargetSocket, progress: Progress) {
         }
         let_pass(BREATH);
     }
+    if let Some(stream) = held.last_mut() {
+        attacker.wait_to_hear(stream);
+    }
 }
 
 fn storm(attacker: &Attacker<'_>, target: TargetSocket) {
@@ -354,6 +357,7 @@ fn speak(attacker: &Attacker<'_>, target: TargetSocket, speech: Speech) {
         attacker.note_heard(stream.hear());
         number += 1;
         if !attacker.goes_on() && number >= 3 {
+            attacker.wait_to_hear(&mut stream);
             return;
         }
     }
