@@ -72,15 +72,14 @@ mod tests {
 
     #[test]
     fn a_wait_of_microseconds_is_neither_none_nor_milliseconds() {
-        let shortest = (0..20)
-            .map(|_| {
-                let start = Instant::now();
-                assert!(!wait(&mut [], Some(Duration::from_micros(200))).expect("a wait"));
-                start.elapsed()
-            })
-            .min()
-            .expect("twenty waits");
-        assert!(shortest >= Duration::from_micros(200), "{shortest:?}");
-        assert!(shortest < Duration::from_millis(1), "{shortest:?}");
+        // On a busy machine most waits are longer; one that is not shows what was asked for.
+        let is_short = (0..2_000).any(|_| {
+            let start = Instant::now();
+            assert!(!wait(&mut [], Some(Duration::from_micros(200))).expect("a wait"));
+            let waited = start.elapsed();
+            assert!(waited >= Duration::from_micros(200), "{waited:?}");
+            waited < Duration::from_millis(1)
+        });
+        assert!(is_short, "each of many waits takes milliseconds");
     }
 }

@@ -74,11 +74,15 @@ mod tests {
 
     #[test]
     fn two_clocks_of_one_machine_agree_and_have_one_name() {
-        let (one, other) = (TraceClock::start(), TraceClock::start());
-        let now = Instant::now();
-        let moment = now.checked_sub(Duration::from_secs(1)).unwrap_or(now);
-        let difference = one.at(moment).abs_diff(other.at(moment));
-        assert!(difference < 1_000_000, "{difference} ns");
+        let difference = |_| {
+            let (one, other) = (TraceClock::start(), TraceClock::start());
+            let now = Instant::now();
+            let moment = now.checked_sub(Duration::from_secs(1)).unwrap_or(now);
+            one.at(moment).abs_diff(other.at(moment))
+        };
+        // A busy machine may come between the readings of both clocks.
+        let least = (0..100).map(difference).min().expect("a hundred pairs");
+        assert!(least < 1_000_000, "{least} ns");
         assert_eq!(clock_name(), clock_name());
     }
 }
