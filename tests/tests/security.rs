@@ -585,7 +585,11 @@ fn without_keys_processes_are_listed_and_none_is_cut_off_by_name() {
 /// Tries to take part, and returns exit code and last words.
 fn join(run: &Guarded, flags: &[String]) -> (i32, String) {
     let address = run.endpoints.to_string();
-    let mut command = worker(&["--network-role=secondary", "--name=s9", "--peer-timeout=120"]);
+    let mut command = worker(&[
+        "--network-role=secondary",
+        "--name=s9",
+        "--peer-timeout=120",
+    ]);
     command.args(["--connect", &address]).args(flags);
     let mut process = run.scratch.start("s9", &mut command);
     (process.wait(), process.stderr())
