@@ -36,8 +36,8 @@ pub fn python(environment: &str, scratch: &Scratch) -> Option<Python> {
         .ok()
 }
 
-/// Returns the number of a domain that no other test of this process has. The ports of those above a
-/// hundred are among those that the system gives to anybody.
+/// Returns the number of a domain that no other test of this process has. The ports of those above
+/// a hundred are among those that the system gives to anybody.
 pub fn domain() -> String {
     let number = DOMAINS.fetch_add(1, Ordering::Relaxed);
     (1 + (std::process::id() * 4 + number) % 100).to_string()

@@ -102,7 +102,7 @@ impl Run {
         pid
     }
 
-    /// Waits for a good end as soon as can be, whose digests must be those of a run without a fault.
+    /// Waits for a good end as soon as can be, with the digests of a run without a fault.
     fn completes(&mut self, iterations: u64) -> Value {
         let hurry = ["ctl", "r", "set-real-time-factor", "0"];
         let (code, _, stderr) = self.scratch.phalanx_says(&hurry);

@@ -74,7 +74,7 @@ fn listed(scratch: &Scratch) -> Value {
         .unwrap_or_default()
 }
 
-/// Waits until `ps` says a state of run `r`: on a busy machine its primary may not be heard at once.
+/// Waits until `ps` says a state of run `r`: its primary may not be heard at once.
 fn wait_for_state(scratch: &Scratch, state: &str) {
     wait_for(&format!("the run is {state}"), || {
         listed(scratch)["state"] == state

@@ -20,7 +20,7 @@ use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
 use view::show::table::Table;
 
 /// Time for which primaries are listened to, all at the same time; they tell their figures far more
-/// often, but on a busy machine a connection takes its time. One that hangs is not waited for longer.
+/// often, but on a busy machine a connection takes its time. One that hangs is waited for so long.
 const GLANCE_TIME: Duration = Duration::from_secs(2);
 
 /// Time for which the local network is listened to.

@@ -19,8 +19,8 @@ const STATUS_MESSAGES_MAX: i32 = 1_000;
 /// part reads them as they come, also while it is busy, or the run waits for it.
 const STEP_MESSAGES_MAX: i32 = 20_000;
 
-/// Time for which a closed socket tries to deliver what it still holds, such as the order to stop: a
-/// busy machine has others to serve first, and a peer that takes nothing delays the end so long.
+/// Time for which a closed socket tries to deliver what it still holds, such as the order to stop:
+/// a busy machine has others to serve first. A peer that takes nothing delays the end so long.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Time that one attempt to connect may take before the next one begins.

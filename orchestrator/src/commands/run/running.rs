@@ -39,8 +39,8 @@ use crate::owner_socket::{self, Question};
 use crate::private_file::write_private;
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
-/// Time that the primary may take to end the run after a signal: it waits a second for the others to
-/// leave, and writes what is left. Who does not want to wait gives a second signal.
+/// Time that the primary may take to end the run after a signal: it waits a second for the others
+/// to leave, and writes what is left. Who does not want to wait gives a second signal.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// Time that the primary may take to end the run when a program of it has failed.
