@@ -307,7 +307,7 @@ async fn a_process_that_left_well_is_not_started_again_and_none_is_while_the_run
         "until [ -e '{}' ]; do sleep 0.05; done; exit 4",
         go.display()
     );
-    let mut supervisor = fixture.spawn_with(&[&first, "exit 0", "exit 7"], RESTARTS);
+    let mut supervisor = fixture.spawn_with(&[first.as_str(), "exit 0", "exit 7"], RESTARTS);
     supervisor.end_restarts();
     let Change::Ended(death) = change(&mut supervisor, NOTICE_GRACE).await else {
         panic!("p2 ended")
