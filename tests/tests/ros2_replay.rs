@@ -13,7 +13,7 @@ use tests::repository;
 
 const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
 const TOPICS: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
-const ITERATIONS: u64 = 2000;
+const ITERATIONS: u64 = 8000;
 /// Iterations of 1 ms between two messages of odometry.
 const INTERVAL: u64 = 10;
 const SPEED: u64 = 4;
