@@ -19,9 +19,12 @@ const STATUS_MESSAGES_MAX: i32 = 1_000;
 /// part reads them as they come, also while it is busy, or the run waits for it.
 const STEP_MESSAGES_MAX: i32 = 20_000;
 
-/// Time for which a closed socket tries to deliver what it still holds, such as the order to stop:
-/// a busy machine has others to serve first. A peer that takes nothing delays the end so long.
-const LINGER: Duration = Duration::from_secs(1);
+/// Time for which a closed socket of a primary tries to deliver what it still holds, such as the
+/// order to stop: a busy machine has others to serve first. Who takes nothing delays the end so long.
+const LINGER_OF_PRIMARY: Duration = Duration::from_secs(1);
+
+/// The same for a socket that connects to a primary, which takes nothing when it is gone.
+const LINGER_OF_PEER: Duration = Duration::from_millis(200);
 
 /// Time that one attempt to connect may take before the next one begins.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -80,6 +83,14 @@ impl Queue {
             Self::Published => [STATUS_MESSAGES_MAX, SUBSCRIPTIONS_MAX],
         }
     }
+
+    /// Returns how long a closed socket tries to deliver what waits.
+    fn linger(self) -> Duration {
+        match self {
+            Self::Unbounded | Self::Bounded => LINGER_OF_PEER,
+            Self::Steps | Self::Inbox | Self::Answers | Self::Published => LINGER_OF_PRIMARY,
+        }
+    }
 }
 
 /// Name of a socket in its requests to the `Door`, which decides which peers may enter.
@@ -97,7 +108,7 @@ pub(super) fn open(
     let [out, into] = queue.marks();
     socket.set_sndhwm(out)?;
     socket.set_rcvhwm(into)?;
-    socket.set_linger(milliseconds(LINGER))?;
+    socket.set_linger(milliseconds(queue.linger()))?;
     let bytes_max = if kind == zmq::XPUB {
         SUBSCRIPTION_BYTES_MAX
     } else {
