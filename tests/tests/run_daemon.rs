@@ -482,7 +482,7 @@ fn a_primary_that_hung_for_a_while_goes_on_with_the_same_digests() {
     let scratch = Scratch::new();
     let digests = scratch.path("digests");
     let mut arguments = long_run(text(&digests), "2", "0.1");
-    arguments.extend(["--heartbeat-timeout-ms", "2000"]);
+    arguments.extend(["--heartbeat-timeout-ms", "2000", "--step-timeout", "120"]);
     let pids = detached(&scratch, &arguments);
     send_signal(pids[0], "STOP");
     // The secondaries leave, and nobody is started in their place yet.
@@ -556,9 +556,10 @@ fn a_primary_whose_stepper_is_stuck_is_told_and_goes_on_when_it_can() {
         .open(&pipe);
     let mut reader = both.expect("a pipe can be opened");
     // Nobody reads, so that the stepper waits as soon as the pipe is full.
-    let run = ["run", "--detach", "--name", "r", "--heartbeat-timeout-ms"];
-    let stuck = ["6000", "--digests", text(&pipe), "--real-time-factor", "0"];
-    let (code, _, stderr) = scratch.phalanx_says(&[run, stuck].concat());
+    let run = ["run", "--detach", "--name", "r", "--real-time-factor", "0"];
+    let silences = ["--heartbeat-timeout-ms", "6000", "--step-timeout", "120"];
+    let stuck = ["--digests", text(&pipe)];
+    let (code, _, stderr) = scratch.phalanx_says(&[&run[..], &silences, &stuck].concat());
     assert_eq!(code, 0, "{stderr}");
     let pids = pids(&scratch);
     let mut screen = view(&scratch, &["attach", "r"]);

@@ -20,7 +20,7 @@ const STATUS_MESSAGES_MAX: i32 = 1_000;
 const STEP_MESSAGES_MAX: i32 = 20_000;
 
 /// Time for which a closed socket of a primary tries to deliver what it still holds, such as the
-/// order to stop: a busy machine has others to serve first. Who takes nothing delays the end so long.
+/// order to stop: a busy machine has others to serve first. Who takes nothing delays the end.
 const LINGER_OF_PRIMARY: Duration = Duration::from_secs(1);
 
 /// The same for a socket that connects to a primary, which takes nothing when it is gone.
