@@ -460,14 +460,15 @@ fn the_keys_of_a_run_itself_are_disconnected_by_nobody() {
 fn texts_that_wait_are_not_read_once_their_key_is_disconnected() {
     let mut it = AnnsRun::start(&["--real-time-factor=1"]);
     let heavy = it.scratch.path("heavy.sdf");
-    let text = "<!---->".repeat(20_000);
+    let text = "<!---->".repeat(100_000);
     std::fs::write(
         &heavy,
         format!("<sdf version='1.11'><model name='m'><link name='l'/></model></sdf>{text}"),
     )
     .expect("a file can be written");
     let heavy = heavy.display().to_string();
-    // The first is read at once; each further one waits for more than a second.
+    // The first is read at once; each further one waits for more than seven seconds, in which a
+    // busy machine has started all who ask.
     let (code, said) = it.ann_says(&["spawn", &heavy, "--name=m0"]);
     assert_eq!(code, Some(0), "{said}");
     let waiting: Vec<Process> = (1..12)
