@@ -24,8 +24,9 @@ use super::process::{Process, SpawnError};
 use super::restart_policy::{REPLACE_GRACE, RestartPolicy};
 use crate::run_directory::WorkerRecord;
 
-/// Time that the others may take after the first process has ended.
-pub const REST_GRACE: Duration = Duration::from_secs(1);
+/// Time that the others may take after the first process has ended: a worker ends by itself within
+/// three seconds of that, unless it is stopped, and says why.
+pub const REST_GRACE: Duration = Duration::from_secs(4);
 
 /// Time that a process may take between being asked to end and being killed.
 pub const TERMINATE_GRACE: Duration = Duration::from_secs(1);
