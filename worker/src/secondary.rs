@@ -37,8 +37,9 @@ use crate::trace::StepTracer;
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
 const CELL_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX - (1 << 20);
 
-/// Time for which the primary's last words may still be on their way when its connection closes.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+/// Time for which the primary's last words may still be on their way when its connection closes; a
+/// busy machine may have others to serve between the two.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The rules and the cells of a secondary, without a link.
 pub struct SecondaryEngine {

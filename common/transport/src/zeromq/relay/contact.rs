@@ -10,8 +10,8 @@ const GREETING_INTERVAL: Duration = Duration::from_millis(50);
 const HERE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time for which the primary's last words may still be on their way when its connection closes:
-/// they come by another one.
-pub(super) const LAST_WORDS: Duration = Duration::from_millis(100);
+/// they come by another one, and a busy machine may have others to serve between the two.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Number of times that a relay is as patient as the secondaries behind it, which know better.
 const PATIENCE_FACTOR: u32 = 2;
