@@ -95,7 +95,7 @@ fn a_cable_that_is_pulled_for_two_seconds_costs_time_and_nothing_else() {
         return;
     };
     let iterations = 4000;
-    let mut run = Distributed::start(hosts, 0, iterations, &["--real-time-factor=1"]);
+    let mut run = Distributed::start(hosts, 0, iterations, &["--real-time-factor=0.4"]);
     let_pass(Duration::from_millis(500));
     run.hosts.set_connected(false);
     let_pass(Duration::from_secs(2));
@@ -141,7 +141,7 @@ fn a_secondary_behind_a_pulled_cable_is_replaced_by_one_that_is_near() {
     let flags = [
         "--on-peer-loss=recover",
         "--checkpoint-every=200",
-        "--real-time-factor=1",
+        "--real-time-factor=0.4",
     ];
     let mut run = Distributed::start(hosts, 1, iterations, &flags);
     let_pass(Duration::from_millis(500));

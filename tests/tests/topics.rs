@@ -170,7 +170,8 @@ fn files_of_messages_are_equal_for_any_number_of_secondaries() {
 #[test]
 fn a_subscriber_hears_every_message_once_and_in_order_while_the_robot_changes_hosts() {
     const ITERATIONS: u64 = 2_500;
-    let run = Run::start(2, ITERATIONS, &["--real-time-factor=1"]);
+    // So slowly that a subscriber that waits for a busy machine has missed little, and loses none.
+    let run = Run::start(2, ITERATIONS, &["--real-time-factor=0.2"]);
     let mut subscriber = Subscriber::at(&run.scratch.endpoint());
     let first = subscriber.hear().expect("the run goes on").iteration.0;
     let mut last = first;
