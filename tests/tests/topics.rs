@@ -120,7 +120,11 @@ impl Run {
 }
 
 /// Someone who listens to [`TOPIC`].
-struct Subscriber(PeerLink);
+struct Subscriber {
+    link: PeerLink,
+    /// The primary is gone.
+    is_left: bool,
+}
 
 impl Subscriber {
     fn at(endpoint: &str) -> Self {
@@ -128,18 +132,23 @@ impl Subscriber {
         let frame = topic::of_message(TOPIC);
         let topics = Subscription::Status(&[&frame]);
         let link = PeerLink::connect(&endpoints, None, topics, &SocketOptions::default());
-        Self(link.expect("connected"))
+        Self {
+            link: link.expect("connected"),
+            is_left: false,
+        }
     }
 
     /// Waits for the next message; `None` when the primary is gone.
     fn hear(&mut self) -> Option<TopicMessage> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
-            match self.0.receive(Some(Duration::from_secs(1))) {
+            match self.link.receive(Some(Duration::from_secs(1))) {
                 Ok(Some(Arrival::Message { payload, .. })) => {
                     return Some(decode(&payload).expect("a message").body);
                 }
-                Ok(Some(Arrival::Disconnected)) => return None,
+                // What was published before comes by another connection.
+                Ok(Some(Arrival::Disconnected)) => self.is_left = true,
+                Ok(None) if self.is_left => return None,
                 Ok(_) => {}
                 Err(error) => panic!("the link broke: {error}"),
             }
