@@ -25,6 +25,8 @@ use transport::{EndpointError, Endpoints, OwnershipError};
 
 use client::ended::RunEnded;
 
+use set_aside::name_after_folder;
+
 pub use journals::JOURNALS_MAX;
 pub use log_files::LogFiles;
 pub use record::{RunEnd, RunRecord, WorkerRecord};
@@ -175,9 +177,15 @@ impl FoundRun {
 
     /// Reads a run's folder; `None` when no run was written down there.
     pub fn read(path: PathBuf) -> Option<Self> {
+        let mut record = RunRecord::read(&path.join(RECORD_FILE))?;
+        let is_living = is_living(&path);
+        let is_its_own = path.file_name().is_some_and(|name| name == &*record.name);
+        if !is_living && !is_its_own && name_after_folder(&path, &record.name).is_ok() {
+            record = RunRecord::read(&path.join(RECORD_FILE))?;
+        }
         Some(Self {
-            record: RunRecord::read(&path.join(RECORD_FILE))?,
-            is_living: is_living(&path),
+            record,
+            is_living,
             path,
         })
     }

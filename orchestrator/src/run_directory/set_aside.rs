@@ -40,16 +40,7 @@ impl Runs {
         }
         let (new_name, new_path) = self.free_name(name)?;
         fs::rename(&path, &new_path).map_err(at(&path))?;
-        for (file, names) in [
-            (RECORD_FILE, "/name"),
-            (LAUNCH_FILE, "/plan/spec/run/name"),
-            (SPEC_FILE, "/run/name"),
-        ] {
-            let file = new_path.join(file);
-            if file.is_file() {
-                rename_in(&file, names, &new_name, [&path, &new_path])?;
-            }
-        }
+        name_after_folder(&new_path, name)?;
         drop(held);
         Ok(Some(new_name))
     }
@@ -84,6 +75,27 @@ impl FoundRun {
             thread::sleep(LOOK_AGAIN);
         }
     }
+}
+
+/// Puts the name of a run's folder, and its path, into the files of the run, which had this name
+/// before. The record comes last: while it has the other name, this is to be done, as after a crash.
+///
+/// # Errors
+/// Fails if the system refuses.
+pub(super) fn name_after_folder(path: &Path, before: &str) -> Result<(), RunDirectoryError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let old = path.with_file_name(before);
+    for (file, names) in [
+        (LAUNCH_FILE, "/plan/spec/run/name"),
+        (SPEC_FILE, "/run/name"),
+        (RECORD_FILE, "/name"),
+    ] {
+        let file = path.join(file);
+        if file.is_file() {
+            rename_in(&file, names, &name, [&old, path])?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts the new name of a run, and the new path of its folder, into one of its files.
@@ -133,7 +145,37 @@ fn move_paths(value: &mut Value, old: &str, new: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run_directory::RunRecord;
     use serde_json::json;
+
+    #[test]
+    fn a_run_whose_folder_was_renamed_before_a_crash_has_its_name_when_it_is_read() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("demo-1");
+        fs::create_dir(&folder).unwrap();
+        let old = root.path().join("demo");
+        let record = RunRecord {
+            name: "demo".to_owned(),
+            pid: u32::MAX,
+            endpoint: format!("ipc://{}", old.display()),
+            world: "w.sdf".to_owned(),
+            command: String::new(),
+            started_unix_s: 0,
+            workers: Vec::new(),
+            ended: None,
+        };
+        let text = serde_json::to_string(&record).unwrap();
+        fs::write(folder.join(RECORD_FILE), text).unwrap();
+        let spec = json!({"run": {"name": "demo"}, "journal": old.join("journal")});
+        fs::write(folder.join(SPEC_FILE), spec.to_string()).unwrap();
+        let found = FoundRun::read(folder.clone()).unwrap();
+        assert_eq!(found.record.name, "demo-1");
+        assert_eq!(found.record.endpoint, format!("ipc://{}", folder.display()));
+        let spec = fs::read_to_string(folder.join(SPEC_FILE)).unwrap();
+        let spec: Value = serde_json::from_str(&spec).unwrap();
+        let expected = json!({"run": {"name": "demo-1"}, "journal": folder.join("journal")});
+        assert_eq!(spec, expected);
+    }
 
     #[test]
     fn a_folder_is_moved_wherever_it_is_named() {
