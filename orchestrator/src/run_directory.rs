@@ -185,8 +185,8 @@ impl FoundRun {
         }
         Some(Self {
             record,
-            is_living,
             path,
+            is_living,
         })
     }
 

@@ -3,6 +3,7 @@
 
 mod gpu;
 mod here;
+mod keys;
 mod there;
 
 use std::fmt::Write;

@@ -12,6 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use transport::zeromq::{check_curve, with_free_ports};
 
 use super::gpu::gpu_finding;
+use super::keys::keys;
 use super::{Finding, State};
 use crate::launch::{find_worker, hosts};
 use crate::run_directory::Runs;
@@ -32,7 +33,7 @@ const HERE: &str = "here";
 
 /// Examines this machine.
 pub(super) fn examine(spec: &RunSpec) -> Vec<Finding> {
-    let mut findings = vec![worker(), encryption()];
+    let mut findings = vec![worker(), encryption(), keys(HERE, spec)];
     findings.extend(run_folder());
     findings.push(descriptors());
     findings.push(cores(spec));
