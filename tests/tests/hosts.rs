@@ -3,6 +3,7 @@
 //! ports; where there is none, each test says so and has nothing to do.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -99,6 +100,32 @@ impl Run {
             .collect()
     }
 
+    /// Waits until a secondary has told of its host: one of this machine, whose clock it has.
+    fn tells_of_load_and_clock(&self, name: &str) {
+        wait_for("the load of the host", || {
+            let peers = self.peers();
+            let peer = peers.iter().find(|peer| peer["name"] == name);
+            let Some(peer) = peer.filter(|peer| peer["host_load"].is_object()) else {
+                return false;
+            };
+            let load = &peer["host_load"];
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            assert!(
+                load["cores"].as_u64() >= u64::try_from(cores).ok(),
+                "{peer}"
+            );
+            assert!(load["load_average"].as_f64() >= Some(0.0), "{peer}");
+            let bytes = |field: &str| load[field].as_u64().expect("bytes");
+            assert!(bytes("available_bytes") > 0, "{peer}");
+            assert!(bytes("available_bytes") <= bytes("memory_bytes"), "{peer}");
+            // Half of a round trip is all that the offset of a clock can seem to be off.
+            let round_trip = peer["round_trip_us"].as_i64().expect("a round trip");
+            let offset = peer["clock_offset_us"].as_i64().expect("an offset");
+            assert!(offset.abs() <= round_trip / 2 + 1, "{peer}");
+            true
+        });
+    }
+
     /// Returns the process id of a secondary on its host.
     fn pid(&self, name: &str) -> u32 {
         let peers = self.peers();
@@ -160,6 +187,7 @@ fn hosts_that_are_lost_cost_nothing_and_are_used_again() {
     };
     run.waits_for_iterations(30);
     let first = run.pid("s1");
+    run.tells_of_load_and_clock("s1");
     send_signal(first, "KILL");
     wait_for("s1 is started again on its host", || {
         run.phalanx.stderr().contains("started s1 again")
@@ -367,6 +395,85 @@ fn hosts_that_cannot_be_changed_are_told_with_the_reason() {
     assert_eq!(code, 0, "{err}");
 }
 
+/// A run with a host at the other end of a cable.
+struct FarRun {
+    phalanx: Process,
+    scratch: Scratch,
+    /// Declared after the processes in it.
+    _host: SshHost,
+    network: TwoHosts,
+}
+
+impl FarRun {
+    /// Starts a run of the demo here and on the host; `None` where there can be no host.
+    fn start(network: TwoHosts, arguments: &[&str]) -> Option<Self> {
+        let scratch = Scratch::new();
+        let enter = |server: PathBuf| network.command(1, &server);
+        let host = SshHost::make_at(scratch.folder(), "far", None, (ADDRESSES[1], enter))?;
+        let ssh = ssh_command(scratch.folder(), &[&host]);
+        let mut command = Self::command(&network, &scratch);
+        command.args(["run", "worlds/ramp.sdf", "--name=r", "--headless"]);
+        command.args(["--secondaries=1", "--ssh-command", &ssh]);
+        command.arg("--digests").arg(scratch.path("digests"));
+        let phalanx = scratch.start("phalanx", command.args(arguments));
+        Some(Self {
+            phalanx,
+            scratch,
+            _host: host,
+            network,
+        })
+    }
+
+    /// Returns the program on this side of the cable.
+    fn command(network: &TwoHosts, scratch: &Scratch) -> Command {
+        let mut command = network.command(0, &binary("phalanx"));
+        command.env("PHALANX_RUNTIME_DIR", scratch.folder());
+        command.env("PHALANX_CONFIG", "/dev/null");
+        command.current_dir(tests::repository::root());
+        command
+    }
+
+    /// Has a command carried out that is expected to succeed, and returns what it printed.
+    fn does(&self, words: &[&str]) -> String {
+        let mut command = Self::command(&self.network, &self.scratch);
+        let output = command.args(words).output().expect("phalanx starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told = self.phalanx.stderr();
+        assert!(output.status.success(), "{words:?}: {said}\n{told}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Returns the process id of a secondary that takes part.
+    fn pid(&self, name: &str) -> Option<u32> {
+        let peers = self.does(&["show", "r", "peers", "--format=json"]);
+        let peers: Vec<Value> = serde_json::from_str(&peers).expect("JSON");
+        let peer = peers.iter().find(|peer| peer["name"] == name)?;
+        let is_here = peer["state"] == "active" || peer["state"] == "standby";
+        let pid = peer["pid"].as_u64().filter(|_| is_here)?;
+        Some(u32::try_from(pid).expect("a process id"))
+    }
+
+    fn digests(&self) -> Vec<String> {
+        let path = self.scratch.path("digests");
+        let digests = std::fs::read_to_string(path).unwrap_or_default();
+        digests.lines().map(str::to_owned).collect()
+    }
+
+    fn waits_for_iterations(&self, count: usize) {
+        wait_for(&format!("{count} iterations"), || {
+            self.digests().len() >= count
+        });
+    }
+
+    /// Waits for the end of the run, which must have the digests of one process.
+    fn completes(&mut self, iterations: usize) {
+        assert_eq!(self.phalanx.wait(), 0, "{}", self.phalanx.stderr());
+        let expected = digests_of_one_process();
+        let expected: Vec<&str> = expected.lines().take(iterations).collect();
+        assert!(self.digests() == expected, "the digests differ");
+    }
+}
+
 #[test]
 fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
     let how = Impairment {
@@ -377,35 +484,49 @@ fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
     let Some((network, packets)) = TwoHosts::make_far_apart(how) else {
         return;
     };
-    let scratch = Scratch::new();
-    let enter = |server: PathBuf| network.command(1, &server);
-    let Some(host) = SshHost::make_at(scratch.folder(), "far", None, (ADDRESSES[1], enter)) else {
+    let flags = [
+        "--hosts=far:2",
+        "--iterations=400",
+        "--real-time-factor=0",
+        "--heartbeat-timeout-ms=30000",
+    ];
+    let Some(mut run) = FarRun::start(network, &flags) else {
         return;
     };
-    let ssh = ssh_command(scratch.folder(), &[&host]);
-    let mut command = network.command(0, &binary("phalanx"));
-    command.env("PHALANX_RUNTIME_DIR", scratch.folder());
-    command.env("PHALANX_CONFIG", "/dev/null");
-    command.current_dir(tests::repository::root());
-    command.args(["run", "worlds/ramp.sdf", "--headless", "--secondaries=1"]);
-    command.args(["--hosts=far:2", "--ssh-command", &ssh]);
-    let iterations = 400;
-    command.args([
-        "--iterations",
-        &iterations.to_string(),
-        "--real-time-factor=0",
-    ]);
-    command.args(["--heartbeat-timeout-ms=30000", "--digests"]);
-    command.arg(scratch.path("digests"));
-    let mut phalanx = scratch.start("phalanx", &mut command);
-    assert_eq!(phalanx.wait(), 0, "{}", phalanx.stderr());
-    let digests = std::fs::read_to_string(scratch.path("digests")).expect("the digests");
-    let expected = digests_of_one_process();
-    let expected: Vec<&str> = expected.lines().take(iterations).collect();
-    let found: Vec<&str> = digests.lines().collect();
-    assert!(found == expected, "the digests differ");
+    run.completes(400);
     let (taken, lost) = (packets.taken(), packets.lost());
     assert!(lost > 0, "none of {taken} packets was lost");
+}
+
+#[test]
+fn a_host_whose_network_falls_silent_costs_nothing_keeps_no_worker_and_is_used_again() {
+    let Some(network) = TwoHosts::make() else {
+        return;
+    };
+    let flags = [
+        "--hosts=far:1",
+        "--iterations",
+        ITERATIONS,
+        "--real-time-factor=0.02",
+        "--heartbeat-timeout-ms=5000",
+    ];
+    let Some(mut run) = FarRun::start(network, &flags) else {
+        return;
+    };
+    run.waits_for_iterations(30);
+    let first = run.pid("s2").expect("the secondary of the host");
+    // Nothing is closed: nobody hears the other any more.
+    run.network.set_connected(false);
+    wait_for("the worker on the host ends by itself", || {
+        !is_running(first)
+    });
+    let then = run.digests().len();
+    run.waits_for_iterations(then + 30);
+    run.network.set_connected(true);
+    wait_for("the host is used again", || run.pid("s2").is_some());
+    assert_ne!(run.pid("s2"), Some(first));
+    run.does(&["ctl", "r", "set-real-time-factor", "0"]);
+    run.completes(ITERATIONS.parse().expect("a number"));
 }
 
 #[test]
@@ -534,7 +655,13 @@ fn the_doctor_examines_hosts_as_a_run_would_use_them() {
         state(&findings, "node1", "cores").as_deref(),
         Some("warning")
     );
-    assert_eq!(state(&findings, "here", "worker").as_deref(), Some("ok"));
+    for check in ["worker", "keys", "encryption", "folder", "ports"] {
+        assert_eq!(
+            state(&findings, "here", check).as_deref(),
+            Some("ok"),
+            "{check}"
+        );
+    }
     let (code, findings) = says("nowhere");
     assert_eq!(code, 1);
     assert_eq!(
