@@ -42,7 +42,8 @@ pub struct BalanceSettings {
     pub minimum_gain: Duration,
     /// Assumed cost of moving a cell until a move was measured.
     pub move_cost: Duration,
-    /// Least way to a secondary that counts: less is the machine's scheduling, and not a network.
+    /// By how much the way to a host must be longer than to the nearest to count: less is the
+    /// scheduling of machines, and not a network.
     pub least_way: Duration,
 }
 
@@ -124,10 +125,16 @@ impl Balance {
         iteration.0.is_multiple_of(interval.max(1))
     }
 
-    /// Takes the way to a secondary and back in an iteration: the time until its answer was there,
-    /// less its work.
-    pub fn note_way(&mut self, secondary: &PeerName, way: Duration) {
-        self.ways.note(secondary, way);
+    /// Takes the way to a secondary of a host and back in an iteration: the time until its answer
+    /// was there, less its work.
+    pub fn note_way(
+        &mut self,
+        secondary: &PeerName,
+        host: &str,
+        iteration: Iteration,
+        way: Duration,
+    ) {
+        self.ways.note(secondary, host, iteration, way);
     }
 
     /// Forgets a cell that was given up.

@@ -889,7 +889,8 @@ impl Primary {
         self.placement
             .note_duration(round.purpose(), round.snapshots(), duration);
         if self.settings.balance && round.purpose() == Purpose::Advance {
-            self.placement.note_ways(round.step().iteration, &peers);
+            let iteration = round.step().iteration;
+            self.placement.note_ways(iteration, &peers, &self.peers);
         }
         let step = round.step();
         cx.push(PrimaryOutput::StepDone(StepReport {

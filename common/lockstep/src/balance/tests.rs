@@ -77,7 +77,9 @@ impl Run {
                     let near_us = 40.0 * (1.0 + self.random()) * held_up;
                     let way_us = self.ways.get(&secondary).copied().unwrap_or(0.0) + near_us;
                     let way = Duration::from_nanos((way_us * MICROSECOND_NS) as u64);
-                    self.balance.note_way(&secondary, way);
+                    // Each is a host of its own.
+                    let host = secondary.to_string();
+                    self.balance.note_way(&secondary, &host, iteration, way);
                 }
             }
             let moves = self

@@ -232,15 +232,22 @@ impl Placement {
     }
 
     /// Takes note of the ways to secondaries in an iteration.
-    pub(crate) fn note_ways(&mut self, iteration: Iteration, timings: &[PeerTiming]) {
+    pub(crate) fn note_ways(
+        &mut self,
+        iteration: Iteration,
+        timings: &[PeerTiming],
+        peers: &Peers,
+    ) {
         if !self.balance.samples_ways(iteration) {
             return;
         }
         for timing in timings {
             // Who answered in the place of a lost secondary has no time of its own.
-            if !timing.answered_after.is_zero() {
+            let member = peers.roster().get(&timing.name);
+            if let Some(member) = member.filter(|_| !timing.answered_after.is_zero()) {
                 let way = timing.answered_after.saturating_sub(timing.busy);
-                self.balance.note_way(&timing.name, way);
+                let host = &member.info.host;
+                self.balance.note_way(&timing.name, host, iteration, way);
             }
         }
     }
