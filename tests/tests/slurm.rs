@@ -306,6 +306,51 @@ fn a_job_whose_time_ends_is_resumed_by_another_with_the_same_digests() {
     assert_eq!(digests, digests_of_one_process(&scratch));
 }
 
+/// Runs a program of Slurm and returns what it printed, without what is around it.
+fn slurm(cluster: &SlurmCluster, program: &str, words: &[&str]) -> String {
+    let mut command = Command::new(program);
+    let output = cluster.with_settings(&mut command).args(words).output();
+    let output = output.expect("a program of Slurm starts");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn a_job_that_slurm_queues_again_goes_on_with_its_run() {
+    let scratch = Scratch::new();
+    let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
+        return;
+    };
+    let digests = scratch.path("digests");
+    let arguments = [
+        "--real-time-factor=0.02",
+        "--digests",
+        digests.to_str().expect("text"),
+    ];
+    let mut job = scratch.start("job", &mut submit(&scratch, &cluster, &arguments));
+    let told = || std::fs::read_to_string(scratch.path("job.out")).unwrap_or_default();
+    wait_for("40 iterations of the job", || lines(&digests) >= 40);
+    let id = slurm(&cluster, "squeue", &["-h", "-o", "%A"]);
+    slurm(&cluster, "scontrol", &["requeue", &id]);
+    // Slurm would wait for two minutes before it starts a job again.
+    let job_id = format!("JobId={id}");
+    wait_for("the job runs again", || {
+        slurm(&cluster, "scontrol", &["update", &job_id, "StartTime=now"]);
+        let shown = slurm(&cluster, "scontrol", &["show", "job", &id]);
+        shown.contains("Restarts=1") && shown.contains("JobState=RUNNING")
+    });
+    wait_for("the run goes on", || told().contains("the run r goes on"));
+    let done = lines(&digests);
+    assert!((40..2000).contains(&done), "{done} iterations");
+    wait_for("the run answers", || {
+        let (code, ..) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
+        code == 0
+    });
+    let code = job.wait_for_long(PATIENCE);
+    assert_eq!(code, 0, "{}{}", told(), job.stderr());
+    let digests = std::fs::read_to_string(&digests).expect("the digests");
+    assert_eq!(digests, digests_of_one_process(&scratch));
+}
+
 #[test]
 fn a_node_that_fails_costs_nothing() {
     let scratch = Scratch::new();
