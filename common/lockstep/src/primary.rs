@@ -475,10 +475,11 @@ impl Primary {
             return Some(SessionTime(0));
         }
         if self.is_held_by_participants() {
-            return self.has_to_rearrange().then_some(SessionTime(0));
+            return (self.has_to_rearrange() || self.owes_word()).then_some(SessionTime(0));
         }
         let shows_rest = self.commands.observed().has_links_to_show();
-        self.clock.next_due(self.has_to_rearrange() || shows_rest)
+        let has_changes = self.has_to_rearrange() || shows_rest || self.owes_word();
+        self.clock.next_due(has_changes)
     }
 
     /// Tells whether something waits for a step although time stands still.
@@ -491,6 +492,12 @@ impl Primary {
     /// Tells whether the next step is one that is replayed.
     fn has_to_replay(&self) -> bool {
         self.resume.is_replaying() && self.clock.mode() == ClockMode::Running
+    }
+
+    /// Tells whether nodes of ROS 2 wait for what was said in steps that were done ahead, as before
+    /// time stands still: secondaries keep it back until they know that the steps hold.
+    fn owes_word(&self) -> bool {
+        self.settings.ros2.is_some() && self.barrier.speculation().has_untold()
     }
 
     /// Makes the next step once it is due: the life of an iteration begins here. It goes on in
@@ -520,7 +527,12 @@ impl Primary {
             if !is_held && !are_commands_due && self.take_answers(cx) {
                 continue;
             }
-            let purpose = self.clock.next_purpose(are_commands_due || is_held, cx.now);
+            let stands_still = is_held || self.clock.is_paused();
+            let purpose = if stands_still && self.owes_word() && !are_commands_due {
+                Purpose::Pause
+            } else {
+                self.clock.next_purpose(are_commands_due || is_held, cx.now)
+            };
             self.begin_step(purpose, cx);
         }
     }

@@ -381,6 +381,11 @@ impl Speculation {
         *self.window.last.idle.get_or_insert_default() += idle;
     }
 
+    /// Tells whether steps were done ahead that secondaries do not know yet to hold.
+    pub(crate) fn has_untold(&self) -> bool {
+        self.window.last.held > 0
+    }
+
     /// Tells whether the last step is to be told of before the next one is made.
     pub(crate) fn rests(&self) -> bool {
         self.rests
