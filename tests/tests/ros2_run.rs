@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tests::cyclone_dds;
 use tests::json_process::JsonProcess;
-use tests::processes::{PATIENCE, Process, Scratch, binary};
+use tests::processes::{PATIENCE, Process, Scratch, binary, kill_all, wait_for};
 use tests::python::Python;
-use tests::repository;
+use tests::{repository, required};
 
 /// Simulated time at the end of a run \[ns\].
 const END_NS: u64 = 5_000_000_000;
@@ -41,6 +41,15 @@ struct Peer {
     process: JsonProcess,
     /// Stamp \[ns\] and number of the writer of all messages, by topic.
     heard: BTreeMap<String, Vec<(u64, u64)>>,
+}
+
+/// Parts of a run that not every one has.
+#[derive(Clone, Copy, Default)]
+struct Wishes<'a> {
+    /// Commands of its beginning.
+    commands: Option<&'a str>,
+    /// Rules of topics.
+    rules: Option<&'a str>,
 }
 
 /// Processes of a run in ROS 2, with a node that listens.
@@ -158,14 +167,13 @@ impl Run {
     /// Starts a paused run of two secondaries, in a domain of its own, and waits until the node
     /// knows the publishers of both; none where that is not possible here.
     fn start(number: u32) -> Option<Self> {
-        Self::start_with(number, 2, None)
+        Self::start_with(number, 2, Wishes::default())
     }
 
-    /// Does so with so many secondaries, and perhaps a file of commands.
-    fn start_with(number: u32, count: usize, commands: Option<&str>) -> Option<Self> {
+    /// Does so with so many secondaries, and wishes.
+    fn start_with(number: u32, count: usize, wishes: Wishes<'_>) -> Option<Self> {
         let scratch = Scratch::new();
-        let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
-        let _ = writeln!(std::io::stdout(), "domain {domain}");
+        let domain = domain(number);
         if !has_ros(&scratch) {
             return None;
         }
@@ -178,7 +186,12 @@ impl Run {
             &format!("--network-secondaries={count}"),
             "--paused",
         ]);
-        if let Some(commands) = commands {
+        if let Some(rules) = wishes.rules {
+            let path = scratch.path("rules");
+            fs::write(&path, rules).expect("rules are written");
+            primary.arg("--ros-rules").arg(path);
+        }
+        if let Some(commands) = wishes.commands {
             let path = scratch.path("schedule");
             fs::write(&path, commands).expect("commands are written");
             primary.arg("--commands").arg(path);
@@ -283,6 +296,13 @@ impl Run {
     }
 }
 
+/// Returns a domain of a test's own.
+fn domain(number: u32) -> String {
+    let domain = (1 + (std::process::id() * 8 + number) % 100).to_string();
+    let _ = writeln!(std::io::stdout(), "domain {domain}");
+    domain
+}
+
 fn world() -> PathBuf {
     repository::root().join("tests/tests/ros2_run/two_levels.sdf")
 }
@@ -303,7 +323,7 @@ fn has_ros(scratch: &Scratch) -> bool {
     }
     let stderr = process.stderr();
     assert!(stderr.contains("--features worker/ros2"), "{stderr}");
-    eprintln!("nothing is shown by a worker that was built without ROS 2");
+    required::skip(required::ROS2, &stderr);
     false
 }
 
@@ -312,6 +332,22 @@ fn every(interval: u64) -> Vec<u64> {
     (1..=END_NS / interval)
         .map(|count| count * interval)
         .collect()
+}
+
+/// Returns commands by which both robots are put on the other's side, again and again; more often
+/// than 200 times, since they wait where they are while a cell moves.
+fn hand_offs() -> String {
+    let mut schedule = String::new();
+    for turn in 1..=112 {
+        let side = if turn % 2 == 1 { 3 } else { -3 };
+        let pose =
+            |model: &str, x: i32, y: f64| json!({"model": model, "pose": [x, y, 0.2, 0, 0, 0, 1]});
+        let poses = [pose("r0", side, 0.0), pose("r1", -side, 1.5)];
+        let command = json!({"set-poses": {"poses": poses}});
+        schedule += &json!({"iteration": turn * 44, "command": command}).to_string();
+        schedule.push('\n');
+    }
+    schedule
 }
 
 #[test]
@@ -338,19 +374,12 @@ fn hand_offs_and_migrations_lose_and_double_no_message() {
 
 #[test]
 fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
-    // Both robots are put on the other's side, again and again; more often than is counted, since
-    // they wait where they are while a cell moves.
-    let mut schedule = String::new();
-    for turn in 1..=112 {
-        let side = if turn % 2 == 1 { 3 } else { -3 };
-        let pose =
-            |model: &str, x: i32, y: f64| json!({"model": model, "pose": [x, y, 0.2, 0, 0, 0, 1]});
-        let poses = [pose("r0", side, 0.0), pose("r1", -side, 1.5)];
-        let command = json!({"set-poses": {"poses": poses}});
-        schedule += &json!({"iteration": turn * 44, "command": command}).to_string();
-        schedule.push('\n');
-    }
-    let Some(mut run) = Run::start_with(2, 2, Some(&schedule)) else {
+    let schedule = hand_offs();
+    let wishes = Wishes {
+        commands: Some(&schedule),
+        ..Wishes::default()
+    };
+    let Some(mut run) = Run::start_with(2, 2, wishes) else {
         return;
     };
     run.paces("0.1");
@@ -380,8 +409,107 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
 }
 
 #[test]
+fn a_limited_rate_holds_through_hand_offs() {
+    const RATE_HZ: u64 = 7;
+    let schedule = hand_offs();
+    let rule = format!("[[topic]]\ntopic = \"/model/*/odometry\"\nrate_hz = {RATE_HZ}\n");
+    let wishes = Wishes {
+        commands: Some(&schedule),
+        rules: Some(&rule),
+    };
+    let Some(mut run) = Run::start_with(4, 2, wishes) else {
+        return;
+    };
+    run.ctl(&["play"]);
+    run.peer
+        .listen_until("the end", |peer, _| peer.last(CLOCK) == END_NS);
+    let summary = run.summary();
+    let hand_offs = summary["events"]["hand_offs"].as_u64();
+    assert!(hand_offs >= Some(200), "{hand_offs:?} in {summary}");
+    while let Some(line) = run.peer.process.next(SILENCE) {
+        run.peer.note(&line);
+    }
+    // The first message of each period.
+    let mut expected = every(ODOMETRY_NS);
+    let period = |stamp: &mut u64| *stamp * RATE_HZ / 1_000_000_000;
+    expected.dedup_by_key(period);
+    for topic in ODOMETRY {
+        let mut stamps = run.peer.stamps(topic);
+        stamps.sort_unstable();
+        assert_eq!(stamps, expected, "{topic}");
+    }
+}
+
+#[test]
+fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
+    const PART: &str = "250";
+    let (scratch, domain) = (Scratch::new(), domain(5));
+    if !has_ros(&scratch) {
+        return;
+    }
+    let Some(python) = cyclone_dds::python("ros2-peers", &scratch) else {
+        return;
+    };
+    let mut peer = Peer::start(&python, &domain);
+    let say = |domain: &str, is_local: &str, words: &[&str]| {
+        let mut command = scratch.phalanx();
+        command.env("ROS_DOMAIN_ID", domain);
+        command.env("ROS_LOCALHOST_ONLY", is_local);
+        let output = command.args(words).output().expect("phalanx starts");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text)
+    };
+    let world = world();
+    let world = world.to_str().expect("the path is text");
+    let mut begin = vec!["run", "--detach", "--paused", "--name", "r", "--ros2"];
+    begin.extend(["--secondaries", "2", "--checkpoint-every", "100", world]);
+    let (code, said) = say(&domain, "1", &begin);
+    assert_eq!(code, Some(0), "{said}");
+    peer.process.tell(&json!({"wait_for": 2}));
+    peer.listen_until("publishers", |_, line| line["known"] == 2);
+    let step = |peer: &mut Peer, until: u64| {
+        // A run that does again what it had done takes no commands yet.
+        wait_for("steps", || {
+            say(&domain, "1", &["ctl", "r", "step", PART]).0 == Some(0)
+        });
+        let topics = [ODOMETRY[0], ODOMETRY[1], CLOCK];
+        peer.listen_until("all of it", |peer, _| {
+            topics.iter().all(|topic| peer.last(topic) >= until)
+        });
+    };
+    step(&mut peer, 250_000_000);
+    for (life, until) in [(1, 500_000_000), (2, 750_000_000)] {
+        kill_all(&scratch);
+        peer.process.tell(&json!({"wait_for_new": 2}));
+        peer.listen_until("the end of a life", |_, line| line["noted"] == 2);
+        // The environment is another one now.
+        let (code, said) = say("199", "0", &["resume", "r", "--detach"]);
+        assert_eq!(code, Some(0), "life {life}: {said}");
+        peer.listen_until("publishers", |_, line| line["known"] == 2);
+        step(&mut peer, until);
+    }
+    while let Some(line) = peer.process.next(SILENCE) {
+        peer.note(&line);
+    }
+    for (topic, interval) in [
+        (ODOMETRY[0], ODOMETRY_NS),
+        (ODOMETRY[1], ODOMETRY_NS),
+        (CLOCK, CLOCK_NS),
+    ] {
+        let mut stamps = peer.stamps(topic);
+        // The clock stands at 0 before the run begins.
+        stamps.retain(|stamp| *stamp > 0);
+        let all = every(interval).into_iter();
+        let expected: Vec<u64> = all.filter(|stamp| *stamp <= 750_000_000).collect();
+        assert_eq!(stamps, expected, "{topic}");
+    }
+    let (code, said) = say(&domain, "1", &["ctl", "r", "stop"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
 fn a_reader_counts_through_5_kills() {
-    let Some(mut run) = Run::start_with(3, KILLS + 1, None) else {
+    let Some(mut run) = Run::start_with(3, KILLS + 1, Wishes::default()) else {
         return;
     };
     run.paces("0.1");

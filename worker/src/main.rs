@@ -240,8 +240,7 @@ fn run_primary(
     renderers::check(run.spec.run.renderer)?;
     run.empty_reports()?;
     let options = socket_options(run)?;
-    let quality = run.spec.run.jpeg_quality;
-    let ros2 = ros::settings_of(&run.spec.ros2, quality, |name| std::env::var(name).ok())?;
+    let (ros2, ros_rules) = ros_settings(run, &beginning)?;
     let settings = settings_of(run, loaded, survey.topics.clone(), (secondaries, ros2));
     let (role, name) = match secondaries {
         Some(_) => (Role::Primary, PeerName::primary()),
@@ -260,7 +259,7 @@ fn run_primary(
         is_standalone: role == Role::Standalone,
         is_resumed: run.resume.is_some(),
     };
-    let own = run.recorder(ros::rules_of(&run.spec.ros2)?);
+    let own = run.recorder(ros_rules);
     let recordings = Recordings::begin(own, recorded, to_record, &mut primary)?;
     let mut told = Vec::new();
     let outputs = match beginning.goes_on_after() {
@@ -298,6 +297,20 @@ fn run_primary(
     }
     let summary = drive(link, role, (publisher, beats), parts)?;
     finish(&summary, run.spec.outputs.summary.as_deref())
+}
+
+/// Returns the settings of a run's nodes in ROS 2, if it has any, and the rules of its topics.
+/// Those of a run that is resumed are of its beginning, whatever file and environment say now.
+fn ros_settings(
+    run: &Run,
+    beginning: &Startup,
+) -> anyhow::Result<(Option<RosSettings>, ros2::Rules)> {
+    if let Some(begun) = beginning.ros_settings() {
+        return Ok((Some(begun.clone()), ros::rules_in(begun)?));
+    }
+    let quality = run.spec.run.jpeg_quality;
+    let given = ros::settings_of(&run.spec.ros2, quality, |name| std::env::var(name).ok())?;
+    Ok((given, ros::rules_of(&run.spec.ros2)?))
 }
 
 fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {

@@ -15,6 +15,9 @@
 //!   being sent some may come twice. `/clock` goes by what the others hear of it (`clock`), and
 //!   never goes back.
 //!
+//! - A run that was resumed does again what its journal has: all of that has left before, and no
+//!   node says it once more.
+//!
 //! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
 //! readers know the next owner long before a hand-off, a migration or a loss, and nothing is
 //! missed while they would get to know it. Whether anybody reads changes nothing in the run.
@@ -48,6 +51,7 @@ use std::sync::Arc;
 use cell_host::{ExportRule, ExportedStep, RobotDescription, TopicUse};
 use lockstep::SecondaryInput;
 use protocol::{RosMessage, RosSettings};
+use systems::Export;
 
 use crate::secondary::{InputSender, SecondaryEngine};
 
@@ -171,13 +175,33 @@ pub fn export_rule(settings: &RosSettings) -> Result<ExportRule, RosError> {
             is_published: true,
             is_subscribed: false,
         };
-        mapping.ways(&used).outbound.is_some() || mapping.frames(topic, kind).is_some()
+        let outbound = mapping.ways(&used).outbound;
+        let has_frames = mapping.frames(topic, kind).is_some();
+        (outbound.is_some() || has_frames).then(|| Export {
+            max_rate_hz: outbound.and_then(|topic| topic.max_rate_hz),
+            is_read_whole: has_frames,
+        })
     }))
 }
 
-/// Reads the rules of a run.
+/// Returns the rules of topics in a run's settings, where this build has nodes.
+///
+/// # Errors
+/// Fails if it has none, or the rules cannot be read.
+pub fn rules_in(settings: &RosSettings) -> Result<ros2::Rules, RosError> {
+    if !IS_BUILT {
+        return Err(RosError::NotBuilt);
+    }
+    read_rules(settings)
+}
+
+fn read_rules(settings: &RosSettings) -> Result<ros2::Rules, RosError> {
+    let rules = serde_json::from_str(&settings.rules);
+    rules.map_err(|error: serde_json::Error| RosError::Rules(error.to_string()))
+}
+
+/// Makes the mapping of a run's settings.
 fn mapping(settings: &RosSettings) -> Result<ros2::Mapping, RosError> {
-    let rules: Result<ros2::Rules, _> = serde_json::from_str(&settings.rules);
-    let rules = rules.map_err(|error| RosError::Rules(error.to_string()))?;
+    let rules = read_rules(settings)?;
     ros2::Mapping::new(&rules).map_err(|error| RosError::Rules(error.to_string()))
 }

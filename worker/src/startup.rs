@@ -9,7 +9,7 @@ use journal::folder::Folder;
 use journal::writer::Writer;
 use journal::{Losses, Manifest, Mark, Recovered};
 use lockstep::{Primary, Settings};
-use protocol::{Iteration, ScheduledCommand};
+use protocol::{Iteration, RosSettings, ScheduledCommand};
 
 use crate::identity;
 use crate::journaling::DriverState;
@@ -132,8 +132,20 @@ impl Startup {
             seed: begun.seed,
             rules: begun.rules,
             checkpoint_every: begun.checkpoint_every,
+            ros2: begun.ros2.clone().or(given.ros2),
             ..given
         }
+    }
+
+    /// Returns the settings that a run which is resumed has had for its nodes in ROS 2, if any.
+    pub fn ros_settings(&self) -> Option<&RosSettings> {
+        self.past
+            .as_ref()?
+            .recovered
+            .manifest
+            .settings
+            .ros2
+            .as_ref()
     }
 
     /// Returns after which iteration and how many commands files go on that the run writes besides;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lockstep::{Rules, Settings};
 use protocol::peer::Build;
-use protocol::{ScheduledCommand, SessionId};
+use protocol::{RosSettings, ScheduledCommand, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub schedule: Vec<ScheduledCommand>,
 }
 
-/// The settings that decide what a run computes, and when it ends.
+/// The settings that decide what a run computes, when it ends, and which nodes of others hear it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
     /// After how many iterations it is complete.
@@ -50,6 +50,8 @@ pub struct RunSettings {
     pub rules: Rules,
     /// Iterations from one checkpoint to the next.
     pub checkpoint_every: u64,
+    /// Settings of its nodes in ROS 2, if it has any.
+    pub ros2: Option<RosSettings>,
 }
 
 impl From<&Settings> for RunSettings {
@@ -62,6 +64,7 @@ impl From<&Settings> for RunSettings {
             seed: settings.seed,
             rules: settings.rules,
             checkpoint_every: settings.checkpoint_every,
+            ros2: settings.ros2.clone(),
         }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) fn manifest() -> Manifest {
                 step_size_s: 0.001,
             },
             checkpoint_every: 100,
+            ros2: None,
         },
         schedule: Vec::new(),
     }

@@ -86,6 +86,10 @@ pub struct Refusal {
 
 /// One iteration and as many quiet ones after it as are granted, or with `paused` a round in which
 /// time stands still.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of a step, apart from the others"
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The number of this step.
@@ -144,6 +148,9 @@ pub struct Step {
     /// True if every host sends its cells as they are after the step, once it has answered; the
     /// speaker sends the scene besides.
     pub checkpoint: bool,
+    /// True if a resumed run does it once more: others have heard what is said in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
 }
 
 impl Step {

@@ -9,12 +9,12 @@ use std::io::{Seek, Write};
 
 use mcap::Writer;
 use mcap::records::MessageHeader;
-use protocol::{SimTime, TopicMessage};
+use protocol::{Rate, SimTime, TopicMessage};
 use ros2::types::builtin_interfaces::Time;
 use ros2::types::geometry_msgs::{Transform, TransformStamped};
 use ros2::types::rosgraph_msgs::Clock;
 use ros2::types::tf2_msgs::TFMessage;
-use ros2::{Durability, Frames, Mapping, Qos, Rate, Reliability, RosTopic, to_cdr};
+use ros2::{Durability, Frames, Mapping, Qos, Reliability, RosTopic, to_cdr};
 
 use crate::reader::MESSAGE_BYTES_MAX;
 use crate::writer::{WriteError, options};
@@ -160,7 +160,7 @@ impl<W: Write + Seek> RosWriter<W> {
     /// Writes a message under the name of its topic, and its frames.
     fn message_of(&mut self, topic: &mut Topic, message: &TopicMessage) -> Result<(), WriteError> {
         if let Some(own) = &mut topic.own
-            && own.rate.admits(message.sim_time.0)
+            && own.rate.admits(message.sim_time)
         {
             match ros2::encode(&message.kind, &message.body, own.type_name) {
                 Ok(cdr) => self.put(own.channel, &cdr, message.sim_time)?,

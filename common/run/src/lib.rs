@@ -52,7 +52,7 @@ pub use physics::Physics;
 pub use process::{Process, Processes};
 pub use program::Program;
 pub use record::{Record, RecordFormat, RecordImages};
-pub use ros2::{Ros2, ServiceMapping};
+pub use ros2::{DOMAIN_MAX as ROS_DOMAIN_MAX, Ros2, ServiceMapping};
 pub use security::Security;
 pub use setting::{Audience, Flag, Setting};
 pub use simulation::{Recovery, SECONDARIES_MAX, Simulation};

@@ -8,7 +8,7 @@ use crate::kind::Kind;
 use crate::setting::{Audience, Setting};
 
 /// The largest number of a domain of DDS whose ports exist.
-const DOMAIN_MAX: u64 = 232;
+pub const DOMAIN_MAX: u64 = 232;
 
 /// Part of a run in ROS 2.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use protocol::SimTime;
+use protocol::{Rate, SimTime};
 use ros2::types::builtin_interfaces::Time;
 use ros2::types::geometry_msgs::TransformStamped;
 use ros2::types::rosgraph_msgs::Clock;
 use ros2::types::std_msgs;
 use ros2::types::tf2_msgs::TFMessage;
-use ros2::{EncodeError, Frames, Mapping, Rate, RosTopic, to_cdr};
+use ros2::{EncodeError, Frames, Mapping, RosTopic, to_cdr};
 use ros2_node::{
     Domain, EndpointError, JoinError, OnArrival, Participant, Publication, PublishError, Quality,
     Topic,
@@ -216,7 +216,7 @@ impl Playback {
         let Some((ros, publication, rate)) = &mut outbound.topic else {
             return Ok(());
         };
-        if !rate.admits(now.0) {
+        if !rate.admits(now) {
             return Ok(());
         }
         let cdr = ros2::encode(kind, body, ros.type_name).map_err(|source| {

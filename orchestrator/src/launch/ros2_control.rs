@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use run::{Program, RunSpec};
+use run::{Program, Ros2, RunSpec};
 
 /// Name of the program, that of its log.
 const NAME: &str = "ros2-control";
@@ -23,6 +23,29 @@ pub fn of_run(spec: &RunSpec, run: &str) -> Option<Program> {
         return None;
     }
     program(spec, run)
+}
+
+/// Fixes what settings leave to the variables of ROS 2, so that a run which is resumed is where it
+/// was. A value that ROS 2 does not have is left alone: the primary refuses it by its name.
+pub fn settle(ros2: &mut Ros2, variable: impl Fn(&str) -> Option<String>) {
+    if !ros2.enabled {
+        return;
+    }
+    let value = |name: &str, default: &str| {
+        let given = variable(name).filter(|value| !value.is_empty());
+        given.unwrap_or_else(|| default.to_owned())
+    };
+    if ros2.domain.is_none() {
+        let domain = value("ROS_DOMAIN_ID", "0").parse().ok();
+        ros2.domain = domain.filter(|domain| u64::from(*domain) <= run::ROS_DOMAIN_MAX);
+    }
+    if ros2.localhost_only.is_none() {
+        ros2.localhost_only = match &*value("ROS_LOCALHOST_ONLY", "0") {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        };
+    }
 }
 
 fn program(spec: &RunSpec, run: &str) -> Option<Program> {
@@ -64,6 +87,32 @@ mod tests {
     #[test]
     fn a_run_without_ros_has_no_such_program() {
         assert_eq!(of_run(&RunSpec::default(), "demo"), None);
+    }
+
+    #[test]
+    fn the_environment_of_the_beginning_holds() {
+        let settled = |domain: &str, is_local: &str, ros2: &Ros2| {
+            let mut ros2 = ros2.clone();
+            settle(&mut ros2, |name| {
+                let is_domain = name == "ROS_DOMAIN_ID";
+                Some(if is_domain { domain } else { is_local }.to_owned())
+            });
+            (ros2.domain, ros2.localhost_only)
+        };
+        let ros2 = Ros2 {
+            enabled: true,
+            ..Ros2::default()
+        };
+        assert_eq!(settled("7", "1", &ros2), (Some(7), Some(true)));
+        assert_eq!(settled("", "", &ros2), (Some(0), Some(false)));
+        assert_eq!(settled("500", "yes", &ros2), (None, None));
+        let given = Ros2 {
+            domain: Some(3),
+            localhost_only: Some(false),
+            ..ros2
+        };
+        assert_eq!(settled("7", "1", &given), (Some(3), Some(false)));
+        assert_eq!(settled("7", "1", &Ros2::default()), (None, None));
     }
 
     #[test]

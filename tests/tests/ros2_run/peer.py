@@ -3,7 +3,8 @@
 Its arguments are a domain, then topics as NAME=TYPE. Each message that arrives is a line of JSON:
 the topic, the stamp [ns], and the number of its writer, counted in the order of arrival. Lines of
 its standard input are texts of JSON: {"topic": NAME, "linear": X, "angular": Z} publishes a Twist,
-{"wait_for": COUNT} answers once so many writers of each topic are known. It ends with its input.
+{"wait_for": COUNT} answers once so many writers of each topic are known, {"wait_for_new": COUNT}
+once so many are that were not known before. It ends with its input.
 """
 
 import json
@@ -164,6 +165,7 @@ class Node:
         self.writers = {}
         self.known = {}
         self.waits_for = None
+        self.old = {}
         for topic in topics:
             name, kind = topic.split("=")
             qos = BEST_EFFORT if kind == "Imu" else RELIABLE
@@ -179,6 +181,12 @@ class Node:
     def do(self, command):
         if "wait_for" in command:
             self.waits_for = command["wait_for"]
+            return
+        if "wait_for_new" in command:
+            self.waits_for = command["wait_for_new"]
+            known = {name: one.get_matched_publications() for name, one in self.readers.items()}
+            self.old = {name: set(handles) for name, handles in known.items()}
+            say({"noted": self.waits_for})
             return
         topic = command["topic"]
         if topic not in self.writers:
@@ -197,8 +205,11 @@ class Node:
     def look(self):
         if self.waits_for is None:
             return
-        readers = self.readers.values()
-        if all(len(one.get_matched_publications()) >= self.waits_for for one in readers):
+        counts = []
+        for name, reader in self.readers.items():
+            known = set(reader.get_matched_publications())
+            counts.append(len(known - self.old.get(name, set())))
+        if min(counts) >= self.waits_for:
             say({"known": self.waits_for})
             self.waits_for = None
 

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use protocol::{Iteration, PeerName, Sequence, SimTime, TopicMessage};
+use systems::Export;
 use systems::registry::TopicSpec;
 
-/// Says which topics leave the run.
-pub type ExportRule = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+/// Says how a topic leaves the run, by its name and the kind of its messages, if it does.
+pub type ExportRule = Arc<dyn Fn(&str, &str) -> Option<Export> + Send + Sync>;
 
 /// Messages of a step that leave the run from this host.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,8 +27,12 @@ pub struct ExportedStep {
     pub speaks: bool,
     /// The messages, in order of publishers.
     pub messages: Vec<TopicMessage>,
+    /// Those beyond the limit of their topics' rate, if others need them all the same.
+    pub beyond_rate: Vec<TopicMessage>,
     /// The lost host that said them first, if they are said again.
     pub again: Option<SaidBefore>,
+    /// True if a resumed run does the step once more, and all of this has left before.
+    pub repeats: bool,
 }
 
 impl ExportedStep {
@@ -108,12 +113,12 @@ impl Exports {
         self.version += 1;
     }
 
-    /// Notes a user; tells whether what is published on the topic leaves the run.
-    pub(super) fn add(&mut self, spec: &TopicSpec, side: Side) -> bool {
+    /// Notes a user; returns how what it publishes on the topic leaves the run, if it does.
+    pub(super) fn add(&mut self, spec: &TopicSpec, side: Side) -> Option<Export> {
         let key = (spec.topic.clone(), spec.kind);
         self.counts.entry(key).or_default()[side as usize] += 1;
         self.version += 1;
-        side == Side::Publishes && (self.rule)(&spec.topic, spec.kind)
+        (self.rule)(&spec.topic, spec.kind).filter(|_| side == Side::Publishes)
     }
 
     /// Notes that a user is gone; tells whether nobody publishes on the topic any more.
@@ -160,12 +165,14 @@ mod tests {
 
     #[test]
     fn a_topic_leaves_as_long_as_anybody_publishes_on_it() {
-        let mut exports = Exports::new(Arc::new(|topic: &str, _: &str| topic != "/secret"));
-        assert!(exports.add(&spec("/a"), Side::Publishes));
-        assert!(!exports.add(&spec("/secret"), Side::Publishes));
-        assert!(!exports.add(&spec("/a"), Side::Subscribes));
+        let rule = |topic: &str, _: &str| (topic != "/secret").then(Export::default);
+        let mut exports = Exports::new(Arc::new(rule));
+        let leaves = Some(Export::default());
+        assert_eq!(exports.add(&spec("/a"), Side::Publishes), leaves);
+        assert_eq!(exports.add(&spec("/secret"), Side::Publishes), None);
+        assert_eq!(exports.add(&spec("/a"), Side::Subscribes), None);
         let before = exports.version();
-        assert!(exports.add(&spec("/a"), Side::Publishes));
+        assert_eq!(exports.add(&spec("/a"), Side::Publishes), leaves);
         assert!(exports.version() > before);
         assert!(!exports.remove(&spec("/a"), Side::Publishes), "one is left");
         assert!(exports.remove(&spec("/a"), Side::Publishes));

@@ -9,6 +9,7 @@ mod apply_actions;
 mod catching_up;
 mod cell_bytes;
 mod cell_work;
+mod export_rates;
 mod exports;
 mod hosted_cell;
 mod link_record;
@@ -276,6 +277,8 @@ impl CellHost {
             ack.failures.extend(answer.failures);
             said.messages.extend(answer.said.messages);
             said.requests.extend(answer.said.requests);
+            said.exported.extend(answer.said.exported);
+            said.beyond_rate.extend(answer.said.beyond_rate);
         }
         if let Some(rate_hz) = self.link_record_hz {
             let links = link_record::messages(self.cells(), &self.scene, step, rate_hz);
@@ -283,7 +286,7 @@ impl CellHost {
         }
         ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);
-        self.export_said(&said, step);
+        self.export_said(&mut said, step);
         self.tell(said, step.batch_number, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
@@ -337,23 +340,25 @@ impl CellHost {
     }
 
     /// Keeps what was said on topics that leave the run.
-    fn export_said(&mut self, said: &Outbox, step: &Step) {
-        let listeners = &self.scene.listeners;
-        if listeners.exports().is_none() {
+    fn export_said(&mut self, said: &mut Outbox, step: &Step) {
+        if self.scene.listeners.exports().is_none() {
             return;
         }
-        let exported = &listeners.audience().exported;
-        let leaving = said.messages.iter();
-        let leaving = leaving.filter(|message| exported.contains(&message.topic));
-        let mut messages: Vec<TopicMessage> = leaving.cloned().collect();
-        messages.sort_by_key(|message| message.publisher);
+        let in_order = |mut messages: Vec<TopicMessage>| {
+            messages.sort_by_key(|message| message.publisher);
+            messages
+        };
+        let messages = in_order(std::mem::take(&mut said.exported));
+        let beyond_rate = in_order(std::mem::take(&mut said.beyond_rate));
         self.exported = Some(ExportedStep {
             sequence: step.sequence,
             iteration: step.iteration,
             sim_time: step.sim_time,
             speaks: step.speaker.as_ref() == Some(&self.name),
             messages,
+            beyond_rate,
             again: None,
+            repeats: step.repeats,
         });
     }
 

@@ -79,8 +79,8 @@ impl Listeners {
             exports.add(spec, Side::Subscribes);
         }
         for spec in publications {
-            if exports.add(spec, Side::Publishes) {
-                self.audience.exported.insert(spec.topic.clone());
+            if let Some(export) = exports.add(spec, Side::Publishes) {
+                self.audience.exported.insert(spec.topic.clone(), export);
             }
         }
     }

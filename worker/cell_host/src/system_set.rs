@@ -10,6 +10,7 @@ use protocol::{ModelId, Publisher, TopicMessage};
 use systems::registry::{Member, members_of_model};
 use systems::{Audience, Context, GoneModel, Outbox, SharedStage, StepTime};
 
+use super::export_rates::ExportRates;
 use super::scene::Scene;
 
 /// The systems of the models of a cell.
@@ -35,6 +36,7 @@ struct ModelSystems {
     id: ModelId,
     model: ModelRef,
     members: Vec<Member>,
+    rates: ExportRates,
 }
 
 /// Context in which a crew works in a step.
@@ -84,8 +86,14 @@ impl SystemSet {
             world: world as u32,
             model: index as u32,
         };
-        self.models
-            .insert(index, ModelSystems { id, model, members });
+        let rates = ExportRates::default();
+        let systems = ModelSystems {
+            id,
+            model,
+            members,
+            rates,
+        };
+        self.models.insert(index, systems);
     }
 
     /// Drops the systems of a model.
@@ -105,11 +113,15 @@ impl SystemSet {
         members.for_each(|member| member.configured.system.forget(gone));
     }
 
-    /// Returns what the systems of a model remember, in their order.
+    /// Returns what the systems of a model remember, in their order, then what is remembered of
+    /// their topics, if anything is.
     pub(super) fn memories(&self, model: usize) -> Vec<Vec<u8>> {
-        let members = self.models.get(&model).map(|crew| &crew.members);
-        let members = members.into_iter().flatten();
-        members.map(|one| one.configured.system.save()).collect()
+        let Some(crew) = self.models.get(&model) else {
+            return Vec::new();
+        };
+        let members = crew.members.iter();
+        let memories = members.map(|one| one.configured.system.save());
+        memories.chain(crew.rates.save()).collect()
     }
 
     /// Returns what all systems remember, by model.
@@ -123,16 +135,17 @@ impl SystemSet {
     /// Lets the systems of a model go on from what they, or others like them, remembered; `None`
     /// when those were others.
     pub(super) fn recall<B: AsRef<[u8]>>(&mut self, model: usize, memories: &[B]) -> Option<()> {
-        let members = match self.models.get_mut(&model) {
-            Some(crew) => crew.members.as_mut_slice(),
-            None => &mut [],
+        let Some(crew) = self.models.get_mut(&model) else {
+            return memories.is_empty().then_some(());
         };
-        if members.len() != memories.len() {
+        let (memories, rates) = memories.split_at_checked(crew.members.len())?;
+        if rates.len() > 1 {
             return None;
         }
-        for (member, memory) in members.iter_mut().zip(memories) {
+        for (member, memory) in crew.members.iter_mut().zip(memories) {
             member.configured.system.load(memory.as_ref()).ok()?;
         }
+        crew.rates = ExportRates::load(rates.first().map(AsRef::as_ref))?;
         Some(())
     }
 
@@ -187,6 +200,7 @@ impl ModelSystems {
         shift: &mut StepContext<'_>,
         act: impl FnOnce(&mut Member, &mut Context<'_>),
     ) {
+        let said_before = shift.outbox.messages.len();
         let mut context = Context {
             time: shift.time,
             cell: shift.cell,
@@ -200,5 +214,6 @@ impl ModelSystems {
             outbox: shift.outbox,
         };
         act(&mut self.members[part], &mut context);
+        self.rates.export(shift.outbox, said_before, shift.audience);
     }
 }

@@ -8,10 +8,13 @@ use physics::Cell;
 use systems::registry::{Configured, TopicSpec, members_of_world};
 use systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
 
+use super::export_rates::ExportRates;
+
 /// The systems of one world.
 pub(super) struct WorldSystems {
     world: u32,
     members: Vec<Configured<dyn WorldSystem>>,
+    rates: ExportRates,
 }
 
 impl WorldSystems {
@@ -22,6 +25,7 @@ impl WorldSystems {
         Self {
             world: index as u32,
             members: members.into_iter().map(|(_, member)| member).collect(),
+            rates: ExportRates::default(),
         }
     }
 
@@ -45,6 +49,7 @@ impl WorldSystems {
         audience: &Audience,
         outbox: &mut Outbox,
     ) {
+        let said_before = outbox.messages.len();
         for (part, member) in self.members.iter_mut().enumerate() {
             let mut context = WorldContext {
                 time,
@@ -71,6 +76,7 @@ impl WorldSystems {
                 member.system.before_step(&mut context);
             }
         }
+        self.rates.export(outbox, said_before, audience);
     }
 
     /// Has them take note that a model is gone.
@@ -79,21 +85,25 @@ impl WorldSystems {
         members.for_each(|member| member.system.forget(gone));
     }
 
-    /// Returns what they remember, in their order.
+    /// Returns what they remember, in their order, then what is remembered of their topics, if
+    /// anything is.
     pub(super) fn memories(&self) -> Vec<Vec<u8>> {
         let members = self.members.iter();
-        members.map(|member| member.system.save()).collect()
+        let memories = members.map(|member| member.system.save());
+        memories.chain(self.rates.save()).collect()
     }
 
     /// Lets them go on from what they, or others like them, remembered; `None` when those were
     /// others.
     pub(super) fn recall(&mut self, memories: &[Vec<u8>]) -> Option<()> {
-        if self.members.len() != memories.len() {
+        let (memories, rates) = memories.split_at_checked(self.members.len())?;
+        if rates.len() > 1 {
             return None;
         }
         for (member, memory) in self.members.iter_mut().zip(memories) {
             member.system.load(memory).ok()?;
         }
+        self.rates = ExportRates::load(rates.first().map(Vec::as_slice))?;
         Some(())
     }
 

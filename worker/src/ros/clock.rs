@@ -114,6 +114,12 @@ impl ClockTopic {
         Ok(())
     }
 
+    /// Takes note of a time that nodes have heard already, in a run that was resumed.
+    pub(super) fn pass_over(&mut self, now: SimTime, speaks: bool) {
+        self.speaks = speaks;
+        self.moments.pass_over(now);
+    }
+
     /// Waits until the former speaker has published all moments, or leaves those to this one.
     fn wait_for_former(&mut self) {
         let until = Instant::now() + PATIENCE;
@@ -169,6 +175,12 @@ impl Moments {
         if self.unheard.len() > DEPTH as usize {
             self.unheard.pop_front();
         }
+    }
+
+    /// Takes note of a time that has been published.
+    fn pass_over(&mut self, now: SimTime) {
+        self.note(now);
+        self.unheard.clear();
     }
 
     /// Takes note of a moment that another one has published, perhaps before this one gets there.
@@ -253,6 +265,19 @@ mod tests {
         long.hear(SimTime(0));
         long.forget_unknown();
         assert!(long.unheard.is_empty());
+    }
+
+    #[test]
+    fn what_was_heard_before_a_run_was_resumed_is_passed_over() {
+        let mut moments = Moments::default();
+        for time in 0..10 {
+            moments.pass_over(SimTime(time * 500_000));
+        }
+        // The run stands where it was, and then goes on.
+        for time in [9, 9, 10, 12] {
+            moments.note(SimTime(time * 500_000));
+        }
+        assert_eq!(unheard(&moments), [10, 12]);
     }
 
     #[test]

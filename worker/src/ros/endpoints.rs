@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use images::Compression;
-use protocol::{RosMessage, Sequence, SimTime, TopicMessage};
+use protocol::{RosMessage, Sequence, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::geometry_msgs::TransformStamped;
 use ros2::types::sensor_msgs::{CompressedImage, Image};
@@ -25,8 +25,6 @@ use super::descriptions::Descriptions;
 use super::image_thread::{ImageThread, ImageTopic, Outlet};
 use super::remarks::Remarks;
 use crate::seldom::Seldom;
-
-const NS_PER_S: u64 = 1_000_000_000;
 
 /// A topic of the run, with the kind of its messages.
 type Key = (String, &'static str);
@@ -45,6 +43,9 @@ pub(super) struct Endpoints {
     descriptions: Descriptions,
     departures: Option<Departures>,
     remarks: Remarks,
+    /// The last message of each topic that is kept for readers who come later, from steps that a
+    /// resumed run did once more: publishers of before are gone with what they kept.
+    passed_over: BTreeMap<Key, TopicMessage>,
     // The last to go.
     participant: Participant,
 }
@@ -52,12 +53,7 @@ pub(super) struct Endpoints {
 /// A topic that leaves the run.
 struct Outbound {
     way: Way,
-    /// Most messages per second \[Hz\].
-    max_rate_hz: Option<f64>,
     frames: Option<Frames>,
-    /// The period of the last message, if their number per second is limited: the first of each
-    /// is published.
-    last_period: Option<u64>,
 }
 
 /// Way by which the messages of a topic leave.
@@ -68,6 +64,14 @@ enum Way {
     Direct(Box<Outlet>),
     /// They are images, which a thread of their own sends.
     Images(Arc<ImageTopic>),
+}
+
+/// Messages of a step that are to leave.
+struct Leaving {
+    /// They leave on their topics, and their frames on `/tf`.
+    said: Vec<TopicMessage>,
+    /// Frames alone leave of these.
+    for_frames: Vec<TopicMessage>,
 }
 
 /// A topic that comes into the run.
@@ -106,6 +110,7 @@ impl Endpoints {
             descriptions: Descriptions::default(),
             departures: or_warn(departures),
             remarks: Remarks::default(),
+            passed_over: BTreeMap::new(),
             participant,
         })
     }
@@ -125,14 +130,8 @@ impl Endpoints {
             if let Entry::Vacant(entry) = self.outbound.entry(key.clone())
                 && (ways.outbound.is_some() || frames.is_some())
             {
-                let max_rate_hz = ways.outbound.as_ref().and_then(|topic| topic.max_rate_hz);
                 let way = way(&mut self.participant, &self.mapping, one, ways.outbound);
-                entry.insert(Outbound {
-                    way,
-                    max_rate_hz,
-                    frames,
-                    last_period: None,
-                });
+                entry.insert(Outbound { way, frames });
             }
             if let Entry::Vacant(entry) = self.inbound.entry(key)
                 && let Some(topic) = ways.inbound
@@ -191,8 +190,15 @@ impl Endpoints {
     /// Publishes what a step has said, and its time if this secondary speaks for the run; of a step
     /// that is done again, what has not left yet.
     pub(super) fn publish(&mut self, mut step: ExportedStep) {
-        let has_said = !step.messages.is_empty();
-        let messages = self.not_left(&mut step);
+        if step.repeats {
+            return self.pass_over(step);
+        }
+        let has_said = !(step.messages.is_empty() && step.beyond_rate.is_empty());
+        let mut messages = self.not_left(&mut step);
+        if !self.passed_over.is_empty() {
+            let passed_over = std::mem::take(&mut self.passed_over).into_values();
+            messages.said.splice(..0, passed_over);
+        }
         self.publish_messages(messages, step.again.is_none().then_some(step.sequence));
         if step.again.is_none()
             && let Some(departures) = &mut self.departures
@@ -215,9 +221,33 @@ impl Endpoints {
         }
     }
 
+    /// Takes note of a step that a resumed run does once more: all of it has left before.
+    fn pass_over(&mut self, step: ExportedStep) {
+        for message in step.messages.into_iter().chain(step.beyond_rate) {
+            let Some(kind) = messages_kind(&message) else {
+                continue;
+            };
+            let key = (message.topic.clone(), kind);
+            if self.outbound.get(&key).is_some_and(Outbound::is_kept) {
+                self.passed_over.insert(key, message);
+            }
+        }
+        if step.again.is_some() {
+            return;
+        }
+        self.descriptions
+            .publish(step.speaks, &self.mapping, &mut self.participant);
+        if let Some(clock) = &mut self.clock {
+            clock.pass_over(step.sim_time, step.speaks);
+        }
+    }
+
     /// Returns the messages of a step that have not left a host that is lost now.
-    fn not_left(&mut self, step: &mut ExportedStep) -> Vec<TopicMessage> {
-        let mut messages = std::mem::take(&mut step.messages);
+    fn not_left(&mut self, step: &mut ExportedStep) -> Leaving {
+        let mut messages = Leaving {
+            said: std::mem::take(&mut step.messages),
+            for_frames: std::mem::take(&mut step.beyond_rate),
+        };
         let Some(again) = &step.again else {
             return messages;
         };
@@ -227,7 +257,7 @@ impl Endpoints {
         // Messages can arrive although the answer that went before them has not.
         let left = left.unwrap_or(again.answered).max(again.hosted_after);
         let images = images.unwrap_or(left).max(again.hosted_after);
-        messages.retain(|message| {
+        messages.said.retain(|message| {
             let left = if images::is_image(message) {
                 images
             } else {
@@ -235,37 +265,25 @@ impl Endpoints {
             };
             step.sequence > left
         });
+        messages.for_frames.retain(|_| step.sequence > left);
         messages
     }
 
     /// Publishes messages of a step, or of one that is done again in place of a lost secondary.
-    fn publish_messages(&mut self, messages: Vec<TopicMessage>, step: Option<Sequence>) {
+    fn publish_messages(&mut self, messages: Leaving, step: Option<Sequence>) {
         // All is encoded before the first leaves, so that they leave at once: a process that is
         // killed in between has sent what others do not know of, and send again.
-        let mut ready = Vec::with_capacity(messages.len());
+        let mut ready = Vec::with_capacity(messages.said.len());
         let mut images = Vec::new();
-        let (mut moving, mut fixed) = (Vec::new(), Vec::new());
-        let [moving_frames, _] = &self.frames;
-        let has_moving = moving_frames
-            .as_ref()
-            .is_some_and(|own| own.reader_count() > 0);
-        for message in messages {
+        let frames = self.frames_of(&messages);
+        for message in messages.said {
             let Some(kind) = messages_kind(&message) else {
                 continue;
             };
             let key = (message.topic.clone(), kind);
-            let Some(outbound) = self.outbound.get_mut(&key) else {
+            let Some(outbound) = self.outbound.get(&key) else {
                 continue;
             };
-            match outbound.frames {
-                Some(Frames::Moving) if !has_moving => {}
-                Some(Frames::Moving) => add_frames(&message, &mut moving, &mut self.unfit),
-                Some(Frames::Fixed) => add_frames(&message, &mut fixed, &mut self.unfit),
-                None => {}
-            }
-            if !outbound.is_due(message.sim_time) {
-                continue;
-            }
             match &outbound.way {
                 Way::Direct(outlet) if outlet.is_wanted() => {
                     match ros2::encode(kind, &message.body, outlet.topic.type_name) {
@@ -279,10 +297,6 @@ impl Endpoints {
                 Way::None | Way::Direct(_) | Way::Images(_) => {}
             }
         }
-        let frames = [moving, fixed].map(|transforms| {
-            let has_some = !transforms.is_empty();
-            has_some.then(|| to_cdr(&TFMessage { transforms }))
-        });
         for (key, cdr) in ready {
             if let Way::Direct(outlet) = &self.outbound[&key].way {
                 let published = outlet.publication.publish(cdr);
@@ -297,6 +311,30 @@ impl Endpoints {
         for (topic, message) in images {
             self.images.send(topic, message, step);
         }
+    }
+
+    /// Returns messages of `/tf` and `/tf_static` with the frames in messages, if there are any.
+    fn frames_of(&mut self, messages: &Leaving) -> [Option<Vec<u8>>; 2] {
+        let (mut moving, mut fixed) = (Vec::new(), Vec::new());
+        let [moving_frames, _] = &self.frames;
+        let has_moving = moving_frames
+            .as_ref()
+            .is_some_and(|own| own.reader_count() > 0);
+        for message in messages.said.iter().chain(&messages.for_frames) {
+            let kind = messages_kind(message);
+            let key = kind.map(|kind| (message.topic.clone(), kind));
+            let outbound = key.and_then(|key| self.outbound.get(&key));
+            match outbound.and_then(|outbound| outbound.frames) {
+                Some(Frames::Moving) if !has_moving => {}
+                Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.unfit),
+                Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.unfit),
+                None => {}
+            }
+        }
+        [moving, fixed].map(|transforms| {
+            let has_some = !transforms.is_empty();
+            has_some.then(|| to_cdr(&TFMessage { transforms }))
+        })
     }
 
     /// Waits until images are sent, and until reliable readers have what was published, as far as
@@ -346,13 +384,10 @@ impl Outbound {
         direct.into_iter().chain(images.into_iter().flatten())
     }
 
-    /// Tells whether a message of this time is within the limit of their number per second.
-    fn is_due(&mut self, now: SimTime) -> bool {
-        let Some(rate_hz) = self.max_rate_hz else {
-            return true;
-        };
-        let period = (now.0 as f64 * rate_hz / NS_PER_S as f64) as u64;
-        self.last_period.replace(period) != Some(period)
+    /// Tells whether something of it is kept for readers who come later.
+    fn is_kept(&self) -> bool {
+        let mut outlets = self.outlets();
+        self.frames == Some(Frames::Fixed) || outlets.any(|outlet| is_kept(&outlet.topic))
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Context`]: what a system sees and may do in a step.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use messages::{Header, Message};
 use protocol::secondary_to_primary::SystemRequest;
@@ -34,12 +34,21 @@ pub struct Audience {
     pub heard: BTreeSet<String>,
     /// Topics that observers listen to.
     pub observed: BTreeSet<String>,
-    /// Topics that leave the run for others, whoever listens there.
-    pub exported: BTreeSet<String>,
+    /// Topics that leave the run for others, whoever listens there, and how.
+    pub exported: BTreeMap<String, Export>,
     /// Topics that programs which take part in lockstep listen to.
     pub participants: BTreeSet<String>,
     /// True if everything is published all the same.
     pub publish_all: bool,
+}
+
+/// Way in which a topic leaves the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Export {
+    /// The most messages per second of simulated time, if there is a limit \[Hz\].
+    pub max_rate_hz: Option<f64>,
+    /// True if others need all messages, those beyond the limit for what is in them alone.
+    pub is_read_whole: bool,
 }
 
 impl Audience {
@@ -48,7 +57,7 @@ impl Audience {
         self.publish_all
             || self.heard.contains(topic)
             || self.observed.contains(topic)
-            || self.exported.contains(topic)
+            || self.exported.contains_key(topic)
             || self.participants.contains(topic)
     }
 }
@@ -60,6 +69,10 @@ pub struct Outbox {
     pub messages: Vec<TopicMessage>,
     /// Requests.
     pub requests: Vec<SystemRequest>,
+    /// Copies of the messages that leave the run.
+    pub exported: Vec<TopicMessage>,
+    /// Copies of those beyond the limit of their topic that are needed all the same.
+    pub beyond_rate: Vec<TopicMessage>,
 }
 
 /// A model that is gone.

@@ -57,7 +57,7 @@ mod wind_effects;
 use protocol::TopicMessage;
 
 pub use configuration::{Configuration, ConfigureError};
-pub use context::{Audience, Context, GoneModel, Outbox, StepTime, WorldContext};
+pub use context::{Audience, Context, Export, GoneModel, Outbox, StepTime, WorldContext};
 pub use drawn_world::{MakeRenderer, SharedStage};
 pub use registry::{Configured, Survey, TopicSpec, survey};
 

@@ -1,36 +1,42 @@
 //! [`Rate`]: leaves out messages beyond a number per second of simulated time.
 
+use serde::{Deserialize, Serialize};
+
+use crate::SimTime;
+
 /// Limit of a topic's messages. Its times are those of the simulation, so that every host and every
 /// repetition leaves out the same ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// `None` admits all \[Hz\].
     max_hz: Option<f64>,
-    last_ns: Option<u64>,
+    last: Option<SimTime>,
 }
 
 impl Rate {
     /// Makes a limit that has admitted nothing yet.
     pub const fn new(max_hz: Option<f64>) -> Self {
-        Self {
-            max_hz,
-            last_ns: None,
-        }
+        Self { max_hz, last: None }
     }
 
-    /// Tells whether a message of a simulated time \[ns\] is within the limit: the first one in
-    /// each period, counted from 0. A time before that of the last one begins anew.
-    pub fn admits(&mut self, time_ns: u64) -> bool {
+    /// Makes a limit that admitted a message of this time last, if any.
+    pub const fn after(max_hz: Option<f64>, last: Option<SimTime>) -> Self {
+        Self { max_hz, last }
+    }
+
+    /// Tells whether a message of a simulated time is within the limit: the first one in each
+    /// period, counted from 0. A time before that of the last one begins anew.
+    pub fn admits(&mut self, now: SimTime) -> bool {
         let Some(max_hz) = self.max_hz else {
             return true;
         };
         // Rounding must not move the beginning of a period behind a time that is meant to be it.
-        let period = |time_ns: u64| ((time_ns as f64 + 0.5) * 1e-9 * max_hz).floor();
+        let period = |time: SimTime| ((time.0 as f64 + 0.5) * 1e-9 * max_hz).floor();
         let is_next = self
-            .last_ns
-            .is_none_or(|last| time_ns < last || period(time_ns) > period(last));
+            .last
+            .is_none_or(|last| now < last || period(now) > period(last));
         if is_next {
-            self.last_ns = Some(time_ns);
+            self.last = Some(now);
         }
         is_next
     }
@@ -43,7 +49,9 @@ mod tests {
     fn admitted(max_hz: Option<f64>, times_ms: &[u64]) -> Vec<u64> {
         let mut rate = Rate::new(max_hz);
         let times = times_ms.iter().copied();
-        times.filter(|ms| rate.admits(ms * 1_000_000)).collect()
+        times
+            .filter(|ms| rate.admits(SimTime(ms * 1_000_000)))
+            .collect()
     }
 
     #[test]
@@ -60,5 +68,12 @@ mod tests {
             admitted(Some(1.0), &[5000, 5001, 0, 1, 1000]),
             [5000, 0, 1000]
         );
+    }
+
+    #[test]
+    fn a_host_that_knows_the_last_one_goes_on_with_the_period() {
+        let mut rate = Rate::after(Some(10.0), Some(SimTime(105_000_000)));
+        assert!(!rate.admits(SimTime(199_000_000)));
+        assert!(rate.admits(SimTime(200_000_000)));
     }
 }
