@@ -42,6 +42,8 @@ mod image_thread;
 mod node;
 #[cfg(feature = "ros2")]
 mod remarks;
+#[cfg(feature = "ros2")]
+mod remembered;
 
 mod mapping_report;
 mod settings;

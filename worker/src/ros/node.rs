@@ -1,27 +1,22 @@
 //! [`RosNode`]: the thread that has a secondary's node of ROS 2.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use protocol::{RosMessage, RosSettings};
+use protocol::RosSettings;
 use ros2_node::{Domain, OnArrival, Participant};
 
 use super::endpoints::Endpoints;
+use super::remembered::Remembered;
 use super::{OnMessages, RosError, RosNews, mapping};
 
 /// Number of pieces of news that may wait; then the stepper waits for the node.
 const NEWS_MAX: usize = 1024;
 /// Number of bytes of messages that may wait with them, unless a single piece has more \[bytes\].
 const NEWS_BYTES_MAX: usize = 256 << 20;
-
-/// Number of messages of nodes that a secondary remembers while another speaks for the run.
-const REMEMBERED_MAX: usize = 4096;
-/// Time for which it does: longer than it takes to notice a loss and to recover from it.
-const REMEMBERED_FOR: Duration = Duration::from_mins(1);
 
 /// Time for which readers may still acknowledge the last messages when a run ends.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -96,7 +91,7 @@ impl RosNode {
             bell,
             on_messages,
             speaks: false,
-            remembered: VecDeque::new(),
+            remembered: Remembered::default(),
         };
         let room = Arc::new(Room::new());
         let closing = Closing(Arc::clone(&room));
@@ -186,7 +181,7 @@ struct Node {
     /// True if the secondary speaks for the run.
     speaks: bool,
     /// The last messages of nodes that another secondary should have passed on.
-    remembered: VecDeque<(Instant, RosMessage)>,
+    remembered: Remembered,
 }
 
 impl Node {
@@ -234,27 +229,13 @@ impl Node {
         if self.speaks {
             return (self.on_messages)(messages);
         }
-        let now = Instant::now();
-        self.remembered
-            .extend(messages.into_iter().map(|message| (now, message)));
-        self.forget_old(now);
+        self.remembered.add(messages, Instant::now());
     }
 
     /// Passes on what the secondary that spoke so far may not have: the primary knows what it has.
     fn pass_on_remembered(&mut self) {
-        self.forget_old(Instant::now());
-        let remembered = self.remembered.drain(..).map(|(_, message)| message);
-        let messages: Vec<RosMessage> = remembered.collect();
-        if !messages.is_empty() {
-            (self.on_messages)(messages);
-        }
-    }
-
-    fn forget_old(&mut self, now: Instant) {
-        while let Some((at, _)) = self.remembered.front()
-            && (self.remembered.len() > REMEMBERED_MAX || now - *at > REMEMBERED_FOR)
-        {
-            self.remembered.pop_front();
+        for part in self.remembered.take(Instant::now()) {
+            (self.on_messages)(part);
         }
     }
 }
