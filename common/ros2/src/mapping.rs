@@ -119,7 +119,8 @@ pub enum Note {
     },
     /// Another topic has its name in ROS.
     #[error(
-        "topics {first} and {second} are both {name} in ROS: give one another `name` in [ros2]"
+        "topics {first} and {second} are both {name} in ROS: give one another `name` by a rule, in \
+         the file of `ros2.rules` or as [[ros2.topic]]"
     )]
     SameName {
         /// Gazebo's name of one.
@@ -360,6 +361,10 @@ impl Mapping {
             Profile::Reliable
         };
         let mut qos = Qos::of(rule.and_then(|rule| rule.qos).unwrap_or(usual));
+        if usual == Profile::Sensor {
+            // What is soon outdated is not kept longer because it is to come for sure.
+            qos.depth = qos.depth.min(SENSOR_DEPTH);
+        }
         if let Some(depth) = rule.and_then(|rule| rule.depth) {
             qos.depth = depth;
         }

@@ -24,6 +24,9 @@ pub const DOMAIN_MAX: u16 = 232;
 /// Number of messages of one topic that may wait for a reliable reader to acknowledge them.
 const WINDOW: i32 = 4096;
 
+/// Number of bytes of one topic that may wait so, unless a single message has more \[bytes\].
+const WINDOW_BYTES: usize = 128 << 20;
+
 /// Number of endpoints that are made at once; `rustdds` silently announces none beyond 500 that
 /// its discovery has not got to yet.
 const BURST: usize = 100;
@@ -107,7 +110,10 @@ pub enum PublishError {
     #[error("message is not in plain little-endian CDR")]
     Encoding,
     /// A reliable reader acknowledges nothing.
-    #[error("a reader has not acknowledged the last {WINDOW} messages")]
+    #[error(
+        "a reader has not acknowledged the last {WINDOW} messages, or {} MiB of them",
+        WINDOW_BYTES >> 20
+    )]
     Full,
     /// The middleware has stopped.
     #[error("middleware has stopped")]
@@ -148,6 +154,8 @@ pub struct Publication {
     writer: DataWriter<Payload, Raw>,
     /// Number of readers, as far as the middleware has told it.
     readers: Mutex<usize>,
+    /// Bytes that were published since reliable readers had all of them.
+    unacknowledged: Mutex<usize>,
 }
 
 /// Messages of others on a topic, until it is dropped.
@@ -225,8 +233,11 @@ impl Participant {
         let writer: DataWriter<Payload, Raw> = writer.map_err(|error| refused(topic, error))?;
         self.entities.writers.push(writer.guid().to_bytes());
         self.is_announced = false;
-        let readers = Mutex::default();
-        Ok(Publication { writer, readers })
+        Ok(Publication {
+            writer,
+            readers: Mutex::default(),
+            unacknowledged: Mutex::default(),
+        })
     }
 
     /// Makes a subscription to a topic.
@@ -374,7 +385,20 @@ impl Publication {
     /// Fails if the bytes are in another encoding, a reliable reader acknowledges nothing any more,
     /// or the middleware has stopped; then nobody receives it.
     pub fn publish(&self, cdr: Vec<u8>) -> Result<(), PublishError> {
-        write(&self.writer, cdr)
+        let mut waiting = self
+            .unacknowledged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if *waiting > 0 && self.wait_until_received(std::time::Duration::ZERO) {
+            *waiting = 0;
+        }
+        let size = cdr.len();
+        if *waiting > 0 && *waiting + size > WINDOW_BYTES {
+            return Err(PublishError::Full);
+        }
+        write(&self.writer, cdr)?;
+        *waiting += size;
+        Ok(())
     }
 
     /// Returns the number of readers that are known.
@@ -477,3 +501,6 @@ fn quality_of_graph() -> QosPolicies {
         depth: 1,
     })
 }
+
+#[cfg(test)]
+mod tests;

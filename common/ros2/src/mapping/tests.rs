@@ -31,6 +31,30 @@ fn a_topic_has_its_own_name_and_the_usual_type() {
 }
 
 #[test]
+fn what_is_soon_outdated_is_not_kept_long_where_it_is_reliable() {
+    let rule = |depth| Rule {
+        topic: "/**".to_owned(),
+        qos: Some(Profile::Reliable),
+        depth,
+        ..Rule::default()
+    };
+    let depth_of = |kind: &str, depth| {
+        let rules = Rules {
+            topics: vec![rule(depth)],
+            ..Rules::default()
+        };
+        mapping(&rules).outbound("/a", kind).unwrap().qos
+    };
+    for kind in ["Image", "LaserScan", "PointCloudPacked"] {
+        let kind = format!("gz.msgs.{kind}");
+        let qos = depth_of(&kind, None);
+        assert_eq!((qos.reliability, qos.depth), (Reliability::Reliable, 5));
+        assert_eq!(depth_of(&kind, Some(30)).depth, 30);
+    }
+    assert_eq!(depth_of("gz.msgs.Odometry", None).depth, 10);
+}
+
+#[test]
 fn what_systems_publish_goes_out_and_what_they_only_hear_comes_in() {
     let mapping = mapping(&Rules::default());
     let ways = |published, subscribed| {
@@ -169,7 +193,8 @@ fn users_are_told_of_names_that_change_or_clash_and_of_types_that_do_not_fit() {
     assert_eq!(
         notes,
         [
-            "topics /a_b and /a-b are both /a_b in ROS: give one another `name` in [ros2]",
+            "topics /a_b and /a-b are both /a_b in ROS: give one another `name` by a rule, in \
+             the file of `ros2.rules` or as [[ros2.topic]]",
             "topic /a-b is /a_b in ROS, which does not take its name",
             "topic /wrong has messages gz.msgs.Twist, which are not sent as std_msgs/msg/Bool; it \
              is left out",
