@@ -25,6 +25,7 @@ pub use description::{FORMAT, LoadWord, RunDescription};
 pub use library::{
     LIBRARY_BYTES_MAX, LIBRARY_FILE_BYTES_MAX, LibraryFile, LibraryIndex, LibraryKey, RecordedFiles,
 };
+pub use reader::ros::{RosChannel, RosRecording};
 pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};
 pub use ros::RosWriter;
 pub use writer::{Moment, RecordingWriter, WriteError};

@@ -5,6 +5,7 @@
 
 mod index;
 mod records;
+pub mod ros;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use protocol::SimTime;
 
 use crate::channel::{Channel, PUBLISHER_KEY, RUN_PUBLISHER};
 use crate::description::{FORMAT, RunDescription, SETTINGS_ATTACHMENT, WORLDS_ATTACHMENT};
+use crate::ros::QOS_KEY;
 use records::{read_record, unpack};
 
 /// The largest message \[bytes\].
@@ -40,8 +42,9 @@ pub enum ReadError {
     NotOurs(&'static str),
     /// It is for programs of ROS.
     #[error(
-        "it is a recording for programs of ROS 2, which has no description of its run: record \
-         without `--record-format ros2` what is to be replayed"
+        "it is a recording for programs of ROS 2, which has no description of its run: publish it \
+         by `--ros2 --headless`, or record without `--record-format ros2` what is to be shown or \
+         simulated again"
     )]
     ForRos,
     /// A later version wrote it.
@@ -117,6 +120,8 @@ pub struct ChannelInfo {
     pub encoding: String,
     /// Writer of its messages.
     pub publisher: String,
+    /// Quality of service that its publishers offered, as rosbag2 writes it; empty without one.
+    pub offered_qos: String,
     /// Number of messages that it has.
     pub count: u64,
 }
@@ -157,20 +162,7 @@ impl<R: Read + Seek> Recording<R> {
     /// # Errors
     /// Fails if it is none.
     pub fn open(mut source: R) -> Result<Self, ReadError> {
-        let length = source.seek(SeekFrom::End(0))?;
-        source.rewind()?;
-        let mut magic = [0; 8];
-        let is_whole = length >= magic.len() as u64;
-        if is_whole {
-            source.read_exact(&mut magic)?;
-        }
-        if !is_whole || magic != *mcap::MAGIC {
-            return Err(ReadError::NotMcap);
-        }
-        let content = match index::read(&mut source, length) {
-            Ok(content) => content,
-            Err(_) => scan::read(&mut source, length)?,
-        };
+        let content = Content::read(&mut source)?;
         let at = content.attachments.get(SETTINGS_ATTACHMENT);
         let offset = *at.ok_or_else(|| {
             if content.is_for_ros() {
@@ -258,24 +250,7 @@ impl<R: Read + Seek> Recording<R> {
     /// # Panics
     /// Panics if there is no such chunk.
     pub fn messages(&mut self, chunk: usize) -> Result<Vec<Message>, ReadError> {
-        let offset = self.content.chunks[chunk].offset;
-        let (opcode, body) = read_record(&mut self.source, offset)?;
-        if opcode != op::CHUNK {
-            return Err(damaged(offset, "the index names a chunk that is none"));
-        }
-        let mut messages = Vec::new();
-        unpack(&body, offset, &mut |record| {
-            if let Record::Message { header, data } = record {
-                messages.push(Message {
-                    channel: header.channel_id,
-                    sequence: header.sequence,
-                    sim_time: SimTime(header.log_time),
-                    wall_ns: header.publish_time,
-                    data: data.into_owned(),
-                });
-            }
-        })?;
-        Ok(messages)
+        self.content.messages(&mut self.source, chunk)
     }
 
     /// Returns the simulated time of the earliest message of a channel in a chunk, without reading
@@ -323,6 +298,47 @@ impl<R: Read + Seek> Recording<R> {
 }
 
 impl Content {
+    /// Reads what is in a file, by its index or, if it has none, from start to end.
+    fn read(source: &mut (impl Read + Seek)) -> Result<Self, ReadError> {
+        let length = source.seek(SeekFrom::End(0))?;
+        source.rewind()?;
+        let mut magic = [0; 8];
+        let is_whole = length >= magic.len() as u64;
+        if is_whole {
+            source.read_exact(&mut magic)?;
+        }
+        if !is_whole || magic != *mcap::MAGIC {
+            return Err(ReadError::NotMcap);
+        }
+        index::read(source, length).or_else(|_| scan::read(source, length))
+    }
+
+    /// Returns the messages of a chunk, in the order in which they were written.
+    fn messages(
+        &self,
+        source: &mut (impl Read + Seek),
+        chunk: usize,
+    ) -> Result<Vec<Message>, ReadError> {
+        let offset = self.chunks[chunk].offset;
+        let (opcode, body) = read_record(source, offset)?;
+        if opcode != op::CHUNK {
+            return Err(damaged(offset, "the index names a chunk that is none"));
+        }
+        let mut messages = Vec::new();
+        unpack(&body, offset, &mut |record| {
+            if let Record::Message { header, data } = record {
+                messages.push(Message {
+                    channel: header.channel_id,
+                    sequence: header.sequence,
+                    sim_time: SimTime(header.log_time),
+                    wall_ns: header.publish_time,
+                    data: data.into_owned(),
+                });
+            }
+        })?;
+        Ok(messages)
+    }
+
     fn is_for_ros(&self) -> bool {
         let mut channels = self.channels.values();
         channels.any(|channel| channel.encoding == crate::ros::CDR)
@@ -334,15 +350,13 @@ impl Content {
             .get(&channel.id)
             .map_or(0, |known| known.count);
         let schema = self.schemas.get(&channel.schema_id);
+        let of_metadata = |key: &str| channel.metadata.get(key).cloned().unwrap_or_default();
         let info = ChannelInfo {
             topic: channel.topic,
             schema: schema.cloned().unwrap_or_default(),
             encoding: channel.message_encoding,
-            publisher: channel
-                .metadata
-                .get(PUBLISHER_KEY)
-                .cloned()
-                .unwrap_or_default(),
+            publisher: of_metadata(PUBLISHER_KEY),
+            offered_qos: of_metadata(QOS_KEY),
             count,
         };
         self.channels.insert(channel.id, info);

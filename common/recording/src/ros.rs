@@ -26,7 +26,7 @@ pub(crate) const CDR: &str = "cdr";
 /// Encoding of definitions.
 const ROS2_MSG: &str = "ros2msg";
 /// The key in a channel's metadata of the quality of service that its publishers offered.
-const QOS_KEY: &str = "offered_qos_profiles";
+pub(crate) const QOS_KEY: &str = "offered_qos_profiles";
 /// The key in a channel's metadata of the fingerprint of its type.
 const FINGERPRINT_KEY: &str = "topic_type_hash";
 /// Number of channels that a file may have; the format numbers them with 16 bits.

@@ -22,6 +22,8 @@ pub mod node;
 mod outcome;
 #[cfg(feature = "node")]
 pub mod playback;
+#[cfg(feature = "node")]
+pub mod ros_playback;
 mod services;
 mod simulation;
 mod solid;

@@ -18,7 +18,7 @@ use ros2_node::{
 use crate::entity_state::time_of;
 
 /// Name of the node.
-const NODE: &str = "/phalanx/replay";
+pub(crate) const NODE: &str = "/phalanx/replay";
 
 /// Reason why a recording is not in ROS 2.
 #[derive(Debug, thiserror::Error)]

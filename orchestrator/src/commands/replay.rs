@@ -4,6 +4,8 @@
 mod info;
 #[cfg(feature = "ros2")]
 mod ros2;
+#[cfg(feature = "ros2")]
+mod ros_recording;
 mod watch;
 
 use std::fs::File;
@@ -26,7 +28,13 @@ use info::Info;
 /// Does with a recording what is asked for.
 pub(super) fn replay(arguments: &ReplayArguments) -> CommandResult {
     // Whatever is asked for, a file that is none is told here and in one way.
-    let recording = open(&arguments.file)?;
+    let recording = match read(&arguments.file) {
+        #[cfg(feature = "ros2")]
+        Err(recording::ReadError::ForRos) if arguments.ros.ros2 => {
+            return ros_recording::play(arguments);
+        }
+        read => read.map_err(|error| refused(&arguments.file, error))?,
+    };
     if arguments.verify {
         return verify(arguments);
     }
@@ -107,8 +115,11 @@ impl Follower {
 
 /// Opens a recording.
 pub(super) fn open(path: &Path) -> Result<Recording<BufReader<File>>, Failed> {
-    let file = File::open(path).map_err(|error| refused(path, error))?;
-    Recording::open(BufReader::new(file)).map_err(|error| refused(path, error))
+    read(path).map_err(|error| refused(path, error))
+}
+
+fn read(path: &Path) -> Result<Recording<BufReader<File>>, recording::ReadError> {
+    Recording::open(BufReader::new(File::open(path)?))
 }
 
 /// Tells whether a name is that of a recording, and not of a run.

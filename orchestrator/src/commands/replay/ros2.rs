@@ -17,14 +17,14 @@ use crate::cli::ReplayArguments;
 use crate::replay::Player;
 
 /// Time between two looks at what is due.
-const PERIOD: Duration = Duration::from_millis(2);
+pub(super) const PERIOD: Duration = Duration::from_millis(2);
 /// Time that is left to readers to find the topics that have found them: what is said before that,
 /// beyond the depth of a topic, they would not hear.
-const DISCOVERY: Duration = Duration::from_millis(500);
+pub(super) const DISCOVERY: Duration = Duration::from_millis(500);
 /// Time for which readers may acknowledge the last messages.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Number of messages that could not be published of which each is told.
-const TOLD_MAX: u32 = 10;
+pub(super) const TOLD_MAX: u32 = 10;
 
 type FilePlayer = Player<BufReader<File>>;
 
@@ -90,12 +90,7 @@ impl RosOut {
         mut player: FilePlayer,
     ) -> CommandResult {
         let failed = |error: recording::ReadError| super::refused(&arguments.file, error);
-        for topic in &arguments.ros.await_reader {
-            output::note(&format!("waiting for a reader of {topic}"));
-            while !self.playback.is_read(topic) {
-                std::thread::sleep(PERIOD);
-            }
-        }
+        await_readers(arguments, |topic| self.playback.is_read(topic));
         if !arguments.ros.await_reader.is_empty() {
             std::thread::sleep(DISCOVERY);
         }
@@ -114,6 +109,16 @@ impl RosOut {
         }
         self.playback.finish(LAST_WORDS);
         Ok(ExitCode::Success)
+    }
+}
+
+/// Waits until all topics that are to be read are.
+pub(super) fn await_readers(arguments: &ReplayArguments, is_read: impl Fn(&str) -> bool) {
+    for topic in &arguments.ros.await_reader {
+        output::note(&format!("waiting for a reader of {topic}"));
+        while !is_read(topic) {
+            std::thread::sleep(PERIOD);
+        }
     }
 }
 
