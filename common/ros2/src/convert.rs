@@ -10,6 +10,7 @@ mod header;
 mod motion;
 mod sensor;
 mod single;
+mod vision;
 
 use messages::{Message, MessageError, basic, command, geometry as gz, motion as move_, state};
 
@@ -17,7 +18,7 @@ use crate::cdr::{CdrError, from_cdr, to_cdr};
 use crate::schema::{RosMessage, Type};
 use crate::types::{
     actuator_msgs, builtin_interfaces, geometry_msgs, nav_msgs, ros_gz_interfaces, rosgraph_msgs,
-    sensor_msgs, std_msgs, tf2_msgs, trajectory_msgs,
+    sensor_msgs, std_msgs, tf2_msgs, trajectory_msgs, vision_msgs,
 };
 
 /// A message that has no counterpart on the other side.
@@ -28,6 +29,12 @@ pub enum Unfit {
     Pixels {
         /// The format.
         format: String,
+    },
+    /// The class of a detection is no label.
+    #[error("class {class_id:?} is no label, which is a whole number from 0 on")]
+    Label {
+        /// The class.
+        class_id: String,
     },
     /// The other side has no message that could be made of it.
     #[error("it is only sent and never received")]
@@ -164,6 +171,10 @@ impl Pair {
 pub const PAIRS: &[Pair] = &[
     Pair::of::<move_::Actuators, actuator_msgs::Actuators>(),
     Pair::of::<messages::sensor::Altimeter, ros_gz_interfaces::Altimeter>(),
+    Pair::of::<messages::sensor::AnnotatedAxisAligned2DBox, vision_msgs::Detection2D>(),
+    Pair::of::<messages::sensor::AnnotatedAxisAligned2DBoxV, vision_msgs::Detection2DArray>(),
+    Pair::of::<messages::sensor::AnnotatedOriented3DBox, vision_msgs::Detection3D>(),
+    Pair::of::<messages::sensor::AnnotatedOriented3DBoxV, vision_msgs::Detection3DArray>(),
     Pair::of::<state::BatteryState, sensor_msgs::BatteryState>(),
     Pair::of::<basic::Boolean, std_msgs::Bool>(),
     Pair::of::<messages::sensor::CameraInfo, sensor_msgs::CameraInfo>(),

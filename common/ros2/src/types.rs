@@ -1,7 +1,7 @@
 //! The messages, one module per package of ROS, each type described once.
 //!
 //! Definitions are those of ROS 2 Jazzy, and of `ros_gz_interfaces`, `actuator_msgs`,
-//! `simulation_interfaces` and `ue_msgs` beside it, and our own `phalanx_msgs`;
+//! `vision_msgs`, `simulation_interfaces` and `ue_msgs` beside it, and our own `phalanx_msgs`;
 //! types and constants only, without remarks.
 
 pub mod action_msgs;
@@ -19,6 +19,7 @@ pub mod tf2_msgs;
 pub mod trajectory_msgs;
 pub mod ue_msgs;
 pub mod unique_identifier_msgs;
+pub mod vision_msgs;
 
 use crate::schema::Type;
 
@@ -124,6 +125,7 @@ const PACKAGES: &[&[&Type]] = &[
     trajectory_msgs::TYPES,
     ue_msgs::TYPES,
     unique_identifier_msgs::TYPES,
+    vision_msgs::TYPES,
 ];
 
 /// Returns all types, package by package.

@@ -31,12 +31,8 @@ fn every_pair_takes_a_message_of_defaults_both_ways() {
 fn every_kind_of_the_topics_of_systems_has_a_type() {
     let without = messages::kind::KINDS.iter().map(|kind| kind.name);
     let without: Vec<&str> = without.filter(|kind| pair(kind, None).is_none()).collect();
-    // Boxes of cameras, parts of messages, and requests of services.
+    // Parts of messages, and requests of services.
     let expected = [
-        "AnnotatedAxisAligned2DBox",
-        "AnnotatedAxisAligned2DBox_V",
-        "AnnotatedOriented3DBox",
-        "AnnotatedOriented3DBox_V",
         "Axis",
         "AxisAligned2DBox",
         "EntityFactory",
@@ -52,6 +48,56 @@ fn every_kind_of_the_topics_of_systems_has_a_type() {
     ];
     let expected: Vec<String> = expected.map(|name| format!("gz.msgs.{name}")).into();
     assert_eq!(without, expected);
+}
+
+#[test]
+fn boxes_are_detections_of_their_labels() {
+    let header = Header::at(3_000_000_000).with("frame_id", "cam::eye");
+    let header = serde_json::to_value(header).unwrap();
+    let corners = json!({ "min_corner": { "x": 10, "y": 20 }, "max_corner": { "x": 30, "y": 26 } });
+    let boxes = json!({ "header": header, "annotated_box": [{ "box": corners, "label": 7 }] });
+    let kind = messages::find("gz.msgs.AnnotatedAxisAligned2DBox_V").unwrap();
+    let payload = kind.from_json(boxes.clone()).unwrap();
+    let type_name = "vision_msgs/msg/Detection2DArray";
+    let cdr = encode(kind.name, &payload, type_name).unwrap();
+    let mut array: vision_msgs::Detection2DArray = from_cdr(&cdr).unwrap();
+    let detection = &array.detections[0];
+    assert_eq!(detection.header, array.header, "that of all boxes");
+    assert_eq!(array.header.frame_id, "cam/eye");
+    let middle = &detection.bbox.center.position;
+    assert_eq!([middle.x, middle.y], [20.0, 23.0]);
+    assert_eq!([detection.bbox.size_x, detection.bbox.size_y], [20.0, 6.0]);
+    let class = &detection.results[0].hypothesis;
+    assert_eq!((&*class.class_id, class.score), ("7", 1.0));
+    let back = there_and_back(kind.name, type_name, boxes);
+    assert_eq!(back["annotated_box"][0]["label"], 7);
+    assert_eq!(back["annotated_box"][0]["box"]["max_corner"]["y"], 26.0);
+
+    array.detections[0].results[0].hypothesis.class_id = "cat".to_owned();
+    let error = decode_to(kind.name, type_name, &to_cdr(&array)).unwrap_err();
+    assert!(
+        error.to_string().contains("class \"cat\" is no label"),
+        "{error}"
+    );
+}
+
+#[test]
+fn boxes_in_space_keep_their_turn() {
+    let turned = json!({
+        "center": { "x": 1, "y": 2, "z": 3 }, "boxsize": { "x": 4, "y": 5, "z": 6 },
+        "orientation": { "z": 1, "w": 0 },
+    });
+    let boxes = json!({ "annotated_box": [{ "box": turned, "label": 9 }] });
+    let (kind, type_name) = (
+        "gz.msgs.AnnotatedOriented3DBox_V",
+        "vision_msgs/msg/Detection3DArray",
+    );
+    let back = there_and_back(kind, type_name, boxes);
+    let back = &back["annotated_box"][0];
+    assert_eq!(back["label"], 9);
+    assert_eq!(back["box"]["center"]["z"], 3.0);
+    assert_eq!(back["box"]["boxsize"]["y"], 5.0);
+    assert_eq!(back["box"]["orientation"]["z"], 1.0);
 }
 
 #[test]
