@@ -11,6 +11,7 @@ mod keys;
 pub(crate) mod layers;
 mod process;
 mod program;
+mod ros_rules;
 mod section_list;
 pub(crate) mod setting;
 mod user_file;

@@ -51,6 +51,7 @@ fn option(setting: &Setting, flag: &Flag, help: &str) -> Arg {
     let kind = setting.kind;
     let option = Arg::new(setting.path())
         .long(flag.long)
+        .visible_aliases(flag.alias)
         .value_name(flag.value_name)
         .help(help.to_owned())
         .action(ArgAction::Set);

@@ -38,6 +38,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use ::ros2::{Mapping as RosMapping, RuleError as RosRuleError, Rules as RosRules};
 pub use check::SpecError;
 pub use host::{Host, HostError, HostList, SLOTS_MAX, check_host_name};
 pub use journal::{Journal, JournalLocation};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ::ros2::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
@@ -22,6 +23,9 @@ pub struct Ros2 {
     pub localhost_only: Option<bool>,
     /// The file of the rules by which topics get names, types and quality of service.
     pub rules: Option<PathBuf>,
+    /// Rules that stand in the run file itself, and hold where no file of them is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_rules: Option<Rules>,
     /// Way in which services of control are mapped to topics; `None` is that of Fast DDS.
     pub service_mapping: Option<ServiceMapping>,
     /// Namespace of control; `None` is `/phalanx`.
@@ -57,6 +61,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "Have the topics of the run in ROS 2, from the processes that simulate their models"),
     Setting::of_run("ros2", "domain", Kind::Whole(0, DOMAIN_MAX))
         .flag("ros-domain", "N", "The domain of ROS 2")
+        .also("ros2-domain")
         .unset("that of ROS_DOMAIN_ID, or 0"),
     Setting::of_run("ros2", "localhost_only", Kind::Switch)
         .flag("ros-localhost-only", "on|off", "Whether nodes of other machines are left out")

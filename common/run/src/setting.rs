@@ -35,6 +35,8 @@ pub struct Flag {
     pub help: &'static str,
     /// Text for a value that is not given and has no default; may be empty.
     pub unset: &'static str,
+    /// Another name that it has, without dashes.
+    pub alias: Option<&'static str>,
     /// The variable, where it is not made of the name.
     variable: Option<&'static str>,
 }
@@ -84,6 +86,7 @@ impl Setting {
             value_name,
             help,
             unset: "",
+            alias: None,
             variable: None,
         };
         Self {
@@ -98,6 +101,21 @@ impl Setting {
         match self.flag {
             Some(flag) => Self {
                 flag: Some(Flag { unset, ..flag }),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// Gives its flag another name beside its own.
+    #[must_use]
+    pub const fn also(self, alias: &'static str) -> Self {
+        match self.flag {
+            Some(flag) => Self {
+                flag: Some(Flag {
+                    alias: Some(alias),
+                    ..flag
+                }),
                 ..self
             },
             None => self,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use protocol::id::PeerNameError;
 use run::suggestion::advice;
-use run::{Host, HostError, Kind, Program, ProgramNameError, SLOTS_MAX};
+use run::{Host, HostError, Kind, Program, ProgramNameError, RosRules, SLOTS_MAX};
 use sdf::FuelAddress;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -18,7 +18,7 @@ use view::app::keymap::KeyNameError;
 use super::keys::{self, KEYS_MAX, KeyLine};
 use super::process::{self, CPU_MAX, RawProcess};
 use super::setting::{self, as_json, settings};
-use super::{host, program};
+use super::{host, program, ros_rules};
 
 /// Scope of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +123,8 @@ pub(super) struct Document {
     pub(super) keys: Vec<KeyLine>,
     /// Its processes by name.
     pub(super) processes: BTreeMap<String, RawProcess>,
+    /// Rules of topics in ROS 2.
+    pub(super) ros_rules: Option<(RosRules, SourceSpan)>,
     /// Its programs.
     pub(super) programs: Vec<(Program, SourceSpan)>,
     /// Its hosts.
@@ -153,6 +155,7 @@ impl Document {
             values: BTreeMap::new(),
             keys: Vec::new(),
             processes: BTreeMap::new(),
+            ros_rules: None,
             programs: Vec::new(),
             hosts: Vec::new(),
         };
@@ -213,6 +216,10 @@ impl Document {
         match section {
             "keys" => self.keys = keys::read(reader, table),
             "process" => self.processes = process::read(reader, table),
+            "ros2" => {
+                self.ros_rules = ros_rules::read(reader, table);
+                self.read_settings(reader, section, table, kind);
+            }
             _ => self.read_settings(reader, section, table, kind),
         }
     }
@@ -226,6 +233,9 @@ impl Document {
     ) {
         for (key, value) in table {
             let at = key.span().start;
+            if section == "ros2" && ros_rules::KEYS.contains(&&**key.get_ref()) {
+                continue;
+            }
             let Some(setting) = setting::find(section, key.get_ref()) else {
                 let of_section = settings().filter(|one| one.section == section);
                 let known = of_section.map(|one| one.key);

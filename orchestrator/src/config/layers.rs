@@ -119,6 +119,10 @@ impl Layers {
             noted.push(("process", name.clone(), process.place));
             processes.insert(name, process.config);
         }
+        if let Some((rules, place)) = document.ros_rules {
+            noted.push(("ros2", "topic".to_owned(), place));
+            spec.ros2.own_rules = Some(rules);
+        }
         for (program, place) in document.programs {
             noted.push(("program", program.name.clone(), place));
             programs.push(program);

@@ -51,6 +51,9 @@ pub enum RosSettingsError {
         /// The fault.
         source: RuleError,
     },
+    /// A rule of the run file cannot hold.
+    #[error("[ros2] of the run file: {0}")]
+    OwnRule(#[source] RuleError),
 }
 
 /// Returns the settings of a run's nodes, if it has any; `jpeg_quality` is that of compressed
@@ -95,7 +98,14 @@ pub fn settings_of(
 /// Fails if the file cannot be read, or has no rules.
 pub fn rules_of(spec: &Ros2) -> Result<Rules, RosSettingsError> {
     let path = spec.rules.as_deref();
-    path.map_or_else(|| Ok(Rules::default()), read_rules)
+    path.map_or_else(|| own_rules(spec), read_rules)
+}
+
+/// Returns the rules that stand in the run file itself.
+fn own_rules(spec: &Ros2) -> Result<Rules, RosSettingsError> {
+    let rules = spec.own_rules.clone().unwrap_or_default();
+    ros2::Mapping::new(&rules).map_err(RosSettingsError::OwnRule)?;
+    Ok(rules)
 }
 
 fn read_rules(path: &Path) -> Result<Rules, RosSettingsError> {
@@ -181,6 +191,28 @@ mod tests {
         assert!(error.contains("rule 1"), "{error}");
         std::fs::write(&path, "[[topic]]\ntopic = \"/a\"\nrate_hz = 3\n").unwrap();
         assert_eq!(read_rules(&path).unwrap().topics.len(), 1);
+    }
+
+    #[test]
+    fn rules_of_the_run_file_hold_unless_a_file_of_rules_is_named() {
+        let rules = |topic: &str| Rules {
+            topics: vec![ros2::Rule {
+                topic: topic.to_owned(),
+                ..ros2::Rule::default()
+            }],
+            ..Rules::default()
+        };
+        let mut spec = Ros2 {
+            own_rules: Some(rules("/a")),
+            ..Ros2::default()
+        };
+        assert_eq!(rules_of(&spec).unwrap(), rules("/a"));
+        spec.rules = Some("/does/not/exist".into());
+        assert!(rules_of(&spec).is_err());
+        spec.rules = None;
+        spec.own_rules = Some(rules("a"));
+        let error = rules_of(&spec).unwrap_err().to_string();
+        assert!(error.contains("[ros2] of the run file: rule 1"), "{error}");
     }
 
     #[test]
