@@ -20,6 +20,8 @@ pub enum FailureCode {
     NotFound,
     /// The name that is given is taken.
     NameTaken,
+    /// The name that is given is none that something new can have.
+    NameInvalid,
     /// A value is none that the request takes.
     Invalid,
     /// The run is in no state for this: it is paused or not, or replays.
@@ -49,6 +51,7 @@ impl FailureCode {
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::NameTaken => "name_taken",
+            Self::NameInvalid => "name_invalid",
             Self::Invalid => "invalid",
             Self::WrongState => "wrong_state",
             Self::Already => "already",

@@ -85,6 +85,7 @@ impl From<Failure> for Refusal {
             FailureCode::OtherRun
             | FailureCode::Forbidden
             | FailureCode::NameTaken
+            | FailureCode::NameInvalid
             | FailureCode::Invalid
             | FailureCode::TooMuch
             | FailureCode::Superseded

@@ -187,11 +187,9 @@ pub(crate) fn refused_namespace(namespace: &str) -> Refusal {
 fn refused_spawn(failure: Failure, is_named: bool) -> Refusal {
     let code = match failure.code() {
         FailureCode::NameTaken => SpawnResult::NAME_NOT_UNIQUE,
-        // Pose and text are all that may be wrong beside the name, and the pose was looked at.
-        FailureCode::Invalid if is_named && failure.to_string().contains("name") => {
-            SpawnResult::NAME_INVALID
-        }
-        FailureCode::Invalid => SpawnResult::RESOURCE_PARSE_ERROR,
+        FailureCode::NameInvalid if is_named => SpawnResult::NAME_INVALID,
+        // Without a name of the request, that of the text is wrong. The pose was looked at before.
+        FailureCode::NameInvalid | FailureCode::Invalid => SpawnResult::RESOURCE_PARSE_ERROR,
         _ => return failure.into(),
     };
     Refusal::new(code, failure.to_string())

@@ -109,6 +109,12 @@ impl Fake {
             Command::Reset { .. } => *self.iteration.borrow_mut() = 0,
             Command::Spawn(request) => {
                 let name = request.name.unwrap_or_else(|| "model".to_owned());
+                if name.starts_with("__") {
+                    return failed(FailureCode::NameInvalid, "it is none");
+                }
+                if request.sdf.contains("nameless") {
+                    return failed(FailureCode::Invalid, "a link needs the attribute `name`");
+                }
                 if models.contains(&name) {
                     return failed(FailureCode::NameTaken, "the name is taken");
                 }
@@ -287,6 +293,9 @@ fn entities_that_come_are_told_one_by_one() {
         entity("b", ""),
         entity("b", "<mujoco/>"),
         tilted,
+        entity("__d", "<sdf/>"),
+        // An error about names is none of the name.
+        entity("d", "<sdf>nameless</sdf>"),
     ];
     let request = SpawnEntitiesRequest { spawn_requests };
     let response: SpawnEntitiesResponse = call(&control, &request);
@@ -297,7 +306,7 @@ fn entities_that_come_are_told_one_by_one() {
         .collect();
     assert_eq!(
         (response.result.result, codes),
-        (150, vec![1, 101, 104, 103, 109])
+        (150, vec![1, 101, 104, 103, 109, 102, 106])
     );
     let delete = DeleteEntityRequest {
         entity: "a".to_owned(),

@@ -114,8 +114,8 @@ impl CodedError for CommandError {
             Self::HeldAlready { .. } => FailureCode::Already,
             Self::NotHeld { .. } | Self::FrameNotFinite { .. } => FailureCode::WrongState,
             Self::Full | Self::TooLarge { .. } => FailureCode::TooMuch,
-            Self::NewName { .. }
-            | Self::NoPoses
+            Self::NewName { .. } => FailureCode::NameInvalid,
+            Self::NoPoses
             | Self::PoseOf { .. }
             | Self::Pose(_)
             | Self::PerformerBox
