@@ -57,6 +57,61 @@ fn packages_run_the_demo_anywhere() {
     check_debian_package(&folder);
 }
 
+#[test]
+fn packages_have_the_features_that_are_asked_for() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("packages");
+    // It builds nothing, and tells what it was to build.
+    let (told, cargo) = (scratch.path("told"), scratch.path("bin/cargo"));
+    std::fs::create_dir(scratch.path("bin")).expect("a folder can be made");
+    let text = format!("#!/bin/sh\nprintf '%s\\n' \"$*\" >> {}\n", told.display());
+    std::fs::write(&cargo, text).expect("a program is written");
+    output(Command::new("chmod").arg("+x").arg(&cargo));
+    let path = std::env::var("PATH").expect("there is a path");
+    let path = format!("{}:{path}", scratch.path("bin").display());
+    let programs = binary("phalanx");
+    let profile = programs.parent().and_then(Path::file_name);
+    let package = |words: &str| {
+        let mut command = Command::new(repository::root().join("packaging/package"));
+        command.args(["--features", words]).arg(&folder);
+        command.env("PATH", &path).env_remove("PHALANX_BUILD");
+        command.env(
+            "PHALANX_PROFILE",
+            profile.expect("a program is in a folder"),
+        );
+        command
+    };
+    output(&mut package("ros2,gpu"));
+    let build = std::fs::read_to_string(&told).expect("it has built");
+    assert_eq!(
+        build,
+        "build --release --locked -p worker -p orchestrator --features \
+         worker/ros2,orchestrator/ros2,worker/gpu\n"
+    );
+    let made = std::fs::read_dir(&folder).expect("a folder").flatten();
+    let made: Vec<_> = made
+        .map(|one| one.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(!made.is_empty(), "an archive at least");
+    assert!(
+        made.iter().all(|name| name.contains("+ros2.gpu")),
+        "{made:?}"
+    );
+    let is_debian = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "deb");
+    if let Some(debian) = made.iter().find(is_debian) {
+        let path = folder.join(debian);
+        let fields = output(Command::new("dpkg-deb").arg("--field").arg(path));
+        assert!(fields.contains("+ros2.gpu\n"), "{fields}");
+        assert!(fields.contains("mesa-vulkan-drivers"), "{fields}");
+    }
+    let refused = package("quantum").output().expect("it starts");
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success(), "{errors}");
+    assert!(errors.contains("there is no feature quantum"), "{errors}");
+    let build = std::fs::read_to_string(&told).expect("it has built");
+    assert_eq!(build.lines().count(), 1, "what is refused builds nothing");
+}
+
 fn check_archive(scratch: &Scratch, folder: &Path) {
     let mut entries = std::fs::read_dir(folder)
         .expect("the folder of packages")
