@@ -16,7 +16,8 @@
 //                                               publishes twists, by turns forwards and backwards,
 //                                               each once a message on the other topic has a value
 //                                               at that place that goes the same way; answers with
-//                                               the time that each took [us]
+//                                               the time that each took [us], or with the reason
+//                                               why there is none
 //
 // A VALUE is a letter with a value: d2.5, swords, l100. It ends with its input.
 
@@ -341,7 +342,9 @@ std::string round_trip(Node& node, std::istringstream& words) {
     words >> to >> to_type >> readers >> from >> from_type >> format >> place >> count;
     auto* writer = node.writer("rt" + to, type_in_dds(to_type));
     auto* reader = node.reader("rt" + from, type_in_dds(from_type));
-    if (!wait_until([&] { return matched(writer) >= readers && matched(reader) >= readers; })) return "null";
+    if (!wait_until([&] { return matched(writer) >= readers && matched(reader) >= readers; })) {
+        return "\"the other side was not found\"";
+    }
     std::string times;
     for (int turn = 0; turn < count; ++turn) {
         const double way = turn % 2 == 0 ? 1.0 : -1.0;
@@ -351,7 +354,9 @@ std::string round_trip(Node& node, std::istringstream& words) {
         writer->write(&message);
         bool is_there = false;
         while (!is_there) {
-            if (Clock::now() - start > PATIENCE) return "null";
+            if (Clock::now() - start > PATIENCE) {
+                return "\"nothing showed the twist of turn " + std::to_string(turn) + "\"";
+            }
             if (!reader->wait_for_unread_message({1, 0})) continue;
             Bytes bytes;
             fast::SampleInfo info;
