@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::json_process::JsonProcess;
 use crate::processes::{Process, Scratch, wait_for};
 use crate::python::{Package, Python};
-use crate::repository;
+use crate::{repository, required};
 
 /// The engine.
 const CYCLONE: Package = Package {
@@ -32,7 +32,7 @@ pub fn python(environment: &str, scratch: &Scratch) -> Option<Python> {
     let python = Python::prepare(environment, scratch)
         .and_then(|python| python.require(&CYCLONE, scratch).map(|()| python));
     python
-        .inspect_err(|error| eprintln!("nothing is shown without cyclonedds: {error}"))
+        .inspect_err(|error| required::skip(required::CYCLONE_DDS, error))
         .ok()
 }
 
@@ -68,7 +68,7 @@ impl ServiceRig {
         let python = python("ros2-python", &scratch)?;
         let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
         if said.contains("built without ROS 2") {
-            eprintln!("nothing is shown: {said}");
+            required::skip(required::ROS2, &said);
             return None;
         }
         let mut command = scratch.phalanx();

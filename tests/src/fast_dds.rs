@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::json_process::JsonProcess;
-use crate::repository;
+use crate::{repository, required};
 
 /// The package with all that a program on Fast DDS is compiled with.
 const PACKAGE: &str = "libfastrtps-dev";
@@ -21,7 +21,18 @@ const COMPLAINT: usize = 400;
 /// A node of ROS 2 on Fast DDS; gone when dropped.
 pub struct FastPeer(JsonProcess);
 
-/// Compiles the node, unless that is done; returns its program.
+/// Compiles the node, unless that is done, and returns its program; says so where it cannot be had.
+///
+/// # Panics
+/// Panics if it cannot, and must be here.
+pub fn program() -> Option<PathBuf> {
+    let built = build();
+    built
+        .inspect_err(|error| required::skip(required::FAST_DDS, error))
+        .ok()
+}
+
+/// Does so, and leaves it to the caller to say it.
 ///
 /// # Errors
 /// In a few words, why it cannot be had here.

@@ -21,6 +21,7 @@ pub mod processes;
 pub mod python;
 pub mod relay_load;
 pub mod repository;
+pub mod required;
 pub mod screen;
 pub mod secondary_node;
 pub mod slow_cable;

@@ -12,7 +12,7 @@ use mesh::{ImageFile, ImageFormat};
 use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{Process, Scratch, wait_for};
-use tests::repository;
+use tests::{repository, required};
 
 /// Values of `nav_msgs/msg/Odometry`: header, child, pose, covariance, twist, covariance.
 const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
@@ -63,7 +63,7 @@ impl Bench {
 
     /// Starts a run of a world by rules, and a node that listens to topics.
     fn of(number: u32, world: &Path, rules: &str, topics: &[String]) -> Option<Self> {
-        let program = program()?;
+        let program = fast_dds::program()?;
         let scratch = Scratch::new();
         if is_without_ros(&scratch) {
             return None;
@@ -239,7 +239,9 @@ const ROBOT: &str = r#"<robot name="rover">
 
 #[test]
 fn a_robot_of_urdf_is_described_with_the_names_of_its_frames() {
-    let Some(program) = program() else { return };
+    let Some(program) = fast_dds::program() else {
+        return;
+    };
     let scratch = Scratch::new();
     if is_without_ros(&scratch) {
         return;
@@ -285,18 +287,11 @@ fn a_robot_of_urdf_is_described_with_the_names_of_its_frames() {
     drop(run);
 }
 
-fn program() -> Option<std::path::PathBuf> {
-    let built = fast_dds::build();
-    built
-        .map_err(|error| eprintln!("nothing is shown without Fast DDS: {error}"))
-        .ok()
-}
-
 fn is_without_ros(scratch: &Scratch) -> bool {
     let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
     let is_without = said.contains("built without ROS 2");
     if is_without {
-        eprintln!("nothing is shown: {said}");
+        required::skip(required::ROS2, &said);
     }
     is_without
 }

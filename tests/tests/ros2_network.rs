@@ -11,7 +11,7 @@ use std::time::Duration;
 use tests::fast_dds::{self, FastPeer};
 use tests::namespaces::{ADDRESSES, TwoHosts};
 use tests::processes::{PATIENCE, Process, Scratch, binary};
-use tests::repository;
+use tests::{repository, required};
 
 const DOMAIN: &str = "42";
 const ODOMETRY: &str = "/model/r0/odometry=nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
@@ -30,13 +30,7 @@ struct Bench {
 
 impl Bench {
     fn prepare() -> Option<Self> {
-        let program = match fast_dds::build() {
-            Ok(program) => program,
-            Err(error) => {
-                eprintln!("nothing is shown without Fast DDS: {error}");
-                return None;
-            }
-        };
+        let program = fast_dds::program()?;
         let scratch = Scratch::new();
         let hosts = TwoHosts::make()?;
         let bench = Self {
@@ -48,7 +42,7 @@ impl Bench {
         if run.wait() != 0 {
             let stderr = run.stderr();
             assert!(stderr.contains("built without ROS 2"), "{stderr}");
-            eprintln!("nothing is shown by a worker that was built without ROS 2");
+            required::skip(required::ROS2, &stderr);
             return None;
         }
         Some(bench)

@@ -15,7 +15,7 @@ use ros2::{Frames, Mapping, Rules};
 use serde_json::{Value, json};
 use tests::processes::Scratch;
 use tests::python::{Package, Python};
-use tests::repository;
+use tests::{repository, required};
 
 const PACKAGES: [Package; 2] = [
     Package {
@@ -183,7 +183,7 @@ fn both_formats_hold_the_same_messages_at_the_same_times_with_the_same_values() 
     });
     let python = match python {
         Ok(python) => python,
-        Err(error) => return eprintln!("nothing is shown without rosbags: {error}"),
+        Err(error) => return required::skip(required::ROSBAGS, &error),
     };
     let usual = usual(&record(&scratch, "0", "phalanx"));
     let ros = read(&python, &scratch, &record(&scratch, "0", "ros2"));

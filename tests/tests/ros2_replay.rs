@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{PATIENCE, Scratch, binary};
-use tests::repository;
+use tests::{repository, required};
 
 const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
 const TOPICS: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
@@ -20,13 +20,23 @@ const SPEED: u64 = 4;
 
 #[test]
 fn a_recording_is_published_again_at_the_speed_that_is_asked_for() {
-    let program = match fast_dds::build() {
-        Ok(program) => program,
-        Err(error) => return eprintln!("nothing is shown without Fast DDS: {error}"),
+    check("phalanx");
+}
+
+#[test]
+fn so_is_one_for_programs_of_ros() {
+    check("ros2");
+}
+
+/// Shows it of a recording in a format.
+fn check(format: &str) {
+    let Some(program) = fast_dds::program() else {
+        return;
     };
     let scratch = Scratch::new();
     let file = scratch.path("run.mcap");
     let mut record = Command::new(binary("worker"));
+    record.args(["--record-format", format]);
     record.args(["--real-time-factor", "0", "--iterations"]);
     record
         .arg(ITERATIONS.to_string())
@@ -36,7 +46,8 @@ fn a_recording_is_published_again_at_the_speed_that_is_asked_for() {
     let mut record = scratch.start("record", &mut record);
     assert_eq!(record.wait(), 0, "{}", record.stderr());
 
-    let domain = (1 + std::process::id() % 100).to_string();
+    let number = u32::from(format == "ros2");
+    let domain = (1 + (2 * std::process::id() + number) % 100).to_string();
     let mut command = scratch.phalanx();
     command
         .arg("replay")
@@ -50,7 +61,7 @@ fn a_recording_is_published_again_at_the_speed_that_is_asked_for() {
     let clock = "/clock=rosgraph_msgs/msg/Clock=i1u1";
     let arguments = [&domain, "--localhost-only", clock, &topics[0], &topics[1]];
     if replay.ended().is_some() || is_without_ros(&scratch) {
-        return eprintln!("nothing is shown by a phalanx that was built without ROS 2");
+        return required::skip(required::ROS2, &replay.stderr());
     }
     let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
     let mut heard: [Vec<u64>; 3] = Default::default();

@@ -1,0 +1,36 @@
+//! Things that not every machine has: a test without one shows less and says so, unless a variable
+//! says that it must be here, as where everything is tested.
+
+/// A `worker` and a `phalanx` with ROS 2.
+pub const ROS2: &str = "PHALANX_REQUIRE_ROS2";
+/// Nodes on Cyclone DDS, from `PyPI`.
+pub const CYCLONE_DDS: &str = "PHALANX_REQUIRE_CYCLONE_DDS";
+/// Nodes on Fast DDS, from Debian.
+pub const FAST_DDS: &str = "PHALANX_REQUIRE_FAST_DDS";
+/// Readers of bags, from `PyPI`.
+pub const ROSBAGS: &str = "PHALANX_REQUIRE_ROSBAGS";
+
+/// Says why less is shown.
+///
+/// # Panics
+/// Panics if the variable is set: then nothing may be missing.
+pub fn skip(variable: &str, reason: &str) {
+    assert!(
+        std::env::var_os(variable).is_none(),
+        "{variable} is set, and it is missing: {reason}"
+    );
+    eprintln!("less is shown: {reason}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_be_here_is_no_reason_to_pass() {
+        skip("PHALANX_REQUIRE_NOTHING_OF_THIS_NAME", "it is not here");
+        // Every process has it.
+        let skipped = std::panic::catch_unwind(|| skip("PATH", "it is not here"));
+        assert!(skipped.is_err());
+    }
+}
