@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tests::cyclone_dds;
 use tests::json_process::JsonProcess;
 use tests::processes::{PATIENCE, Process, Scratch, binary, kill_all, wait_for};
-use tests::python::Python;
+use tests::python::{Package, Python};
 use tests::{repository, required};
 
 /// Simulated time at the end of a run \[ns\].
@@ -406,6 +406,61 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
     let hand_offs = summary["events"]["hand_offs"].as_u64();
     assert!(hand_offs >= Some(200), "{hand_offs:?} in {summary}");
     assert_eq!(summary["events"]["migrations"], 20, "{summary}");
+}
+
+/// A program that takes part in lockstep; each line that it is told is its answer.
+const PARTICIPANT: &str = "
+import sys
+sys.path.insert(0, sys.argv[1])
+from barrier import Participant
+run = Participant(sys.argv[2], 'pilot', every=250, topics=[])
+while True:
+    print('{\"at\": %d}' % run.barrier['iteration'], flush=True)
+    if not sys.stdin.readline():
+        break
+    run.answer()
+";
+const PARTICIPANT_PACKAGES: [Package; 2] = [
+    Package {
+        name: "pyzmq",
+        version: "27.1.0",
+        module: "zmq",
+    },
+    Package {
+        name: "msgpack",
+        version: "1.1.2",
+        module: "msgpack",
+    },
+];
+
+#[test]
+fn nodes_hear_all_that_was_said_before_a_program_holds_the_run() {
+    let Some(mut run) = Run::start(6) else { return };
+    let python = Python::prepare("python-participants", &run.scratch);
+    let python = python.expect("a Python environment");
+    for package in &PARTICIPANT_PACKAGES {
+        let found = python.require(package, &run.scratch);
+        found.unwrap_or_else(|error| panic!("{}: {error}", package.name));
+    }
+    let script = run.scratch.path("participant.py");
+    fs::write(&script, PARTICIPANT).expect("a program is written");
+    let mut command = Command::new(python.program());
+    command.arg(script);
+    command.arg(repository::root().join("docs/examples"));
+    command.arg(run.scratch.endpoint());
+    let mut program = JsonProcess::start(&mut command);
+    program.hear("the beginning", |line| line["at"] == 0);
+    run.ctl(&["play"]);
+    for turn in 1..=3 {
+        program.tell(&"go on");
+        program.hear("the barrier", |line| line["at"] == turn * 250);
+        // The run stands still now, until the program answers.
+        let topics = [ODOMETRY[0], ODOMETRY[1], CLOCK];
+        run.peer.listen_until("all of it", |peer, _| {
+            let until = turn * 250_000_000;
+            topics.iter().all(|topic| peer.last(topic) >= until)
+        });
+    }
 }
 
 #[test]
