@@ -34,7 +34,7 @@ impl Messages {
     /// Takes the next message, if it is of this time or before.
     fn take_until(&mut self, now_ns: u64) -> Result<Option<Message>, recording::ReadError> {
         let is_due = self.next()?.is_some_and(|next| next.sim_time.0 <= now_ns);
-        Ok(self.read.pop_front().filter(|_| is_due))
+        Ok(if is_due { self.read.pop_front() } else { None })
     }
 }
 
