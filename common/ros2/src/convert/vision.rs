@@ -117,13 +117,16 @@ lists! {
 }
 
 fn hypothesis(label: u32) -> ros::ObjectHypothesisWithPose {
-    ros::ObjectHypothesisWithPose {
+    let mut hypothesis = ros::ObjectHypothesisWithPose {
         hypothesis: ros::ObjectHypothesis {
             class_id: label.to_string(),
             score: 1.0,
         },
         ..ros::ObjectHypothesisWithPose::default()
-    }
+    };
+    // The pose is not known, and still one.
+    hypothesis.pose.pose.orientation.w = 1.0;
+    hypothesis
 }
 
 /// Returns the label of the likeliest class, 0 without any.
