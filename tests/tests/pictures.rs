@@ -351,3 +351,68 @@ fn a_recording_of_a_run_without_cameras_has_the_meshes_of_what_was_spawned() {
     // 2 m in 20 m with 60 degrees in 160 pixels are 13.9 pixels.
     assert!((150..240).contains(&seen), "{seen}");
 }
+
+/// Records some iterations of a world with a mesh and an image, takes its files away, and returns
+/// what a picture of the recording shows, and what is said of it.
+fn recorded_elsewhere(scratch: &Scratch, options: &[&str]) -> (Vec<u8>, Image, String) {
+    let here = scratch.path("here");
+    write(&here.join("square.obj"), OBJ);
+    write(&here.join("square.mtl"), MTL);
+    let red = Image {
+        width: 1,
+        height: 1,
+        pixels: vec![[255, 0, 0, 255]],
+    };
+    fs::write(here.join("red.png"), red.to_png()).expect("it can be written");
+    write(
+        &here.join("w.sdf"),
+        "<sdf version='1.11'><world name='w'>\
+         <scene><background>0 0 0</background><ambient>1 1 1</ambient></scene>\
+         <model name='square'><static>true</static><link name='l'><visual name='v'><geometry>\
+         <mesh><uri>square.obj</uri></mesh></geometry></visual></link></model>\
+         <model name='box'><static>true</static><pose>0 4 0 0 0 0</pose><link name='l'>\
+         <visual name='v'><geometry><box><size>1 1 1</size></box></geometry><material>\
+         <ambient>1 1 1</ambient><diffuse>1 1 1</diffuse>\
+         <pbr><metal><albedo_map>red.png</albedo_map></metal></pbr></material></visual></link>\
+         </model></world></sdf>",
+    );
+    let file = scratch.path("r.mcap");
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--iterations=20", "--secondaries=1"]);
+    command.args(options).arg("--record").arg(&file);
+    let ended = command.arg(here.join("w.sdf")).output();
+    let ended = ended.expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    fs::rename(&here, scratch.path("elsewhere")).expect("a folder can be moved");
+    let mut command = scratch.phalanx();
+    command.arg("show").arg(&file).arg("picture").args(VIEW);
+    command.args(["--width=160", "--height=120"]);
+    let output = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let image = ImageFile::new(output.stdout.clone()).expect("it is a PNG file");
+    (output.stdout, image.decode().expect("it is whole"), said)
+}
+
+#[test]
+fn a_recording_is_drawn_where_the_files_of_its_world_are_not() {
+    let scratch = Scratch::new();
+    let (_, image, said) = recorded_elsewhere(&scratch, &[]);
+    assert_eq!(said, "");
+    let (column, row, count) = middle(&image, GREEN).expect("the mesh is seen");
+    assert!(count > 20, "{column} {row} {count}");
+    let (column, row, count) = middle(&image, RED).expect("the image is seen");
+    assert!(count > 5, "{column} {row} {count}");
+}
+
+#[test]
+fn files_that_are_not_recorded_are_told_where_they_are_not() {
+    let scratch = Scratch::new();
+    let (_, image, said) = recorded_elsewhere(&scratch, &["--record-visuals=0"]);
+    assert!(
+        said.contains("square.obj") && said.contains("red.png"),
+        "{said}"
+    );
+    assert_eq!(middle(&image, GREEN), None);
+}

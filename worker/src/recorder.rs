@@ -7,6 +7,7 @@
 
 mod library;
 mod queue;
+mod world_files;
 mod writing;
 
 use std::fs::File;
@@ -41,6 +42,7 @@ use queue::Queue;
 use writing::{Entry, EntryWriter, FrameEntry};
 
 pub use library::{RecordedLibrary, RecordingLibrary};
+pub use world_files::WorldFiles;
 pub use writing::RecordError;
 
 /// The most frames per second of simulated time that can be asked for.
@@ -63,6 +65,8 @@ pub struct RecorderSettings {
     pub has_states: bool,
     /// Form in which images are compressed, if they are.
     pub images: Option<Compression>,
+    /// The most that files of the visuals of worlds have together \[bytes\].
+    pub visuals_bytes: usize,
 }
 
 /// Has a run recorded.
@@ -312,6 +316,11 @@ impl RecorderFeed {
         for message in messages.iter().filter(|message| !is_of_links(message)) {
             self.give(Entry::Message(message.clone()), message.sim_time);
         }
+    }
+
+    /// Waits until what waits to be written is so little that no step waits for it.
+    fn wait_for_room(&self) {
+        self.0.wait_for_room();
     }
 
     /// Says that something is missing that should be recorded.

@@ -15,7 +15,7 @@ use run::{RecordFormat, RunSpec};
 use sdf::{FuelCaches, ModelParcel, SearchPaths, UsedFiles, World};
 
 use crate::journaling::DriverState;
-use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
+use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary, WorldFiles};
 use crate::recording_file::{self, ExpectedDigests, RecordedRun};
 use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 use crate::sensor_library::SensorLibrary;
@@ -26,6 +26,8 @@ pub struct Recordings {
     recorder: Option<Recorder>,
     /// The files that spawned models may refer to, which are recorded once they are used.
     library: Option<Arc<dyn Library>>,
+    /// Those of the visuals of the worlds, while they are read.
+    world_files: Option<WorldFiles>,
     expected: Option<ExpectedDigests>,
 }
 
@@ -59,9 +61,15 @@ impl Recordings {
     ) -> anyhow::Result<Self> {
         let has_library = |settings: &RecorderSettings| settings.format == RecordFormat::Phalanx;
         let keeps_files = settings.as_ref().is_some_and(has_library);
+        let visuals_bytes = settings.as_ref().map_or(0, |one| one.visuals_bytes);
         let own = settings.map(|settings| start(settings, run, primary));
         let own = own.transpose()?;
         let feed = own.as_ref().filter(|_| keeps_files).map(Recorder::feed);
+        let world_files = feed.clone();
+        let world_files =
+            world_files.map(|feed| WorldFiles::start(run.worlds, visuals_bytes, feed));
+        let world_files = world_files.transpose();
+        let world_files = world_files.context("cannot start to read the files of visuals")?;
         let beside = run.world_files.iter().filter_map(|file| folder_of(file));
         let mut paths = SearchPaths::from_environment();
         if !run.spec.security.spawn_from_fuel {
@@ -89,6 +97,7 @@ impl Recordings {
         Ok(Self {
             recorder: own,
             library: to_record,
+            world_files,
             expected,
         })
     }
@@ -173,6 +182,9 @@ impl RunSink for Recordings {
     /// Completes the recording with the figures of the end, and says how a run ended that was
     /// compared. A recording that is not whole changes nothing of that.
     fn finish(&mut self, end: &mut RunEnd, run: &mut RunView<'_>) {
+        if let Some(files) = self.world_files.take() {
+            files.finish();
+        }
         if let Some(mut recorder) = self.recorder.take() {
             let RunView {
                 primary,

@@ -1,5 +1,5 @@
 //! [`LibraryFile`]: a file that a spawned model refers to, so that it can be spawned anew where
-//! that file is not. [`RecordedFiles`] finds those of a recording, [`LibraryIndex`] reads each when
+//! that file is not, or that a visual of a world names, so that it is drawn there. [`RecordedFiles`] finds those of a recording, [`LibraryIndex`] reads each when
 //! it is needed.
 
 use std::collections::BTreeMap;
@@ -17,8 +17,11 @@ pub const LIBRARY_FILE_BYTES_MAX: usize = 128 << 20;
 /// The most bytes that all such files of a recording have \[bytes\].
 pub const LIBRARY_BYTES_MAX: usize = 1 << 30;
 
-/// Prefix of the names of attachments that are such files.
+/// Prefix of the names of attachments that are files of spawned models.
 const PREFIX: &str = "library ";
+/// Prefix of the names of attachments that are files of the visuals of worlds: to do a run again,
+/// they are not needed.
+const WORLD_PREFIX: &str = "visuals ";
 
 /// A file as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub struct LibraryFile {
     pub file: String,
     /// Its content.
     pub bytes: Vec<u8>,
+    /// True if the visuals of a world name it, and not a spawned model.
+    pub is_of_world: bool,
 }
 
 /// Reference by which a file was looked for.
@@ -92,7 +97,7 @@ impl Resolver for RecordedFiles {
     }
 }
 
-/// Names of the files of spawned models that a recording has.
+/// Names of the files of spawned models and of visuals that a recording has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LibraryIndex(BTreeMap<LibraryKey, Entry>);
 
@@ -152,7 +157,12 @@ impl LibraryFile {
             file: self.file.clone(),
         };
         let name = serde_json::to_string(&name).expect("names are JSON");
-        format!("{PREFIX}{name}")
+        let prefix = if self.is_of_world {
+            WORLD_PREFIX
+        } else {
+            PREFIX
+        };
+        format!("{prefix}{name}")
     }
 }
 
@@ -167,20 +177,27 @@ impl<R: Read + Seek> Recording<R> {
             let wrong = |error: serde_json::Error| ReadError::Content(error.to_string());
             let Name { key, file } = serde_json::from_str(&name[PREFIX.len()..]).map_err(wrong)?;
             let bytes = self.attachment(&name)?;
-            files.push(LibraryFile { key, file, bytes });
+            files.push(LibraryFile {
+                key,
+                file,
+                bytes,
+                is_of_world: false,
+            });
         }
         Ok(files)
     }
 
-    /// Returns the names of the files that spawned models refer to; names that cannot be read are
-    /// passed over.
+    /// Returns the names of the files that spawned models refer to, and that visuals of worlds
+    /// name; names that cannot be read are passed over.
     pub fn library_index(&self) -> LibraryIndex {
-        let names = self.attachment_names(PREFIX).into_iter();
-        let entries = names.filter_map(|attachment| {
-            let name = serde_json::from_str(&attachment[PREFIX.len()..]);
-            let Name { key, file } = name.ok()?;
-            Some((key, Entry { file, attachment }))
-        });
-        LibraryIndex(entries.collect())
+        let named = |prefix: &'static str| {
+            let names = self.attachment_names(prefix).into_iter();
+            names.filter_map(|attachment| {
+                let name = serde_json::from_str(&attachment[prefix.len()..]);
+                let Name { key, file } = name.ok()?;
+                Some((key, Entry { file, attachment }))
+            })
+        };
+        LibraryIndex(named(WORLD_PREFIX).chain(named(PREFIX)).collect())
     }
 }

@@ -220,7 +220,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
         self.own(Channel::Links, links, at)
     }
 
-    /// Writes a file that a spawned model refers to.
+    /// Writes a file that a spawned model refers to, or that a visual of a world names.
     ///
     /// # Errors
     /// Fails if it cannot be written.

@@ -307,6 +307,7 @@ fn files_of_spawned_models_come_back() {
         },
         file: "/models/cup".to_owned(),
         bytes: vec![1, 2, 3],
+        is_of_world: false,
     };
     let mut writer = writer();
     writer.library(&file, at(ITERATIONS)).unwrap();

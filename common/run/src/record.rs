@@ -10,6 +10,8 @@ use crate::values::{Word, word};
 
 /// The most frames per second of simulated time.
 const RATE_MAX_HZ: f64 = 1e6;
+/// The most MiB of files of visuals that can be asked for: a reader holds each file in memory.
+const VISUALS_MIB_MAX: u64 = 1 << 16;
 
 /// Format of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub struct Record {
     /// Form of the images of sensors.
     #[serde(with = "word")]
     pub images: RecordImages,
+    /// The most that files of the visuals of worlds have together \[MiB\].
+    pub visuals_mib: u32,
 }
 
 impl Record {
@@ -86,6 +90,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("record-images", "FORM",
             "How images of sensors are recorded: `raw`, or compressed as `jpeg` or `png` on topics \
              beside theirs"),
+    Setting::personal("record", "visuals_mib", Kind::Whole(0, VISUALS_MIB_MAX))
+        .flag("record-visuals", "MIB",
+            "Most MiB of meshes and images of the worlds that are recorded, to be drawn on other \
+             machines; 0 is none"),
 ];
 
 impl Default for Record {
@@ -96,6 +104,7 @@ impl Default for Record {
             rate_hz: 30.0,
             states: false,
             images: RecordImages::Raw,
+            visuals_mib: 256,
         }
     }
 }

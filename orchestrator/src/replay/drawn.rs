@@ -37,20 +37,33 @@ pub struct RecordedScene {
     here: ConfinedPaths,
 }
 
-/// Files of spawned models: those of the recording, and those of this machine that a model may name
-/// in a run.
+/// Files of worlds or of spawned models: those of the recording, and those of this machine that they
+/// may name in a run.
 struct Files<'a, R> {
     library: &'a LibraryIndex,
     recording: RefCell<&'a mut Recording<R>>,
-    here: &'a ConfinedPaths,
+    here: &'a dyn Resolver,
 }
 
 impl RecordedScene {
-    /// Makes the scene of the worlds of the start. Spawned models may name files of the recording,
-    /// and those of this machine below its model folders and beside the worlds.
-    pub fn new(worlds: &[World], library: LibraryIndex, run: &RunDescription) -> Self {
+    /// Makes the scene of the worlds of the start, whose files are those of the recording or else of
+    /// this machine. Spawned models may name files of the recording, and those of this machine below
+    /// its model folders and beside the worlds.
+    pub fn new<R: Read + Seek>(worlds: &[World], recording: &mut Recording<R>) -> Self {
+        let library = recording.library_index();
         let here = SearchPaths::from_environment();
-        let start = ChangingScene::of_worlds(worlds, &here);
+        let files = Files {
+            library: &library,
+            recording: RefCell::new(&mut *recording),
+            here: &here,
+        };
+        let start = ChangingScene::of_worlds(worlds, &files);
+        Self::of(start, library, recording.description())
+    }
+
+    /// Makes it of the scene of the start.
+    pub(super) fn of(start: ChangingScene, library: LibraryIndex, run: &RunDescription) -> Self {
+        let here = SearchPaths::from_environment();
         Self {
             now: start.clone(),
             start,

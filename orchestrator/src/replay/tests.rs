@@ -16,6 +16,7 @@ use recording::{
     Channel, Clock, FORMAT, LibraryFile, LibraryIndex, LibraryKey, LoadWord, ModelChange,
     ModelChanges, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
 };
+use scene::ChangingScene;
 use sdf::NoFiles;
 
 use super::{Player, RecordedScene};
@@ -24,6 +25,11 @@ const FRAMES: u64 = 10;
 const PERIOD_NS: u64 = 100_000_000;
 
 type TestPlayer = Player<Cursor<Vec<u8>>>;
+
+/// Returns the scene of worlds that name no files.
+fn start_of(worlds: &[sdf::World]) -> ChangingScene {
+    ChangingScene::of_worlds(worlds, &NoFiles)
+}
 
 fn description() -> RunDescription {
     RunDescription {
@@ -465,7 +471,7 @@ fn a_scene_has_the_models_of_its_place_whichever_way_it_is_reached() {
     let worlds = sdf::read_worlds(text, "w.sdf", &NoFiles).unwrap().worlds;
     let recording = Recording::open(Cursor::new(recorded_models())).unwrap();
     let mut player = Player::new(recording).unwrap();
-    let mut scene = RecordedScene::new(&worlds, LibraryIndex::default(), &description());
+    let mut scene = RecordedScene::of(start_of(&worlds), LibraryIndex::default(), &description());
     let mut names = |player: &mut TestPlayer| {
         let is_other = scene.go_to(player).unwrap();
         let models = &scene.scene().scene().worlds[0].models;
@@ -534,7 +540,7 @@ fn a_model_that_came_has_no_files_but_from_beside_the_worlds() {
         );
         let mut player = with_models(vec![comes("a", &visual, 0)], &[]);
         let no_files = LibraryIndex::default();
-        let mut scene = RecordedScene::new(&[sdf::World::default()], no_files, &run);
+        let mut scene = RecordedScene::of(start_of(&[sdf::World::default()]), no_files, &run);
         assert!(scene.go_to(&mut player).unwrap());
         assert_eq!(scene.scene().assets().ids().count(), count, "{uri}");
     }
@@ -546,6 +552,7 @@ fn a_model_that_came_has_the_files_of_the_recording_alone() {
         key: LibraryKey::new(uri, from, true),
         file: name.to_owned(),
         bytes: bytes.to_vec(),
+        is_of_world: false,
     };
     let lid = "mtllib lid.mtl\no lid\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl green\nf 1 2 3\n";
     let image = mesh::Image {
@@ -575,7 +582,7 @@ fn a_model_that_came_has_the_files_of_the_recording_alone() {
     let visuals = visual("whole", "lid.obj", "") + &visual("part", "lid.obj", part);
     let mut player = with_models(vec![comes("a", &visuals, 0)], &files);
     let library = player.recording_mut().library_index();
-    let mut scene = RecordedScene::new(&[sdf::World::default()], library, &description());
+    let mut scene = RecordedScene::of(start_of(&[sdf::World::default()]), library, &description());
     assert!(scene.go_to(&mut player).unwrap());
     let drawn = scene.scene();
     assert_eq!(drawn.scene().problems, Vec::<String>::new());
@@ -644,7 +651,7 @@ fn a_model_that_was_read_comes_back_without_its_files() {
     let recording = Recording::open(writer.finish().unwrap()).unwrap();
     let mut player = Player::new(recording).unwrap();
     let no_files = LibraryIndex::default();
-    let mut scene = RecordedScene::new(&[sdf::World::default()], no_files, &run);
+    let mut scene = RecordedScene::of(start_of(&[sdf::World::default()]), no_files, &run);
     let mut step = |count: i64| {
         player.act(ReplayWish::Step(count)).unwrap();
         scene.go_to(&mut player).unwrap();

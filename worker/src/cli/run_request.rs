@@ -79,6 +79,7 @@ impl Run {
             rules,
             rate_hz: record.rate_hz,
             has_states: record.states,
+            visuals_bytes: (record.visuals_mib as usize) << 20,
             images: match record.images {
                 RecordImages::Raw => None,
                 RecordImages::Jpeg => Some(Compression::Jpeg(quality)),

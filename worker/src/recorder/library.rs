@@ -1,4 +1,5 @@
 //! Files that spawned models refer to: recorded once they are used, and found again in a recording.
+//! Files that visuals of worlds name are recorded likewise ([`super::WorldFiles`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,11 +24,14 @@ pub struct RecordingLibrary<L> {
 }
 
 /// Files that were recorded or left out already.
-#[derive(Default)]
 struct KnownFiles {
     keys: BTreeSet<LibraryKey>,
     /// Size of those that were recorded \[bytes\].
     bytes: usize,
+    /// The most that they may have together \[bytes\].
+    most: usize,
+    /// True if they are those of the visuals of worlds.
+    are_of_worlds: bool,
 }
 
 /// Verdict on a file.
@@ -42,22 +46,38 @@ enum Admission {
 }
 
 impl KnownFiles {
+    fn new(most: usize, are_of_worlds: bool) -> Self {
+        Self {
+            keys: BTreeSet::new(),
+            bytes: 0,
+            most,
+            are_of_worlds,
+        }
+    }
+
     /// Takes note of a file, and tells whether it is to be recorded.
     fn admit(&mut self, file: &LibraryFile) -> Admission {
         if !self.keys.insert(file.key.clone()) {
             return Admission::Known;
         }
         let (size, uri) = (file.bytes.len(), shortened(&file.key.uri));
-        let left_out = "it is left out, and models that need it cannot be spawned or drawn again";
+        let (whose, left_out) = if self.are_of_worlds {
+            let left_out = "it is left out, and drawn only where it is found";
+            ("the visuals of the worlds", left_out)
+        } else {
+            let left_out =
+                "it is left out, and models that need it cannot be spawned or drawn again";
+            ("spawned models", left_out)
+        };
         if size > LIBRARY_FILE_BYTES_MAX {
             let most = LIBRARY_FILE_BYTES_MAX >> 20;
             let text = format!("the file {uri} has more than {most} MiB: {left_out}");
             return Admission::LeftOut(text);
         }
-        if self.bytes + size > LIBRARY_BYTES_MAX {
-            let most = LIBRARY_BYTES_MAX >> 20;
+        if self.bytes + size > self.most {
+            let most = self.most >> 20;
             return Admission::LeftOut(format!(
-                "with the file {uri} those of spawned models have more than {most} MiB: {left_out}"
+                "with the file {uri} those of {whose} have more than {most} MiB: {left_out}"
             ));
         }
         self.bytes += size;
@@ -72,10 +92,19 @@ pub struct RecordedLibrary(RecordedFiles);
 impl<L> RecordingLibrary<L> {
     /// Makes a library of the files that another resolver finds.
     pub fn new(files: L, feed: RecorderFeed) -> Self {
+        Self::with(files, feed, KnownFiles::new(LIBRARY_BYTES_MAX, false))
+    }
+
+    /// Makes a library for the visuals of worlds, of files with at most so many bytes together.
+    pub(super) fn of_worlds(files: L, feed: RecorderFeed, most: usize) -> Self {
+        Self::with(files, feed, KnownFiles::new(most, true))
+    }
+
+    fn with(files: L, feed: RecorderFeed, known: KnownFiles) -> Self {
         Self {
             files,
             feed,
-            known: Arc::default(),
+            known: Arc::new(Mutex::new(known)),
             read: Mutex::default(),
         }
     }
@@ -102,12 +131,18 @@ impl<L: Library + Clone + 'static> Library for RecordingLibrary<L> {
     /// is no model, mesh or image, may be anything.
     fn keep(&self, files: &BTreeSet<UsedFile>) {
         let mut read = std::mem::take(&mut *locked(&self.read));
+        let is_of_world = locked(&self.known).are_of_worlds;
         for used in files {
             let key = LibraryKey::new(&used.uri, &used.from_file, used.is_data);
             let Some((file, bytes)) = read.remove(&key) else {
                 continue;
             };
-            let file = LibraryFile { key, file, bytes };
+            let file = LibraryFile {
+                key,
+                file,
+                bytes,
+                is_of_world,
+            };
             match locked(&self.known).admit(&file) {
                 Admission::New => self.feed.library(file),
                 Admission::Known => {}
@@ -188,12 +223,13 @@ mod tests {
             key: LibraryKey::new(uri, "w.sdf", true),
             file: uri.to_owned(),
             bytes: vec![0; bytes],
+            is_of_world: false,
         }
     }
 
     #[test]
     fn files_are_recorded_once_and_as_far_as_there_is_room() {
-        let mut known = KnownFiles::default();
+        let mut known = KnownFiles::new(LIBRARY_BYTES_MAX, false);
         assert_eq!(known.admit(&file("a", 10)), Admission::New);
         assert_eq!(known.admit(&file("a", 10)), Admission::Known);
         let left_out = |known: &mut KnownFiles, uri: &str, bytes: usize| match known

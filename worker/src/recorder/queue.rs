@@ -88,6 +88,14 @@ impl Queue {
         }
     }
 
+    /// Waits until half of what may be there without a step waiting for it is free.
+    pub(super) fn wait_for_room(&self) {
+        let mut state = self.state();
+        while !state.is_over && state.bytes > BYTES_MANY / 2 {
+            state = self.changed.wait(state).expect(UNPOISONED);
+        }
+    }
+
     /// Takes what is there; waits for the first of it until then.
     pub(super) fn take(&self, until: Instant) -> Taken {
         let mut state = self.state();

@@ -87,8 +87,7 @@ async fn pass(orders: &mut tokio::sync::mpsc::Receiver<Order>, thread: &Sender<O
 /// Returns what is drawn, if the recording has its worlds.
 fn drawn(recording: &mut Recording<BufReader<File>>) -> Option<RecordedScene> {
     let worlds = sdf::decode_worlds(&recording.worlds().ok()?).ok()?;
-    let files = recording.library_index();
-    Some(RecordedScene::new(&worlds, files, recording.description()))
+    Some(RecordedScene::new(&worlds, recording))
 }
 
 fn shown(scene: &RecordedScene) -> SourceNews {

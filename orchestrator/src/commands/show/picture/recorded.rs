@@ -63,8 +63,7 @@ impl<'a> Archive<'a> {
         let worlds = sdf::decode_worlds(&worlds)
             .with_context(|| format!("the worlds in {} cannot be read", file.display()))
             .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
-        let files = recording.library_index();
-        let scene = RecordedScene::new(&worlds, files, recording.description());
+        let scene = RecordedScene::new(&worlds, &mut recording);
         let drawn = scene.scene();
         let view = View::new(drawn.scene().clone(), drawn.assets(), options, size)?;
         let player = Player::new(recording).map_err(|error| unreadable(file, error))?;
