@@ -240,6 +240,10 @@ impl Hub {
             SourceNews::Groups(groups) => self.publish_groups(&groups),
             SourceNews::Offsets(offsets) => self.drawn.poses.set_offsets(offsets),
             SourceNews::Scene(shown) => self.on_scene(*shown),
+            SourceNews::Lack(text) => {
+                self.details.warn(&text);
+                self.viewers.tell(&ServerText::warning(text).text());
+            }
         }
     }
 

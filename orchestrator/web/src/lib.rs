@@ -11,6 +11,7 @@ mod compressor;
 mod foxglove;
 mod geometry;
 pub mod hub;
+mod listening;
 pub mod live;
 pub mod outbox;
 mod page;

@@ -1,9 +1,9 @@
 //! [`follow`]: a live run as a source of data.
 //!
-//! It has up to four connections: one observes, one sends commands, so that each answer is known by
-//! its number, and one each listens to topics and to where links are, while any client does.
+//! It has a connection that observes, one that sends commands, so that each answer is known by its
+//! number, and others that listen to topics and to where links are, while any client does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -18,11 +18,12 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 use transport::zeromq::ConnectError;
 
+use crate::listening::Listening;
 use crate::scenes::Scenes;
 use crate::source::{Body, CallId, Order, Outcome, Said, SourceEnd, SourceNews};
 
 /// Time before a connection that has failed is set up again.
-const REOPEN_TIME: Duration = Duration::from_secs(1);
+pub(crate) const REOPEN_TIME: Duration = Duration::from_secs(1);
 /// The most commands that are not answered yet.
 const CALLS_MAX: usize = 256;
 
@@ -35,8 +36,8 @@ pub async fn follow(reach: Reach, end: SourceEnd) -> Result<(), ConnectError> {
         observer: Observer::follow(&reach)?,
         is_watched: false,
         commands: Commands::open(&reach)?,
-        topics: Topics::default(),
-        links: Topics::default(),
+        topics: Listening::default(),
+        links: Listening::default(),
         scenes: Scenes::default(),
         reach,
     };
@@ -82,8 +83,8 @@ struct Live {
     observer: Observer,
     is_watched: bool,
     commands: Commands,
-    topics: Topics,
-    links: Topics,
+    topics: Listening,
+    links: Listening,
     scenes: Scenes,
 }
 
@@ -104,7 +105,11 @@ impl Live {
                 // A connection of its own: frames build on one another.
                 let links = topics.take(link_frame::TOPIC);
                 self.links.listen(links.into_iter().collect());
-                self.topics.listen(topics);
+                let left_out = self.topics.listen(topics);
+                if left_out > 0 {
+                    let text = format!("{left_out} topics are not heard: their names are too long");
+                    return Ok(vec![SourceNews::Lack(text)]);
+                }
             }
             Order::Send { call, command } => return Ok(self.commands.send(call, *command)),
             Order::Replay { call, .. } => {
@@ -242,77 +247,6 @@ fn outcome(reply: Reply, done: &str) -> Outcome {
         | Reply::Topics(_)
         | Reply::Scene(_)
         | Reply::Barrier(_) => Outcome::refused("the primary answered something else"),
-    }
-}
-
-/// The connection that listens to topics, while any are wanted.
-#[derive(Default)]
-struct Topics {
-    wanted: BTreeSet<String>,
-    connection: Option<Connection>,
-    reopen_at: Option<Instant>,
-}
-
-impl Topics {
-    /// Listens to these topics: by the connection that there is, so that others who listen miss
-    /// nothing, or by one that [`Topics::next`] sets up.
-    fn listen(&mut self, topics: BTreeSet<String>) {
-        let topics = topics.into_iter();
-        let wanted: BTreeSet<String> = topics
-            .filter(|topic| protocol::topic::is_message_name(topic))
-            .collect();
-        if self.wanted == wanted {
-            return;
-        }
-        self.wanted = wanted;
-        match &mut self.connection {
-            Some(connection) if self.reopen_at.is_none() && !self.wanted.is_empty() => {
-                let topics: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
-                connection.listen_to(&topics);
-            }
-            _ => self.reopen_at = Some(Instant::now()),
-        }
-    }
-
-    /// Waits for a message. May be dropped and called again.
-    async fn next(&mut self, reach: &Reach) -> TopicMessage {
-        loop {
-            if let Some(at) = self.reopen_at {
-                sleep_until(at).await;
-                self.reopen(reach);
-                continue;
-            }
-            let Some(connection) = &mut self.connection else {
-                return std::future::pending().await;
-            };
-            match connection.news().await {
-                Some(News::Message(message)) => return *message,
-                Some(News::Failed(_)) | None => {
-                    self.reopen_at = Some(Instant::now() + REOPEN_TIME);
-                }
-                Some(
-                    News::Connected
-                    | News::Disconnected
-                    | News::StartedAnew
-                    | News::Status(_)
-                    | News::Reply { .. }
-                    | News::Unreadable(_),
-                ) => {}
-            }
-        }
-    }
-
-    fn reopen(&mut self, reach: &Reach) {
-        self.reopen_at = None;
-        if self.wanted.is_empty() {
-            self.connection = None;
-            return;
-        }
-        let topics: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
-        match Connection::listen(reach, &topics) {
-            Ok(connection) => self.connection = Some(connection),
-            Err(_) => self.reopen_at = Some(Instant::now() + REOPEN_TIME),
-        }
     }
 }
 

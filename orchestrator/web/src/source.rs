@@ -46,6 +46,8 @@ pub enum SourceNews {
     /// Poses of links as seen from their models, by their frames: `MODEL::LINK`; those that are not
     /// there are where they were at the start. For models that only reports place.
     Offsets(BTreeMap<String, LinkPose>),
+    /// The reason why something that was ordered does not come.
+    Lack(String),
     /// Drawn content, at the start and after it has changed.
     Scene(Box<ShownScene>),
 }
