@@ -175,6 +175,7 @@ export class CameraRig extends EventTarget {
 
   /** Looks from above, or from the first direction if it does. */
   toggleAbove() {
+    this.isTouched = true;
     const { target } = this.#controls;
     const isAbove = this.camera.position.clone().sub(target).normalize().z > 0.995;
     const direction = isAbove ? FIRST_DIRECTION : new Vector3(0, -0.001, 1);
@@ -206,6 +207,7 @@ export class CameraRig extends EventTarget {
 
   /** Flies: keys move the camera, dragging turns it. */
   fly() {
+    this.isTouched = true;
     this.#followed = null;
     this.#move = null;
     this.#setMode('fly');
@@ -219,6 +221,7 @@ export class CameraRig extends EventTarget {
    * @param {number} nearer steps
    */
   nudge(across, up, nearer) {
+    this.isTouched = true;
     const offset = this.camera.position.clone().sub(this.#controls.target);
     const length = offset.length() * 0.85 ** nearer;
     const azimuth = Math.atan2(offset.y, offset.x) + across * TURN_RAD;

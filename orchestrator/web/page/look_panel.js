@@ -32,7 +32,8 @@ export class LookPanel {
   /**
    * @param {{ setColour: (mode: import('./colours.js').ColourMode) => void,
    *   toggleOverlay: (overlay: import('./overlays.js').Overlay) => void,
-   *   shown: Set<string>, switches: Switch[], copyLink: () => void, figures: HTMLElement }} page
+   *   shown: Set<string>, switches: Switch[], copyLink: () => void, saveLayout: () => void,
+   *   figures: HTMLElement }} page
    */
   constructor(page) {
     const modes = element('div', {
@@ -71,7 +72,12 @@ export class LookPanel {
       overlays,
       element('h2', { text: 'World' }),
       switches,
-      element('div', { class: 'actions' }, button('Copy link to this view', page.copyLink)),
+      element(
+        'div',
+        { class: 'actions' },
+        button('Copy link to this view', page.copyLink),
+        button('Layout for Foxglove', page.saveLayout),
+      ),
       page.figures,
     );
   }

@@ -97,6 +97,8 @@ class Page {
   fastest = 1;
   #shownWorld = '';
   #awaitsPoses = false;
+  /** True until the meshes of a world that is shown anew are there. */
+  #awaitsMeshes = false;
   #panelsAt = 0;
   /** Names of owners and levels, by whose places they are coloured. */
   #names = '';
@@ -113,6 +115,7 @@ class Page {
     shown: this.overlays.shown,
     switches: this.switches(),
     copyLink: () => this.copyLink(),
+    saveLayout: () => this.saveLayout(),
     figures: this.figures,
   });
   keys = new Keys(this);
@@ -136,11 +139,9 @@ class Page {
     connection.addEventListener('status', (event) =>
       this.onStatus(/** @type {CustomEvent} */ (event).detail),
     );
-    connection.subscribe('/phalanx/scene', (payload) => this.onScene(readScene(readJson(payload))));
-    connection.subscribe('/phalanx/run', (payload) =>
-      this.onRun(readRun(readJson(payload), this.run)),
-    );
-    connection.subscribe('/phalanx/poses', (payload) => this.onPoses(payload));
+    this.hear('/phalanx/scene', (payload) => this.onScene(readScene(readJson(payload))));
+    this.hear('/phalanx/run', (payload) => this.onRun(readRun(readJson(payload), this.run)));
+    this.hear('/phalanx/poses', (payload) => this.onPoses(payload));
     connection.addEventListener('channels', () => this.onChannels());
     this.listen();
     if (this.options.show) {
@@ -153,6 +154,20 @@ class Page {
     this.onConnection();
     connection.open();
     stage.start();
+  }
+
+  /**
+   * Takes the messages of a topic; their time counts as work for the next frame.
+   *
+   * @param {string} topic
+   * @param {(payload: DataView) => void} take
+   */
+  hear(topic, take) {
+    this.connection.subscribe(topic, (payload) => {
+      const begun = performance.now();
+      take(payload);
+      this.stage.spentMs += performance.now() - begun;
+    });
   }
 
   applyTheme() {
@@ -199,6 +214,7 @@ class Page {
       const entry = this.pick(event.clientX, event.clientY);
       if (!entry) return;
       this.select(entry);
+      this.stage.rig.isTouched = true;
       this.stage.rig.fit(this.scene.boundsOf(entry).expandByScalar(1));
     });
   }
@@ -297,9 +313,13 @@ class Page {
     this.#isRecoloured = true;
     this.overlays.setWorld(world);
     this.select(this.scene.byName.get(selected) ?? null);
-    if (isOther && !isFirst) this.options.camera = null;
+    if (isOther && !isFirst) {
+      this.options.camera = null;
+      this.stage.rig.isTouched = false;
+    }
     if (isFirst || isOther) {
       this.#awaitsPoses = true;
+      this.#awaitsMeshes = true;
       this.firstView();
     }
     document.documentElement.dataset.world = world.world;
@@ -441,7 +461,7 @@ class Page {
       run,
       this.selected?.model.performer ? this.categoryOf(this.selected.slot) : null,
     );
-    const { framesPerS, frameMs, costMs, calls } = this.stage.figures();
+    const { framesPerS, frameMs, costMs, workMs, calls } = this.stage.figures();
     const { instances } = this.scene.counts();
     const how = this.stage.isSoftware ? ', without GPU' : '';
     setText(
@@ -450,6 +470,7 @@ class Page {
     );
     this.figures.dataset.frameMs = String(frameMs);
     this.figures.dataset.costMs = String(costMs);
+    this.figures.dataset.workMs = String(workMs);
     this.look.showLegend(this.colourMode, {
       owners: run.owners,
       levels: run.levels.map((level) => level.name).filter((name) => !isDefaultLevel(name)),
@@ -491,6 +512,14 @@ class Page {
     if (!this.stage.rig.isTouched) this.firstView();
   }
 
+  /** Shows the whole world again once its meshes are seen, unless the camera was moved. */
+  onMeshes() {
+    if (!this.#awaitsMeshes) return;
+    this.#awaitsMeshes = this.assets.isLoading;
+    const { rig } = this.stage;
+    if (!rig.isTouched && rig.mode === 'orbit' && !this.options.camera) this.firstView();
+  }
+
   onSceneChange() {
     this.stage.invalidate();
     document.documentElement.dataset.loading = String(this.assets.isLoading);
@@ -499,7 +528,9 @@ class Page {
   /** @param {number} nowMs */
   beforeFrame(nowMs) {
     this.track.advance(performance.now());
+    const hasGrown = this.scene.grow();
     const changed = this.scene.move();
+    if (hasGrown) this.onMeshes();
     const hasMoved = changed.size > 0;
     const hasChanged = hasMoved || this.#isRecoloured || this.assets.isLoading;
     if (hasMoved || this.#isRecoloured) this.recolour();
@@ -511,7 +542,7 @@ class Page {
     this.#quiet = hasChanged || isAnimated ? 0 : this.#quiet + 1;
     const isSettled = this.message !== null && this.run !== null && this.#quiet > 2;
     document.documentElement.dataset.settled = String(isSettled);
-    return hasMoved || isAnimated;
+    return hasMoved || hasGrown || isAnimated;
   }
 
   /**
@@ -641,6 +672,7 @@ class Page {
     this.select(entry);
     if (!moves) return;
     const { rig } = this.stage;
+    rig.isTouched = true;
     const place = this.scene.positionOf(entry.slot);
     const offset = rig.camera.position.clone().sub(rig.target);
     rig.moveTo(place.clone().add(offset.setLength(Math.min(offset.length(), 12))), place);
@@ -720,6 +752,23 @@ class Page {
       this.say('The link is copied, without the token.');
     } catch {
       this.say(`${location.origin}/${fragment}`);
+    }
+  }
+
+  /** Saves the layout by which Foxglove shows what the run has. */
+  async saveLayout() {
+    const { token } = this.options;
+    const headers = /** @type {Record<string, string>} */ (
+      token ? { Authorization: `Bearer ${token}` } : {}
+    );
+    try {
+      const response = await fetch('/foxglove.json', { headers });
+      if (!response.ok) throw new Error(response.statusText);
+      const address = URL.createObjectURL(await response.blob());
+      element('a', { href: address, download: 'phalanx-foxglove.json' }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 1000);
+    } catch (error) {
+      this.say(`The layout cannot be had: ${/** @type {Error} */ (error).message}`, 'error');
     }
   }
 

@@ -363,27 +363,19 @@ export class Overlays {
   /** A ghost is a translucent shell around the performer for each other cell that has a copy. */
   #drawGhosts() {
     let count = 0;
-    const matrix = new Matrix4();
-    const centre = new Vector3();
-    const put = (
-      /** @type {string} */ name,
-      /** @type {string} */ level,
-      /** @type {number} */ nth,
-    ) => {
-      const entry = this.#scene.byName.get(name);
-      if (!entry || count >= this.#ghosts.instanceMatrix.count) return;
-      const box = this.#scene.boundsOf(entry, this.#box);
-      const size = box
-        .getSize(new Vector3())
-        .multiplyScalar(0.5 * (1.5 + 0.25 * nth))
-        .addScalar(0.06);
-      matrix.makeScale(size.x, size.y, size.z).setPosition(box.getCenter(centre));
-      this.#ghosts.setMatrixAt(count, matrix);
-      this.#ghosts.setColorAt(count, rgbColour(categoryColour(this.#levelIndex.get(level) ?? -1)));
-      count += 1;
-    };
     for (const level of this.#run?.levels ?? []) {
-      (level.ghosts ?? []).forEach((name) => put(name, level.name, 0));
+      if (!level.ghosts?.length) continue;
+      const colour = rgbColour(categoryColour(this.#levelIndex.get(level.name) ?? -1));
+      for (const name of level.ghosts) {
+        const entry = this.#scene.byName.get(name);
+        if (!entry || count >= this.#ghosts.instanceMatrix.count) continue;
+        const box = this.#scene.boundsOf(entry, this.#box);
+        box.getSize(shell).multiplyScalar(0.75).addScalar(0.06);
+        ghost.makeScale(shell.x, shell.y, shell.z).setPosition(box.getCenter(shell));
+        this.#ghosts.setMatrixAt(count, ghost);
+        this.#ghosts.setColorAt(count, colour);
+        count += 1;
+      }
     }
     this.#ghosts.count = count;
     this.#ghosts.instanceMatrix.needsUpdate = true;
@@ -432,6 +424,9 @@ export class Overlays {
     setSegments(this.#selection, points);
   }
 }
+
+const shell = new Vector3();
+const ghost = new Matrix4();
 
 /**
  * @param {import('./colours.js').Rgb} rgb

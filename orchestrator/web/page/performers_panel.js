@@ -20,21 +20,14 @@ const MARGIN = 8;
 /** @typedef {(one: Performer) => string} Text */
 /** @typedef {[string, string, Text, Order]} Column title, class, text, order */
 
+/** Compares names, numbers in them by their value; a thousand are sorted with each message. */
+const NAMES = new Intl.Collator('en', { numeric: true });
+
 /** Columns of the table. */
 const COLUMNS = /** @type {Column[]} */ ([
-  ['name', '', (one) => one.name, (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })],
-  [
-    'level',
-    '',
-    (one) => one.level,
-    (a, b) => a.level.localeCompare(b.level, 'en', { numeric: true }),
-  ],
-  [
-    'owner',
-    '',
-    (one) => one.owner ?? '',
-    (a, b) => (a.owner ?? '').localeCompare(b.owner ?? '', 'en', { numeric: true }),
-  ],
+  ['name', '', (one) => one.name, (a, b) => NAMES.compare(a.name, b.name)],
+  ['level', '', (one) => one.level, (a, b) => NAMES.compare(a.level, b.level)],
+  ['owner', '', (one) => one.owner ?? '', (a, b) => NAMES.compare(a.owner ?? '', b.owner ?? '')],
   ['m/s', 'number', (one) => fixed(one.speed, 2), (a, b) => (b.speed ?? 0) - (a.speed ?? 0)],
 ]);
 

@@ -82,6 +82,8 @@ export class WorldScene {
   #onChange;
   #track;
   #showsCollisions = false;
+  /** Batches with instances that came after they were built. @type {Set<Batch>} */
+  #grown = new Set();
   #generation = 0;
   /** @type {((slot: number) => import('./colours.js').Rgb | null) | null} */
   #colourOf = null;
@@ -264,9 +266,9 @@ export class WorldScene {
           },
           { slot, local, colour },
         );
-        this.#build(batch);
+        // Many models have the same mesh: all are built at once, before the next frame.
+        this.#grown.add(batch);
       });
-      this.#lean?.makeRoom();
       this.#onChange();
     };
     place().catch(report(asset));
@@ -332,6 +334,15 @@ export class WorldScene {
   #paint(batch, index, colour) {
     if (this.#lean) this.#lean.colour(batch, index, colour);
     else batch.mesh?.setColorAt(index, colour);
+  }
+
+  /** Builds what came since the last call; tells whether anything did. */
+  grow() {
+    if (this.#grown.size === 0) return false;
+    for (const batch of this.#grown) this.#build(batch);
+    this.#grown.clear();
+    this.#lean?.makeRoom();
+    return true;
   }
 
   /** Moves what has changed in the track; returns the slots. */
@@ -461,6 +472,7 @@ export class WorldScene {
       batch.mesh.dispose();
     }
     this.#batches.clear();
+    this.#grown.clear();
     this.#lean?.clear();
     this.#ofSlot = [];
     this.entries = [];

@@ -263,6 +263,7 @@ export class Sensors {
     const index = [...this.#sensors.keys()].indexOf(sensor.channel.topic);
     const colour = new Color().setRGB(...categoryColour(index + 5));
     setPoints(sensor.group, data, colour, isScan);
+    this.#place(sensor);
     const count = data.points.length / 3;
     setText(sensor.note, `${count} ${count === 1 ? 'point' : 'points'}`);
   }
@@ -322,14 +323,16 @@ export class Sensors {
 
   /** Moves what sensors see with the links that they are on. */
   move() {
-    for (const sensor of this.#sensors.values()) {
-      if (!sensor.isShown) continue;
-      const slot = this.#slotOf(sensor.frame);
-      sensor.group.visible = slot !== undefined || sensor.frame === 'world' || sensor.frame === '';
-      if (slot === undefined) sensor.group.matrix.copy(sensor.pose);
-      else matrixOf(this.#track.shown, slot * 7, sensor.group.matrix).multiply(sensor.pose);
-      sensor.group.matrixWorldNeedsUpdate = true;
-    }
+    for (const sensor of this.#sensors.values()) if (sensor.isShown) this.#place(sensor);
+  }
+
+  /** @param {Sensor} sensor */
+  #place(sensor) {
+    const slot = this.#slotOf(sensor.frame);
+    sensor.group.visible = slot !== undefined || sensor.frame === 'world' || sensor.frame === '';
+    if (slot === undefined) sensor.group.matrix.copy(sensor.pose);
+    else matrixOf(this.#track.shown, slot * 7, sensor.group.matrix).multiply(sensor.pose);
+    sensor.group.matrixWorldNeedsUpdate = true;
   }
 }
 

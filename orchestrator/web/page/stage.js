@@ -72,6 +72,10 @@ export class Stage extends EventTarget {
   #frames = [];
   /** @type {number[]} */
   #costs = [];
+  /** Time of the page's work for each frame, and for messages before it, without drawing [ms]. */
+  #works = /** @type {number[]} */ ([]);
+  /** Time that messages took since the frame before [ms]. */
+  spentMs = 0;
   #scale = 1;
   #scaledAt = 0;
   #triedAt = 0;
@@ -147,28 +151,34 @@ export class Stage extends EventTarget {
     this.#isDirty = false;
     this.#placeGrid();
     for (const step of this.#lastSteps) step(this.renderer.domElement.height);
+    const work = performance.now() - begun + this.spentMs;
+    this.spentMs = 0;
     this.renderer.render(this.scene, this.rig.camera);
     this.drawn += 1;
     this.dispatchEvent(new Event('frame'));
-    this.#measure(nowMs, performance.now() - begun);
+    this.#measure(nowMs, performance.now() - begun, work);
   }
 
   /**
    * @param {number} nowMs
    * @param {number} costMs
+   * @param {number} workMs
    */
-  #measure(nowMs, costMs) {
+  #measure(nowMs, costMs, workMs) {
     const last = this.#frames.at(-1) ?? nowMs;
     if (nowMs - last > PAUSE_MS) {
       // Nothing had to be drawn for a while.
       this.#frames = [];
       this.#costs = [];
+      this.#works = [];
     }
     this.#frames.push(nowMs);
     this.#costs.push(costMs);
+    this.#works.push(workMs);
     if (this.#frames.length <= FRAMES_KEPT) return;
     this.#frames.shift();
     this.#costs.shift();
+    this.#works.shift();
     const { frameMs } = this.figures();
     if (this.#isFixedScale) return;
     if (frameMs > SLOW_MS && this.#scale > SCALE_MIN) {
@@ -190,19 +200,22 @@ export class Stage extends EventTarget {
     this.#scaledAt = nowMs;
     this.#frames = [];
     this.#costs = [];
+    this.#works = [];
     this.#resize();
   }
 
-  /** Returns frames per second, the mean time between the last frames, and the median time that the
-   * page's own work for one takes, without that of the GPU [ms]. */
+  /** Returns frames per second, the mean time between the last frames, the median time that the
+   * page's own work for one takes without that of the GPU, and that without drawing [ms]. */
   figures() {
     const count = this.#frames.length - 1;
-    if (count < 1) return { framesPerS: 0, frameMs: 0, costMs: 0, calls: 0, triangles: 0 };
+    if (count < 1)
+      return { framesPerS: 0, frameMs: 0, costMs: 0, workMs: 0, calls: 0, triangles: 0 };
     const frameMs = (this.#frames[count] - this.#frames[0]) / count;
     // The median: others may use the processor, too.
-    const costMs = this.#costs.toSorted((a, b) => a - b)[this.#costs.length >> 1];
+    const costMs = median(this.#costs);
+    const workMs = median(this.#works);
     const { calls, triangles } = this.renderer.info.render;
-    return { framesPerS: 1000 / frameMs, frameMs, costMs, calls, triangles };
+    return { framesPerS: 1000 / frameMs, frameMs, costMs, workMs, calls, triangles };
   }
 
   #resize() {
@@ -301,6 +314,11 @@ export class Stage extends EventTarget {
       fog.far = Math.max(distance * 7, 160);
     }
   }
+}
+
+/** @param {number[]} values */
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
 /**

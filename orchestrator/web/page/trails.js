@@ -20,6 +20,8 @@ const POINTS_MAX = 48;
 const SPACING_M = 0.18;
 /** Distance above which a move is a jump [m]. */
 const JUMP_M = 3;
+/** Colour of the trail that is being written. */
+const rgb = [0, 0, 0];
 
 export class Trails {
   /** Lines of all trails together. */
@@ -67,24 +69,25 @@ export class Trails {
    */
   grow(shown) {
     let hasGrown = false;
-    this.#slots.forEach((slot, index) => {
+    for (let index = 0; index < this.#slots.length; index += 1) {
       const trail = this.#trails[index];
-      const [x, y, z] = [shown[slot * 7], shown[slot * 7 + 1], shown[slot * 7 + 2]];
+      const base = this.#slots[index] * 7;
       if (trail.count > 0) {
         const last = ((trail.head + POINTS_MAX - 1) % POINTS_MAX) * 3;
         const distance = Math.hypot(
-          x - trail.points[last],
-          y - trail.points[last + 1],
-          z - trail.points[last + 2],
+          shown[base] - trail.points[last],
+          shown[base + 1] - trail.points[last + 1],
+          shown[base + 2] - trail.points[last + 2],
         );
-        if (distance < SPACING_M) return;
+        if (distance < SPACING_M) continue;
         if (distance > JUMP_M) trail.count = 0;
       }
-      trail.points.set([x, y, z], trail.head * 3);
+      for (let axis = 0; axis < 3; axis += 1)
+        trail.points[trail.head * 3 + axis] = shown[base + axis];
       trail.head = (trail.head + 1) % POINTS_MAX;
       trail.count = Math.min(trail.count + 1, POINTS_MAX);
       hasGrown = true;
-    });
+    }
     return hasGrown;
   }
 
@@ -96,36 +99,54 @@ export class Trails {
    */
   draw(shown, colourOf) {
     let vertex = 0;
-    const put = (
-      /** @type {ArrayLike<number>} */ from,
-      /** @type {number} */ at,
-      /** @type {number[]} */ rgb,
-      /** @type {number} */ alpha,
-    ) => {
-      for (let axis = 0; axis < 3; axis += 1) {
-        this.#positions[vertex * 3 + axis] = from[at + axis];
-        this.#colours[vertex * 4 + axis] = rgb[axis];
-      }
-      this.#colours[vertex * 4 + 3] = alpha;
-      vertex += 1;
-    };
-    this.#slots.forEach((slot, index) => {
-      const { points, count, head } = this.#trails[index];
-      if (count === 0) return;
-      const rgb = colourOf(slot).map((part) => part ** 2.2);
+    for (let index = 0; index < this.#slots.length; index += 1) {
+      const trail = this.#trails[index];
+      const { count } = trail;
+      if (count === 0) continue;
+      const slot = this.#slots[index];
+      const colour = colourOf(slot);
+      for (let part = 0; part < 3; part += 1) rgb[part] = colour[part] ** 2.2;
+      const first = trail.head + POINTS_MAX - count;
+      const faded = ((POINTS_MAX - count) / POINTS_MAX) * 0.3;
       for (let step = 0; step < count; step += 1) {
-        const at = ((head + POINTS_MAX - count + step) % POINTS_MAX) * 3;
-        const next = ((head + POINTS_MAX - count + step + 1) % POINTS_MAX) * 3;
-        const alpha = (step / POINTS_MAX) * 0.85 + ((POINTS_MAX - count) / POINTS_MAX) * 0.3;
-        put(points, at, rgb, alpha);
-        if (step === count - 1) put(shown, slot * 7, rgb, alpha);
-        else put(points, next, rgb, alpha);
+        const alpha = (step / POINTS_MAX) * 0.85 + faded;
+        this.#put(vertex, trail.points, ((first + step) % POINTS_MAX) * 3, alpha);
+        if (step === count - 1) this.#put(vertex + 1, shown, slot * 7, alpha);
+        else this.#put(vertex + 1, trail.points, ((first + step + 1) % POINTS_MAX) * 3, alpha);
+        vertex += 2;
       }
-    });
+    }
     const { geometry } = this.lines;
     geometry.setDrawRange(0, vertex);
-    geometry.attributes.position.needsUpdate = true;
-    geometry.attributes.color.needsUpdate = true;
+    for (const name of ['position', 'color']) {
+      const attribute = /** @type {BufferAttribute} */ (geometry.getAttribute(name));
+      // Only what is drawn is sent.
+      attribute.clearUpdateRanges();
+      attribute.addUpdateRange(0, vertex * attribute.itemSize);
+      attribute.needsUpdate = true;
+    }
+  }
+
+  /**
+   * Writes a point of a line in the colour of its trail.
+   *
+   * @param {number} vertex
+   * @param {ArrayLike<number>} from
+   * @param {number} at
+   * @param {number} alpha
+   */
+  #put(vertex, from, at, alpha) {
+    const positions = this.#positions;
+    const colours = this.#colours;
+    const place = vertex * 3;
+    const colour = vertex * 4;
+    positions[place] = from[at];
+    positions[place + 1] = from[at + 1];
+    positions[place + 2] = from[at + 2];
+    colours[colour] = rgb[0];
+    colours[colour + 1] = rgb[1];
+    colours[colour + 2] = rgb[2];
+    colours[colour + 3] = alpha;
   }
 
   /** Releases all. */

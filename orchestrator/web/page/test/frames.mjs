@@ -61,6 +61,7 @@ async function measure(browser, performers, [width, height], more) {
   const rounded = (value) => Math.round(value * 10) / 10;
   const figures = await page.$eval('.frames', ({ dataset, textContent }) => ({
     cost: Number(dataset.costMs),
+    work: Number(dataset.workMs),
     said: textContent,
   }));
   const canvas = await page.$eval('#canvas', (one) => [one.width, one.height]);
@@ -69,6 +70,7 @@ async function measure(browser, performers, [width, height], more) {
       performers,
       frames_per_s: rounded(frames),
       script_ms_per_frame: rounded(figures.cost),
+      without_drawing_ms: rounded(figures.work),
       page_says: figures.said,
       pixels: canvas,
       renderer: await page.evaluate(rendererOf),

@@ -55,6 +55,10 @@ export class StandIn {
   #recording;
   #token;
 
+  /** Levels of performers that do not follow from where they are, by their numbers. */
+  handed = new Map();
+  /** What requests for meshes wait for. */
+  meshes = Promise.resolve();
   /** True to refuse all that controls, as a run does to a key that may only watch. */
   isReadOnly = false;
   #hasRefused = false;
@@ -114,7 +118,10 @@ export class StandIn {
     )
       return send(401, 'text/plain', 'a token is wanted');
     if (path === '/assets/checker.png') return send(200, 'image/png', checker());
-    if (path === '/assets/pyramid.glb') return send(200, 'model/gltf-binary', pyramid());
+    if (path === '/assets/pyramid.glb') {
+      await this.meshes;
+      return send(200, 'model/gltf-binary', pyramid());
+    }
     const name = path === '/' ? 'index.html' : path.replace(/^\/page\//, '');
     if (name.includes('..') || name.startsWith('test')) return send(404, 'text/plain', 'not found');
     try {
@@ -164,7 +171,7 @@ export class StandIn {
   }
 
   #channels() {
-    return this.#world.name === 'crowd' ? CHANNELS : CHANNELS.slice(0, 4);
+    return this.#world.hasSensors ? CHANNELS : CHANNELS.slice(0, 4);
   }
 
   #onText(client, message) {
@@ -268,7 +275,7 @@ export class StandIn {
     const time = this.iteration / 1000;
     const places = performers.map((_, index) => place(index, time));
     places.forEach(({ pose }, index) => {
-      const level = levelAt(world.levels, pose[0], pose[1]);
+      const level = this.handed.get(index) ?? levelAt(world.levels, pose[0], pose[1]);
       const before = this.#hands[index];
       this.#hands[index] = level;
       if (before === undefined || before === level) return;
@@ -411,7 +418,7 @@ export class StandIn {
   }
 
   #sendSensors() {
-    if (this.#world.name !== 'crowd' || this.state !== 'running') return;
+    if (!this.#world.hasSensors || this.state !== 'running') return;
     const time = this.iteration / 1000;
     const pose = { position: { x: 0.18, y: 0, z: 0.6 }, orientation: { x: 0, y: 0, z: 0, w: 1 } };
     const frame = 'rover_1::base';
@@ -437,7 +444,12 @@ export class StandIn {
           const {
             pose: [x, y],
           } = this.#world.place(index, time);
-          return { position: [{ x, y, z: 0 }], normal: [{ x: 0, y: 0, z: 1 }], depth: [0.001] };
+          // Beside the robot, where it is seen.
+          return {
+            position: [{ x: x + 0.6, y, z: 0 }],
+            normal: [{ x: 0, y: 0, z: 1 }],
+            depth: [0.001],
+          };
         }),
       }),
     );

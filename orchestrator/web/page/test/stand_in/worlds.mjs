@@ -166,6 +166,7 @@ export function crowd(count) {
     performers,
     place,
     secondaries,
+    hasSensors: true,
   };
 }
 
@@ -234,6 +235,75 @@ export function shapes() {
     world: world('shapes', models, []),
     performers,
     place,
+    secondaries: ['s1'],
+  };
+}
+
+/**
+ * Three robots that stand where `places` says, the first of them in one level and in the buffer of
+ * another. Nothing moves by itself.
+ */
+export function still() {
+  const levels = ['west', 'east'].map((name, index) => ({
+    name,
+    pose: AT(index * 6 - 3, 0, 1),
+    size: [6, 6, 2],
+    buffer: 1,
+    default: false,
+  }));
+  const places = [AT(-0.6, 0), AT(2, 1.4), AT(2, -1.4)];
+  const models = [ground(30)];
+  const performers = places.map((pose, index) => {
+    const [id, name] = [index + 1, `rover_${index + 1}`];
+    const links = [
+      {
+        id,
+        name: 'base',
+        pose,
+        collisions: [
+          { name: 'hull', pose: AT(0, 0, 0.3), geometry: { type: 'sphere', radius: 0.6 } },
+        ],
+        visuals: rover([0.7, 0.7, 0.7]),
+      },
+    ];
+    models.push({ id, name, performer: true, static: false, pose, canonical_link: 0, links });
+    return { name, link: id };
+  });
+  return {
+    name: 'still',
+    world: world('yard', models, levels),
+    performers,
+    places,
+    place: (index) => ({ pose: places[index], velocity: [index, 0, 0] }),
+    secondaries: ['s1', 's2'],
+    hasSensors: true,
+  };
+}
+
+/** A world of one mesh that is far larger than what is known of it before its file comes. */
+export function tower() {
+  const links = [
+    {
+      id: 1,
+      name: 'link',
+      pose: AT(0, 0),
+      collisions: [],
+      visuals: [
+        visual(
+          'mesh',
+          { type: 'mesh', asset: '/assets/pyramid.glb', scale: [40, 40, 90] },
+          ORIGIN,
+          null,
+        ),
+      ],
+    },
+  ];
+  const model = { id: 1, name: 'tower', performer: false, static: true, canonical_link: 0 };
+  return {
+    name: 'tower',
+    world: world('tower', [ground(30), { ...model, pose: ORIGIN, links }], []),
+    performers: [],
+    place: () => ({ pose: ORIGIN, velocity: [0, 0, 0] }),
     secondaries: ['s1'],
   };
 }
