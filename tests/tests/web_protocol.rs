@@ -8,6 +8,7 @@
 #[path = "web_protocol/viewers.rs"]
 mod viewers;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -71,6 +72,18 @@ impl Server {
             head.push(byte[0]);
         }
         String::from_utf8_lossy(&head).into_owned()
+    }
+
+    /// Returns the body of an answer after which the server closes.
+    fn body(&self, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address()).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        stream.write_all(request).expect("it is sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("it is answered");
+        let answer = String::from_utf8(answer).expect("it is text");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("it has a body");
+        body.to_owned()
     }
 
     /// Asks for a path with some headers, and returns the status.
@@ -171,6 +184,20 @@ impl Peer {
         }
         message
     }
+
+    /// Waits until the messages of a topic so far are as wanted.
+    fn wait_for_each(&mut self, topic: &str, are_so: impl Fn(&[Value]) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        let mut count = 0;
+        loop {
+            (count, _) = self.last_after(topic, count);
+            let all = self.ask("all", json!({ "topic": topic }));
+            if are_so(list(&all)) {
+                return;
+            }
+            assert!(Instant::now() < end, "{topic}: {all}");
+        }
+    }
 }
 
 impl Drop for Peer {
@@ -257,37 +284,82 @@ fn foxglove_s_own_client_sees_and_steers_a_run() {
         let way = (0..3).map(|axis| (number(&at[axis]) - origin[axis]).powi(2));
         assert!(way.sum::<f64>().sqrt() < 1.0, "{link} {origin:?}");
     }
-    the_layout_fits(&mut peer);
+    the_layouts_fit(&mut peer, &server);
     refuses_what_is_no_request(&mut peer);
     drives(&scratch, &mut peer, &server);
 }
 
-/// The layout for Foxglove names services and channels that there are.
-fn the_layout_fits(peer: &mut Peer) {
-    let layout = repository::root().join("configs/foxglove.json");
-    let layout: Value =
-        serde_json::from_slice(&std::fs::read(layout).expect("a layout")).expect("it is JSON");
+/// The layouts for Foxglove, that for any run and that of this one, name services and channels that
+/// there are.
+fn the_layouts_fit(peer: &mut Peer, server: &Server) {
+    let general = repository::root().join("configs/foxglove.json");
+    let general = std::fs::read(general).expect("a layout");
+    let request = format!(
+        "GET /foxglove.json HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        server.address()
+    );
+    let own = server.body(request.as_bytes());
+    for layout in [general.as_slice(), own.as_bytes()] {
+        let layout: Value = serde_json::from_slice(layout).expect("it is JSON");
+        the_layout_fits(peer, &layout);
+    }
+}
+
+fn the_layout_fits(peer: &mut Peer, layout: &Value) {
     let services = peer.ask("services", json!({}));
     let channels = peer.ask("channels", json!({}));
     let has = |all: &Value, key: &str, name: &str| list(all).iter().any(|one| one[key] == name);
-    for (panel, settings) in layout["configById"]
-        .as_object()
-        .expect("as the protocol has it")
-    {
+    let panels = layout["configById"].as_object().expect("it has panels");
+    let mut placed = BTreeSet::new();
+    note_places(&layout["layout"], &mut placed);
+    for (panel, settings) in panels {
+        for tab in settings["tabs"].as_array().into_iter().flatten() {
+            note_places(&tab["layout"], &mut placed);
+        }
+        let kind = panel.split('!').next().unwrap_or_default();
+        assert!(PANELS.contains(&kind), "{panel}");
         if let Some(name) = settings["serviceName"].as_str() {
             assert!(has(&services, "name", name), "{panel}: {name}");
         }
-        for name in settings["topics"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name)
-        {
+        let mode = &settings["imageMode"];
+        let named = [
+            &settings["topicPath"],
+            &settings["topicToRender"],
+            &mode["imageTopic"],
+            &mode["calibrationTopic"],
+        ];
+        let named = named.into_iter().filter_map(Value::as_str);
+        let named = named.map(|path| path.split('.').next().unwrap_or_default());
+        let shown = settings["topics"].as_object().into_iter().flatten();
+        for name in shown.map(|(name, _)| name.as_str()).chain(named) {
             assert!(has(&channels, "topic", name), "{panel}: {name}");
         }
-        if let Some(path) = settings["topicPath"].as_str() {
-            let name = path.split('.').next().unwrap_or_default();
-            assert!(has(&channels, "topic", name), "{panel}: {path}");
+    }
+    // A panel that is not in the layout would not be seen, one without settings would be empty.
+    let is_placed = |panel: &&String| placed.contains(*panel);
+    assert_eq!(panels.keys().filter(is_placed).count(), placed.len());
+}
+
+/// Panels that both Foxglove and Lichtblick have.
+const PANELS: [&str; 8] = [
+    "3D",
+    "CallService",
+    "Image",
+    "Plot",
+    "RawMessages",
+    "RosOut",
+    "Tab",
+    "map",
+];
+
+/// Notes the panels of an arrangement.
+fn note_places(place: &Value, into: &mut BTreeSet<String>) {
+    if let Some(panel) = place.as_str() {
+        into.insert(panel.to_owned());
+    }
+    for side in ["first", "second"] {
+        if place[side] != Value::Null {
+            note_places(&place[side], into);
         }
     }
 }

@@ -127,6 +127,47 @@ pub fn compressed_image() -> Value {
     }))
 }
 
+/// Returns the schema of `foxglove.CameraCalibration`.
+pub fn camera_calibration() -> Value {
+    object(&json!({
+        "timestamp": time(), "frame_id": string(), "width": integer(), "height": integer(),
+        "distortion_model": string(), "D": list(&number()), "K": list(&number()),
+        "R": list(&number()), "P": list(&number()),
+    }))
+}
+
+/// Returns the schema of `foxglove.LocationFix`.
+pub fn location_fix() -> Value {
+    object(&json!({
+        "timestamp": time(), "frame_id": string(), "latitude": number(), "longitude": number(),
+        "altitude": number(), "position_covariance": list(&number()),
+        "position_covariance_type": integer(), "velocity": vector(),
+    }))
+}
+
+/// Returns the schema of `foxglove.ImageAnnotations`.
+pub fn image_annotations() -> Value {
+    let color = || object(&json!({ "r": number(), "g": number(), "b": number(), "a": number() }));
+    let point = || object(&json!({ "x": number(), "y": number() }));
+    let circle = object(&json!({
+        "timestamp": time(), "position": point(), "diameter": number(), "thickness": number(),
+        "fill_color": color(), "outline_color": color(),
+    }));
+    let points = object(&json!({
+        "timestamp": time(), "type": integer(), "points": list(&point()),
+        "outline_color": color(), "outline_colors": list(&color()), "fill_color": color(),
+        "thickness": number(),
+    }));
+    let text = object(&json!({
+        "timestamp": time(), "position": point(), "text": string(), "font_size": number(),
+        "text_color": color(), "background_color": color(),
+    }));
+    object(&json!({
+        "timestamp": time(), "circles": list(&circle), "points": list(&points),
+        "texts": list(&text),
+    }))
+}
+
 /// Returns the schema of a time, which viewers know by its title.
 fn time() -> Value {
     json!({

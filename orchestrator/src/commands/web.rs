@@ -3,29 +3,37 @@
 mod details;
 mod recorded;
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
+use client::feed::Feed;
 use client::plain_text::plain;
 use protocol::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
 use web::admission::Admission;
 use web::assets::Assets;
 use web::hub::{Hub, HubSettings};
 use web::server::Server;
-use web::source::Source;
+use web::source::{Source, SourceNews};
 use web::token::Token;
 
 use super::{CommandResult, Failed, output, replay, runtime, target};
 use crate::cli::WebArguments;
+use crate::run_directory::LogFiles;
 use details::ViewDetails;
 
 /// Capacity of the queue of news of all clients.
 const VIEWER_NEWS_MAX: usize = 64;
+
+/// Interval at which logs of the run's processes are read.
+const LOG_TIME: Duration = Duration::from_millis(500);
 
 /// Serves a run or a recording until it is interrupted.
 pub(super) fn web(arguments: &WebArguments) -> CommandResult {
@@ -45,6 +53,9 @@ fn serve_run(arguments: &WebArguments, token: Option<Token>) -> CommandResult {
     let name = target.name();
     runtime()?.block_on(async {
         let (end, source) = web::source::pair();
+        let logs = target.found.as_ref();
+        let logs = logs.map(|found| LogFiles::new(found.logs(), None));
+        let logged = follow_logs(logs, end.news.clone());
         let followed = web::live::follow(target.reach, end);
         let served = serve(arguments, token, &name, false, source);
         tokio::select! {
@@ -52,9 +63,30 @@ fn serve_run(arguments: &WebArguments, token: Option<Token>) -> CommandResult {
                 followed.context("cannot connect to the run")?;
                 Ok(ExitCode::Success)
             }
+            never = logged => match never {},
             served = served => served,
         }
     })
+}
+
+/// Tells what processes of a run of this machine print; never returns.
+async fn follow_logs(files: Option<LogFiles>, news: mpsc::Sender<SourceNews>) -> Infallible {
+    let Some(mut files) = files else {
+        return pending().await;
+    };
+    let mut looks = interval(LOG_TIME);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let lines = files.read();
+        if lines.is_empty() {
+            continue;
+        }
+        let told = SourceNews::Feed(Box::new(Feed::Logs(lines)));
+        if news.send(told).await.is_err() {
+            return pending().await;
+        }
+    }
 }
 
 fn serve_recording(arguments: &WebArguments, token: Option<Token>, file: &Path) -> CommandResult {

@@ -14,22 +14,39 @@ pub struct Asset {
     pub bytes: Bytes,
 }
 
-/// All assets of the scene that is shown, shared by the hub and by connections.
+/// All assets of the scene that is shown, and the layout that shows it in Foxglove, shared by the
+/// hub and by connections.
 #[derive(Clone, Debug, Default)]
-pub struct Assets(Arc<Mutex<BTreeMap<String, Asset>>>);
+pub struct Assets(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    assets: BTreeMap<String, Asset>,
+    layout: Bytes,
+}
 
 impl Assets {
     /// Returns an asset by its name, such as `0123abcd.glb`.
     pub fn find(&self, name: &str) -> Option<Asset> {
-        self.lock().get(name).cloned()
+        self.lock().assets.get(name).cloned()
     }
 
     /// Takes these assets in place of all others.
     pub fn replace(&self, assets: BTreeMap<String, Asset>) {
-        *self.lock() = assets;
+        self.lock().assets = assets;
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Asset>> {
+    /// Returns the layout for Foxglove, as JSON.
+    pub fn layout(&self) -> Bytes {
+        self.lock().layout.clone()
+    }
+
+    /// Takes another layout for Foxglove.
+    pub fn set_layout(&self, layout: Bytes) {
+        self.lock().layout = layout;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         // Nothing that holds the lock can panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

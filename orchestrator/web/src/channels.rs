@@ -28,6 +28,8 @@ pub(crate) enum Content {
     Run,
     /// `/phalanx/groups`
     Groups,
+    /// `/phalanx/log`
+    Log,
     /// `/scene`
     SceneUpdate,
     /// `/tf`
@@ -75,6 +77,7 @@ impl Channels {
             Content::Run,
             Content::SceneUpdate,
             Content::Transforms,
+            Content::Log,
         ] {
             channels.add(content);
         }
@@ -162,6 +165,7 @@ fn offer(id: ChannelId, content: &Content) -> Channel {
         Content::Scene => json("/phalanx/scene", "phalanx.Scene", &open_object()),
         Content::Run => json("/phalanx/run", "phalanx.Run", &run_schema::run()),
         Content::Groups => json("/phalanx/groups", "phalanx.Groups", &run_schema::groups()),
+        Content::Log => json("/phalanx/log", "foxglove.Log", &foxglove::log()),
         Content::Poses => Channel {
             id,
             topic: "/phalanx/poses".to_owned(),

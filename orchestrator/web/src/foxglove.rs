@@ -2,6 +2,7 @@
 //! images, in JSON.
 
 mod drawing;
+mod layout;
 mod sensing;
 
 use serde_json::{Value, json};
@@ -9,13 +10,14 @@ use serde_json::{Value, json};
 use crate::geometry::{orientation, position};
 
 pub(crate) use drawing::{gaps, scene_update, transforms};
-pub(crate) use sensing::{SensorPlace, Typed, compressed_image, frame_id};
+pub(crate) use layout::layout;
+pub(crate) use sensing::{MODEL_TOPIC, SensorPlace, Typed, compressed_image, frame_id};
 
 /// The frame of reference that does not move.
 pub(crate) const WORLD_FRAME: &str = "world";
 
 /// Returns a time \[ns\] as messages have it.
-fn time(time_ns: u64) -> Value {
+pub(crate) fn time(time_ns: u64) -> Value {
     json!({ "sec": time_ns / 1_000_000_000, "nsec": time_ns % 1_000_000_000 })
 }
 

@@ -5,6 +5,8 @@
 
 mod answers;
 mod publishing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -24,6 +26,7 @@ use crate::compressor::Compressor;
 use crate::foxglove::{self, SensorPlace};
 use crate::pose_table::PoseTable;
 use crate::protocol::server_to_client::ServerText;
+use crate::run_log::RunLog;
 use crate::run_state::RunState;
 use crate::services::Circumstances;
 use crate::shown_scene::ShownScene;
@@ -100,6 +103,7 @@ pub struct Hub {
     session: Session,
     orders: Orders,
     state: RunState,
+    log: RunLog,
     drawn: Drawn,
     channels: Channels,
     viewers: Viewers,
@@ -159,6 +163,8 @@ impl Hub {
             is_recording,
             jpeg_quality,
         } = settings;
+        let channels = Channels::new(is_recording);
+        assets.set_layout(foxglove::layout(&channels.offers(false)));
         let hub = Self {
             is_recording,
             session: Session {
@@ -172,6 +178,7 @@ impl Hub {
                 listens: BTreeSet::new(),
             },
             state: RunState::new(name),
+            log: RunLog::default(),
             drawn: Drawn {
                 shown: None,
                 poses: PoseTable::default(),
@@ -180,7 +187,7 @@ impl Hub {
                 gaps: Vec::new(),
                 link_names: BTreeMap::new(),
             },
-            channels: Channels::new(is_recording),
+            channels,
             viewers: Viewers::default(),
             calls: BTreeMap::new(),
             details,
@@ -205,7 +212,7 @@ impl Hub {
                     Some(told) => self.on_source(told),
                     None => return,
                 },
-                told = viewers.recv() => match told {
+                told = viewers.recv(), if self.is_ready() => match told {
                     Some((id, told)) => self.on_viewer(id, told),
                     None => return,
                 },
@@ -214,9 +221,15 @@ impl Hub {
                 _ = run_ticks.tick() => {
                     self.give_orders();
                     self.publish_run();
+                    self.publish_log();
                 }
             }
         }
+    }
+
+    /// Tells whether clients are served: of a recording they are told at once how long it is.
+    fn is_ready(&self) -> bool {
+        !self.is_recording || self.state.recording().is_some() || self.state.problem().is_some()
     }
 
     fn circumstances(&self) -> Circumstances {
@@ -250,6 +263,7 @@ impl Hub {
     fn on_feed(&mut self, feed: &Feed) {
         self.details.note(feed);
         let changed = self.state.note(feed);
+        self.log.note(feed, self.state.time_ns());
         if matches!(feed, Feed::StartedAnew) {
             self.begin_session();
         }
@@ -257,6 +271,7 @@ impl Hub {
             self.compressor.forget();
             self.drawn.poses.forget();
             self.drawn.link_names.clear();
+            self.draw_anew();
         }
         if changed.poses {
             self.note_performers();
@@ -264,6 +279,8 @@ impl Hub {
         if changed.topics {
             let change = self.channels.set_topics(self.state.topics());
             self.offer(change);
+            let layout = foxglove::layout(&self.channels.offers(false));
+            self.drawn.assets.set_layout(layout);
         }
     }
 
@@ -318,14 +335,21 @@ impl Hub {
         self.note_gaps(foxglove::gaps(&shown));
         self.drawn.shown = Some(shown);
         self.note_performers();
-        for (id, _) in self
-            .channels
-            .iter()
-            .filter(|(_, content)| content.is_of_models())
-        {
+        self.make_whole(Content::is_of_models);
+        self.publish_scene();
+    }
+
+    /// Tells viewers all that is drawn once more: they forget it when time jumps.
+    fn draw_anew(&mut self) {
+        self.make_whole(|content| matches!(content, Content::SceneUpdate | Content::Transforms));
+        self.publish_scene();
+    }
+
+    /// Has the next messages on some channels tell everything to everyone.
+    fn make_whole(&mut self, is_meant: impl Fn(&Content) -> bool) {
+        for (id, _) in self.channels.iter().filter(|(_, one)| is_meant(one)) {
             self.viewers.make_whole(id);
         }
-        self.publish_scene();
     }
 
     /// Notes why something is not drawn, and tells what is new of that to who runs the server.
@@ -355,7 +379,7 @@ impl Hub {
             }
             Content::Poses | Content::Transforms => Some(link_frame::TOPIC.to_owned()),
             Content::Groups => Some(groups::TOPIC.to_owned()),
-            Content::Scene | Content::Run | Content::SceneUpdate => None,
+            Content::Scene | Content::Run | Content::Log | Content::SceneUpdate => None,
         });
         let topics: BTreeSet<String> = topics.collect();
         if topics != self.orders.listens
@@ -394,9 +418,12 @@ impl Content {
     fn is_of_models(&self) -> bool {
         match self {
             Self::Scene | Self::Poses | Self::SceneUpdate | Self::Transforms => true,
-            Self::Run | Self::Groups | Self::Topic(..) | Self::Typed(..) | Self::Compressed(_) => {
-                false
-            }
+            Self::Run
+            | Self::Groups
+            | Self::Log
+            | Self::Topic(..)
+            | Self::Typed(..)
+            | Self::Compressed(_) => false,
         }
     }
 }

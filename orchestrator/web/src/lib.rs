@@ -17,6 +17,7 @@ pub mod outbox;
 mod page;
 pub mod pose_table;
 pub mod protocol;
+mod run_log;
 mod run_schema;
 mod run_state;
 pub mod scenes;

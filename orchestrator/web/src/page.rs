@@ -7,9 +7,9 @@ use bytes::Bytes;
 use flate2::read::GzDecoder;
 use http_body_util::Full;
 use hyper::header::{
-    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_NONE_MATCH,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::{HeaderMap, Response, StatusCode};
 
@@ -93,6 +93,16 @@ pub(crate) fn asset(asset: &Asset) -> Response<Full<Bytes>> {
     let mut response = answer(StatusCode::OK, asset.kind, asset.bytes.clone());
     let cached = HeaderValue::from_static("private, max-age=31536000, immutable");
     response.headers_mut().insert(CACHE_CONTROL, cached);
+    response
+}
+
+/// Returns the layout for Foxglove, as a file to be saved: it is another one for each run.
+pub(crate) fn layout(layout: Bytes) -> Response<Full<Bytes>> {
+    let mut response = answer(StatusCode::OK, "application/json", layout);
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let saved = HeaderValue::from_static("attachment; filename=\"phalanx-foxglove.json\"");
+    headers.insert(CONTENT_DISPOSITION, saved);
     response
 }
 

@@ -231,6 +231,11 @@ impl RunState {
         self.recording.as_ref()
     }
 
+    /// Returns the reason why the run does not let this observer in, or cannot be read.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
     /// Returns the last completed iteration.
     pub(crate) fn iteration(&self) -> u64 {
         self.stats.as_ref().map_or(0, |stats| stats.iteration)
@@ -243,6 +248,16 @@ impl RunState {
             (None, Some(stats)) => (stats.sim_time_s * 1e9).round() as u64,
             (None, None) => 0,
         }
+    }
+
+    /// Returns the simulated time after an iteration, as far as steps are as long as those so far
+    /// \[ns\].
+    pub(crate) fn time_of(&self, iteration: u64) -> u64 {
+        let Some(stats) = self.stats.as_ref().filter(|stats| stats.iteration > 0) else {
+            return self.time_ns();
+        };
+        let step_s = stats.sim_time_s / stats.iteration as f64;
+        (step_s * iteration as f64 * 1e9).round() as u64
     }
 
     /// Returns whether time stands still, if that is known.

@@ -44,6 +44,8 @@ const HEADERS_MAX: usize = 64;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// Time before a wrong token is answered.
 const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
+/// Path of the layout for Foxglove.
+const LAYOUT: &str = "/foxglove.json";
 
 /// Reason why no address is served.
 #[derive(Debug, thiserror::Error)]
@@ -178,17 +180,21 @@ impl Front {
             );
         }
         let path = request.uri().path();
-        if let Some(id) = path.strip_prefix("/assets/") {
-            let known = self.admission.check_token(request.uri(), request.headers());
-            if let Err(denial) = known {
-                return denied(denial).await;
-            }
-            return match self.assets.find(id) {
-                Some(asset) => page::asset(&asset),
-                None => page::text(StatusCode::NOT_FOUND, "no asset is named so"),
-            };
+        let asset = path.strip_prefix("/assets/");
+        if asset.is_none() && path != LAYOUT {
+            return page::file(path, request.headers());
         }
-        page::file(path, request.headers())
+        let known = self.admission.check_token(request.uri(), request.headers());
+        if let Err(denial) = known {
+            return denied(denial).await;
+        }
+        let Some(id) = asset else {
+            return page::layout(self.assets.layout());
+        };
+        match self.assets.find(id) {
+            Some(asset) => page::asset(&asset),
+            None => page::text(StatusCode::NOT_FOUND, "no asset is named so"),
+        }
     }
 
     /// Makes a connection one of a WebSocket.

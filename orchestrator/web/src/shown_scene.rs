@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use protocol::LinkPose;
 use protocol::report::{Layout, LevelOutline, ModelOutline};
-use scene::{Geometry, Level, Link, Model, Scene, Visual, World};
+use scene::{Geometry, Level, Link, Model, Scene, Sensor, Visual, World};
 
 use crate::assets::Asset;
-use crate::foxglove::SensorPlace;
-use crate::geometry::{IDENTITY, relative};
+use crate::foxglove::{MODEL_TOPIC, SensorPlace, WORLD_FRAME};
+use crate::geometry::{IDENTITY, compose, relative};
 
 /// Beyond this the box of a model is that of a plane \[m\].
 const SIZE_MAX: f64 = 1e5;
 /// Edge lengths of a plane \[m\].
 const PLANE_SIZE: [f64; 2] = [200.0, 200.0];
+/// The kind of sensor that makes no images, in spite of its name.
+const LOGICAL_CAMERA: &str = "logical_camera";
 
 /// Everything that is drawn of a run.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +91,7 @@ impl ShownScene {
     pub(crate) fn moving(&self) -> Vec<MovingModel> {
         let mut moving = Vec::new();
         for model in self.models() {
-            if model.is_static && !model.performer {
+            if !moves(model) {
                 continue;
             }
             let name = model.name.clone();
@@ -108,15 +110,23 @@ impl ShownScene {
     pub(crate) fn sensors(&self) -> BTreeMap<String, SensorPlace> {
         let mut places = BTreeMap::new();
         for model in self.models() {
-            let name = &model.name;
             for link in &model.links {
+                let frame = format!("{}::{}", model.name, link.name);
                 for sensor in &link.sensors {
-                    let frame = format!("{name}::{}", link.name);
-                    let place = SensorPlace {
-                        pose: sensor.pose,
-                        frame,
+                    let place = if moves(model) {
+                        (frame.clone(), sensor.pose)
+                    } else {
+                        (WORLD_FRAME.to_owned(), compose(&link.pose, &sensor.pose))
                     };
-                    places.insert(format!("{}::{}", place.frame, sensor.name), place);
+                    let own_frame = format!("{frame}::{}", sensor.name);
+                    let place = SensorPlace {
+                        frame: place.0,
+                        pose: place.1,
+                        own_frame: own_frame.clone(),
+                        topic: topic_of(model, link, sensor),
+                        is_camera: sensor.kind.ends_with("camera") && sensor.kind != LOGICAL_CAMERA,
+                    };
+                    places.insert(own_frame, place);
                 }
             }
         }
@@ -127,6 +137,20 @@ impl ShownScene {
     pub(crate) fn models(&self) -> impl Iterator<Item = &Model> {
         self.scene.worlds.iter().flat_map(|world| &world.models)
     }
+}
+
+/// Returns the beginning of a sensor's topics.
+fn topic_of(model: &Model, link: &Link, sensor: &Sensor) -> String {
+    if let Some(topic) = &sensor.topic {
+        return format!("/{}", topic.trim_start_matches('/'));
+    }
+    let (model, link, sensor) = (&model.name, &link.name, &sensor.name);
+    format!("{MODEL_TOPIC}{model}/link/{link}/sensor/{sensor}")
+}
+
+/// Tells whether poses of a model's links are told.
+fn moves(model: &Model) -> bool {
+    model.performer || !model.is_static
 }
 
 fn level(outline: &LevelOutline) -> Level {

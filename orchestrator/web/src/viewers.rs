@@ -231,6 +231,35 @@ impl Viewers {
         }
     }
 
+    /// Sends each of several messages to all who listen to a channel, and to those who have just
+    /// begun to listen those that came before.
+    pub(crate) fn publish_each<'a, T: 'a, A: Iterator<Item = &'a T>>(
+        &mut self,
+        channel: ChannelId,
+        new: &'a [T],
+        all: impl Fn() -> A,
+        message: impl Fn(&T) -> ChannelMessage,
+    ) {
+        let mut made: Option<Vec<ChannelMessage>> = None;
+        let mut made_of_all: Option<Vec<ChannelMessage>> = None;
+        for viewer in self.0.values_mut() {
+            for (id, _) in viewer
+                .subscriptions
+                .iter()
+                .filter(|(_, one)| **one == channel)
+            {
+                let due = if viewer.whole_due.remove(id) {
+                    made_of_all.get_or_insert_with(|| all().map(&message).collect())
+                } else {
+                    made.get_or_insert_with(|| new.iter().map(&message).collect())
+                };
+                for message in due.iter() {
+                    viewer.outbox.message(*id, message, Keep::Each);
+                }
+            }
+        }
+    }
+
     /// Sends what has changed to all who listen to a channel, and everything to those who have not
     /// got all that was before. A client that has not read the last message gets everything once it
     /// has.

@@ -65,7 +65,7 @@ function checkFields(path, schema) {
 
 const actions = {
   async connect({ url, protocols, options }) {
-    facts = { channels: new Map(), services: [], statuses: [], last: new Map(), answers: new Map(), times: new Map(), errors: [] };
+    facts = { channels: new Map(), services: [], statuses: [], last: new Map(), answers: new Map(), times: new Map(), all: new Map(), errors: [] };
     const own = facts;
     // The package alone offers its own version.
     const offered = protocols ?? [FoxgloveClient.SUPPORTED_SUBPROTOCOL];
@@ -100,8 +100,12 @@ const actions = {
         const times = own.times.get(channel.topic) ?? [];
         own.times.set(channel.topic, times);
         times.push(Number(timestamp));
+        const all = own.all.get(channel.topic) ?? [];
+        own.all.set(channel.topic, all);
+        const message = decoded(channel, data);
+        if (all.length < 1000) all.push(message);
         const count = (own.last.get(channel.topic)?.count ?? 0) + 1;
-        own.last.set(channel.topic, { count, time: Number(timestamp), message: decoded(channel, data) });
+        own.last.set(channel.topic, { count, time: Number(timestamp), message });
       }
     });
     return await Promise.race([opened, refused]);
@@ -143,6 +147,14 @@ const actions = {
   /** The times of all messages of a topic so far [ns]. */
   async times({ topic }) {
     return facts.times.get(topic) ?? [];
+  },
+  /** The messages of a topic so far. */
+  async all({ topic }) {
+    return facts.all.get(topic) ?? [];
+  },
+  /** The topics on which anything was heard. */
+  async heard() {
+    return [...facts.last.keys()];
   },
   async info() {
     return facts.info;

@@ -32,7 +32,7 @@ fn viewers_read_all_that_they_are_offered_by_either_version_of_the_protocol() {
         for topic in ["/phalanx/scene", "/phalanx/poses"] {
             assert!(!topics.contains(&topic), "{topics:?}");
         }
-        the_layout_fits(&mut peer);
+        the_layouts_fit(&mut peer, &server);
         for topic in ["/scene", "/tf", "/phalanx/run"] {
             peer.subscribe(topic);
             peer.last(topic);
@@ -45,6 +45,174 @@ fn viewers_read_all_that_they_are_offered_by_either_version_of_the_protocol() {
     let poses = json!({ "op": "subscribe", "subscriptions": [{ "id": 900, "channelId": 2 }] });
     peer.ask("raw", json!({ "text": poses.to_string() }));
     peer.ask("status", json!({ "part": "channel 2 does not exist" }));
+}
+
+/// A mast with a camera, a lidar and a receiver of places on earth, before a wall; all stand still.
+const MAST: &str = "<sdf version='1.11'><world name='w'>
+  <spherical_coordinates><surface_model>EARTH_WGS84</surface_model><latitude_deg>47.5</latitude_deg>
+    <longitude_deg>8.25</longitude_deg><elevation>400</elevation></spherical_coordinates>
+  <model name='wall'><static>true</static><pose>3 0 1 0 0 0</pose><link name='l'>
+    <collision name='c'><geometry><box><size>1 4 2</size></box></geometry></collision>
+    <visual name='v'><geometry><box><size>1 4 2</size></box></geometry></visual></link></model>
+  <model name='mast'><static>true</static><pose>0 1 0 0 0 0</pose><link name='l'>
+    <pose>0 0 1 0 0 0</pose>
+    <sensor name='eye' type='camera'><topic>mast/image</topic><update_rate>10</update_rate>
+      <pose>0 0 0.5 0 0 0</pose>
+      <camera><image><width>64</width><height>48</height></image></camera></sensor>
+    <sensor name='around' type='gpu_lidar'><topic>scan</topic><update_rate>10</update_rate>
+      <gz_frame_id>mast_lidar</gz_frame_id>
+      <lidar><scan><horizontal><samples>8</samples><min_angle>-1</min_angle><max_angle>1</max_angle>
+      </horizontal></scan><range><min>0.1</min><max>20</max></range></lidar></sensor>
+    <sensor name='place' type='navsat'><topic>fix</topic><update_rate>10</update_rate></sensor>
+  </link></model></world></sdf>";
+
+#[test]
+fn sensors_come_in_forms_that_viewers_draw_in_frames_that_viewers_know() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("mast.sdf");
+    std::fs::write(&world, MAST).expect("a world");
+    let world = world.to_str().expect("a plain path");
+    let _run = start_run(&scratch, "mast", &["--secondaries=1", world]);
+    let server = Server::start(&scratch, "web", &["mast"]);
+    peer.connect_by(&server, None);
+    let topics = [
+        "/tf",
+        "/foxglove/mast/camera_info",
+        "/foxglove/mast/image",
+        "/foxglove/scan",
+        "/foxglove/fix",
+    ];
+    for topic in topics {
+        peer.subscribe(topic);
+    }
+    the_layouts_fit(&mut peer, &server);
+    peer.call("/phalanx/step", &json!({ "count": 300 }));
+    // A camera looks along z of its frame, to the right and down along x and y.
+    let told = peer.wait("/tf", |told| told["transforms"] != json!([]));
+    let frames = list(&told["transforms"]);
+    let frame = |name: &str| {
+        let found = frames.iter().find(|one| one["child_frame_id"] == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {told}"))
+    };
+    let eye = frame("mast::l::eye");
+    assert_eq!(eye["parent_frame_id"], "world");
+    let place = ["x", "y", "z"].map(|axis| number(&eye["translation"][axis]));
+    assert_eq!(place, [0.0, 1.0, 1.5]);
+    let turn = ["x", "y", "z", "w"].map(|part| number(&eye["rotation"][part]));
+    assert_eq!(turn, [-0.5, 0.5, -0.5, 0.5]);
+    let camera = peer.last("/foxglove/mast/camera_info");
+    let image = peer.last("/foxglove/mast/image");
+    assert_eq!(camera["frame_id"], "mast::l::eye");
+    assert_eq!(image["frame_id"], camera["frame_id"]);
+    assert_eq!(
+        (&camera["width"], list(&camera["K"]).len()),
+        (&json!(64), 9)
+    );
+    let scan = peer.last("/foxglove/scan");
+    assert_eq!(scan["frame_id"], "world", "what stands has no frame");
+    assert_eq!(scan["pose"]["position"]["z"], 1.0);
+    let fix = peer.last("/foxglove/fix");
+    let near = |one: &Value, other: f64| (number(one) - other).abs() < 1e-3;
+    assert!(
+        near(&fix["latitude"], 47.5) && near(&fix["longitude"], 8.25),
+        "{fix}"
+    );
+    for topic in topics {
+        let channel = peer.ask("channel", json!({ "topic": topic }));
+        let schema = channel["schema"].as_str().expect("a text");
+        let schema: Value = serde_json::from_str(schema).expect("it is JSON");
+        assert_fits(topic, &peer.last(topic), &schema);
+    }
+}
+
+/// Robots that each publish on three topics.
+const CROWD: usize = 260;
+
+#[test]
+fn more_topics_than_a_connection_may_listen_to_are_all_heard() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let model = |number: usize| {
+        let (x, y) = (number % 20, number / 20);
+        format!(
+            "<model name='m{number}'><pose>{x} {y} 0 0 0 0</pose><link name='l'/>\
+             <plugin filename='o' name='gz::sim::systems::OdometryPublisher'/></model>"
+        )
+    };
+    let models: Vec<String> = (0..CROWD).map(model).collect();
+    let models = models.concat();
+    let text = format!(
+        "<sdf version='1.11'><world name='w'><gravity>0 0 0</gravity>{models}</world></sdf>"
+    );
+    let world = scratch.path("crowd.sdf");
+    std::fs::write(&world, text).expect("a world");
+    let world = world.to_str().expect("a plain path");
+    let _run = start_run(&scratch, "crowd", &["--secondaries=1", world]);
+    let server = Server::start(&scratch, "web", &["crowd"]);
+    peer.connect(&server);
+    let channels = peer.ask("channels", json!({ "above": OWN_CHANNELS + 3 * CROWD }));
+    let topics: Vec<&str> = list(&channels).iter().map(topic_of).collect();
+    let topics = topics
+        .into_iter()
+        .filter(|topic| topic.starts_with("/model/"));
+    let topics: Vec<&str> = topics.collect();
+    assert!(topics.len() > 512, "{}", topics.len());
+    for topic in &topics {
+        peer.subscribe(topic);
+    }
+    // A message of each is on its way at once, which is more than waits for a client.
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let stepped = peer.call("/phalanx/step", &json!({ "count": 50 }));
+        assert_eq!(stepped["ok"], true, "{stepped}");
+        let heard = peer.ask("heard", json!({}));
+        let silent = topics
+            .iter()
+            .filter(|topic| !list(&heard).contains(&json!(topic)));
+        let silent: Vec<&&str> = silent.collect();
+        if silent.is_empty() {
+            break;
+        }
+        assert!(
+            Instant::now() < end,
+            "{} are silent: {silent:?}",
+            silent.len()
+        );
+    }
+}
+
+#[test]
+fn events_and_lines_of_processes_are_a_log_also_for_who_comes_later() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let _run = start_run(&scratch, "logged", &["--secondaries=2"]);
+    let server = Server::start(&scratch, "web", &["logged"]);
+    for _ in 0..2 {
+        peer.connect(&server);
+        peer.subscribe("/phalanx/log");
+        // Each secondary says at its start who it is, and the primary tells that it has joined.
+        peer.wait_for_each("/phalanx/log", |logged| {
+            let has = |name: &str| logged.iter().any(|one| one["name"] == name);
+            has("peer") && has("s1")
+        });
+    }
+    let before = peer.ask("all", json!({ "topic": "/phalanx/log" }));
+    let stepped = peer.call("/phalanx/step", &json!({ "count": 7 }));
+    assert_eq!(stepped["ok"], true, "{stepped}");
+    let known = list(&before).len();
+    peer.wait_for_each("/phalanx/log", |logged| {
+        let mut new = logged[known..].iter();
+        new.any(|one| one["message"] == "step 7")
+    });
+    let channel = peer.ask("channel", json!({ "topic": "/phalanx/log" }));
+    assert_eq!(channel["schemaName"], "foxglove.Log");
 }
 
 #[test]

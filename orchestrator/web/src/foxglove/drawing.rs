@@ -6,7 +6,7 @@ use protocol::LinkPose;
 use scene::{Geometry, Link, Model, Visual, World};
 use serde_json::{Value, json};
 
-use super::{WORLD_FRAME, pose, quaternion, time, vector};
+use super::{SensorPlace, WORLD_FRAME, pose, quaternion, time, vector};
 use crate::assets::Asset;
 use crate::geometry::{compose, orientation, position};
 use crate::shown_scene::ShownScene;
@@ -31,18 +31,22 @@ const TURN_BACK: LinkPose = [
     std::f64::consts::FRAC_1_SQRT_2,
 ];
 
-/// Returns the transforms of frames of reference to the world.
+/// Returns the transforms of frames of reference: of links to the world, and of sensors to what
+/// they are fixed to.
 pub(crate) fn transforms<'a>(
-    frames: impl Iterator<Item = (&'a str, &'a LinkPose)>,
+    links: impl Iterator<Item = (&'a str, &'a LinkPose)>,
+    sensors: impl Iterator<Item = &'a SensorPlace>,
     time_ns: u64,
 ) -> Value {
-    let transform = |(frame, pose): (&str, &LinkPose)| {
+    let transform = |parent: &str, frame: &str, pose: &LinkPose| {
         json!({
-            "timestamp": time(time_ns), "parent_frame_id": WORLD_FRAME, "child_frame_id": frame,
+            "timestamp": time(time_ns), "parent_frame_id": parent, "child_frame_id": frame,
             "translation": vector(position(pose)), "rotation": quaternion(orientation(pose)),
         })
     };
-    json!({ "transforms": frames.map(transform).collect::<Vec<Value>>() })
+    let links = links.map(|(frame, pose)| transform(WORLD_FRAME, frame, pose));
+    let sensors = sensors.map(|place| transform(&place.frame, &place.own_frame, &place.own_pose()));
+    json!({ "transforms": links.chain(sensors).collect::<Vec<Value>>() })
 }
 
 /// Returns the scene; everything that was drawn before goes.

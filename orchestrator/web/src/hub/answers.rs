@@ -4,7 +4,7 @@ use protocol::Command;
 use serde_json::{Value, json};
 
 use super::{DescribeError, Described, Drawn, Hub};
-use crate::foxglove::{SensorPlace, frame_id};
+use crate::foxglove::SensorPlace;
 use crate::outbox::Outbox;
 use crate::protocol::client_to_server::{
     ClientMessage, ClientText, Parameter, PlaybackRequest, ServiceCall,
@@ -410,6 +410,9 @@ impl Hub {
             request,
         });
         self.answer(viewer, |outbox| outbox.binary(frame));
+        if did_seek {
+            self.draw_anew();
+        }
     }
 
     /// Sends a command to the run.
@@ -517,9 +520,11 @@ impl Hub {
 }
 
 impl Drawn {
-    /// Returns where the sensor is that a message comes from, if the scene knows.
-    pub(super) fn sensor_place(&self, message: &Value) -> Option<SensorPlace> {
-        self.sensors.get(frame_id(message)?).cloned()
+    /// Returns where the sensor is that a message comes from, if the scene knows: by the frame that
+    /// the message names, or by its topic, where the world gives the frame another name.
+    pub(super) fn sensor_place(&self, frame: Option<&str>, topic: &str) -> Option<&SensorPlace> {
+        let by_frame = frame.and_then(|frame| self.sensors.get(frame));
+        by_frame.or_else(|| self.sensors.values().find(|place| place.speaks_on(topic)))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::foxglove;
 use crate::outbox::Keep;
 use crate::protocol::ChannelId;
 use crate::protocol::server_to_client::{self, ChannelMessage, ParameterValue, ServerText};
+use crate::run_log::LogEntry;
 use crate::source::{Body, Said};
 
 impl Hub {
@@ -53,10 +54,17 @@ impl Hub {
                 time_ns,
                 payload: transforms.to_string().into(),
             };
-            let moved =
-                changes.map(|_| message(foxglove::transforms(poses.changed_frames(), time_ns)));
+            let moved = changes.map(|_| {
+                let none = std::iter::empty();
+                message(foxglove::transforms(poses.changed_frames(), none, time_ns))
+            });
+            let sensors = &self.drawn.sensors;
             self.viewers.publish_changes(id, moved.as_ref(), || {
-                message(foxglove::transforms(poses.frames(), time_ns))
+                message(foxglove::transforms(
+                    poses.frames(),
+                    sensors.values(),
+                    time_ns,
+                ))
             });
         }
     }
@@ -114,6 +122,23 @@ impl Hub {
         self.viewers.publish(id, &message, Keep::Newest);
     }
 
+    /// Tells what has been logged: all of it to those who have just begun to listen.
+    pub(super) fn publish_log(&mut self) {
+        let new = self.log.take_new();
+        if let Some(id) = self.channel(&Content::Log) {
+            let state = &self.state;
+            let message = |entry: &LogEntry| {
+                let time_ns = entry.time_ns(|iteration| state.time_of(iteration));
+                ChannelMessage {
+                    time_ns,
+                    payload: entry.message(time_ns).to_string().into(),
+                }
+            };
+            self.viewers
+                .publish_each(id, &new, || self.log.all(), message);
+        }
+    }
+
     /// Hands on a message on a topic.
     pub(super) fn publish_said(&mut self, said: &Said) {
         let heard = self.channels.iter().filter(|(_, content)| match content {
@@ -125,6 +150,7 @@ impl Hub {
             | Content::Poses
             | Content::Run
             | Content::Groups
+            | Content::Log
             | Content::SceneUpdate
             | Content::Transforms => false,
         });
@@ -147,8 +173,9 @@ impl Hub {
         for (id, content) in heard {
             let payload = match content {
                 Content::Typed(_, _, typed) => {
-                    let place = self.drawn.sensor_place(&value);
-                    let shown = typed.convert(&value, place.as_ref(), said.time_ns);
+                    let frame = foxglove::frame_id(&value);
+                    let place = self.drawn.sensor_place(frame, &said.topic);
+                    let shown = typed.convert(&value, place, said.time_ns);
                     shown.map(|shown| shown.to_string())
                 }
                 _ => Some(value.to_string()),
@@ -170,8 +197,9 @@ impl Hub {
             return;
         };
         let image = &compressed.image;
-        let place = self.drawn.sensors.get(&image.frame_id);
-        let frame = place.map_or(&image.frame_id, |place| &place.frame);
+        let frame = Some(image.frame_id.as_str());
+        let place = self.drawn.sensor_place(frame, &compressed.topic);
+        let frame = place.map_or(&image.frame_id, |place| &place.own_frame);
         let payload = foxglove::compressed_image(image, frame, compressed.time_ns).to_string();
         let message = ChannelMessage {
             time_ns: compressed.time_ns,
