@@ -87,7 +87,10 @@ function ofHue(colours, wanted) {
 /** Presses a key and returns what it changes in the picture. */
 async function changedBy(page, key, prepare = async () => {}) {
   const before = await picture(page);
+  const frame = () => page.evaluate(() => Number(document.documentElement.dataset.frame));
+  const last = await frame();
   await page.keyboard.press(key);
+  await until('a frame', async () => (await frame()) > last + 1);
   await prepare();
   return changes(before, await picture(page));
 }

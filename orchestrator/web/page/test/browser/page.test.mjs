@@ -271,6 +271,24 @@ test('a token is in the address of the socket and in requests for files', async 
   });
 });
 
+test('the layout for Foxglove is saved, also where a token is wanted', async () => {
+  const options = { token: '0123456789abcdef', fragment: 'token=0123456789abcdef&panel=look' };
+  await shown(shapes(), options, async ({ page }) => {
+    const saved = await page.evaluate(async () => {
+      const link = new Promise((resolve) => {
+        HTMLAnchorElement.prototype.click = function () {
+          resolve([this.download, this.href]);
+        };
+      });
+      const buttons = [...document.querySelectorAll('#view-look button')];
+      buttons.find((one) => one.textContent === 'Layout for Foxglove').click();
+      const [name, address] = await link;
+      return [name, await (await fetch(address)).json()];
+    });
+    assert.deepEqual(saved, ['phalanx-foxglove.json', { configById: {} }]);
+  });
+});
+
 test('everything has a name, and focus goes through it in order', async () => {
   await shown(crowd(20), { fragment: 'panel=look' }, async ({ page }) => {
     const nameless = await page.evaluate(() => {
@@ -315,6 +333,33 @@ test('help opens and closes by its key and has every key once', async () => {
     await page.keyboard.press('?');
     assert.ok(!(await page.$eval('#help', (dialog) => dialog.open)));
   });
+});
+
+test('nothing stands before the legend, nor before the world of a run that is lost', async () => {
+  for (const [recording, width] of [
+    [null, 1000],
+    [{ start_s: 0, end_s: 60 }, 1000],
+    [{ start_s: 0, end_s: 60 }, 1280],
+  ]) {
+    const options = { recording, fragment: 'colour=level&panel=run' };
+    const check = async ({ page, server }) => {
+      await page.waitForFunction(() => !document.querySelector('#legend').hidden);
+      if (recording) await page.waitForFunction(() => !document.querySelector('#timeline').hidden);
+      const [legend, dock] = await page.evaluate(() =>
+        ['#legend', '#dock'].map((one) => {
+          const { left, right, top, bottom } = document.querySelector(one).getBoundingClientRect();
+          return { left, right, top, bottom };
+        }),
+      );
+      const areApart = legend.bottom <= dock.top || legend.right <= dock.left;
+      assert.ok(areApart, JSON.stringify([width, legend, dock]));
+      server.state = 'lost';
+      await page.waitForFunction(() => !document.querySelector('#veil').hidden);
+      const under = await page.evaluate(() => document.elementFromPoint(300, 400)?.id);
+      assert.equal(under, 'canvas');
+    };
+    await shown(crowd(20), options, check, { width, height: 600 });
+  }
 });
 
 test('nothing is wider than a small phone', async () => {

@@ -112,11 +112,12 @@ export class StandIn {
     const send = (status, type, body) =>
       response.writeHead(status, { ...headers, 'Content-Type': type }).end(body);
     if (
-      path.startsWith('/assets/') &&
+      (path.startsWith('/assets/') || path === '/foxglove.json') &&
       this.#token &&
       request.headers.authorization !== `Bearer ${this.#token}`
     )
       return send(401, 'text/plain', 'a token is wanted');
+    if (path === '/foxglove.json') return send(200, 'application/json', '{"configById": {}}');
     if (path === '/assets/checker.png') return send(200, 'image/png', checker());
     if (path === '/assets/pyramid.glb') {
       await this.meshes;
