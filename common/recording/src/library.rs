@@ -1,6 +1,6 @@
 //! [`LibraryFile`]: a file that a spawned model refers to, so that it can be spawned anew where
-//! that file is not, or that a visual of a world names, so that it is drawn there. [`RecordedFiles`] finds those of a recording, [`LibraryIndex`] reads each when
-//! it is needed.
+//! that file is not, or that a visual of a world names, so that it is drawn there.
+//! [`RecordedFiles`] finds those of spawned models, [`LibraryIndex`] reads each when it is needed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};

@@ -1,3 +1,5 @@
+//! Tests of what clients are told that come before there is anything to show.
+
 use client::recorded::RecordingPlace;
 use protocol::SimTime;
 use serde_json::Value;
