@@ -5,12 +5,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use recording::{Channel, Frame, Recording};
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::node::Node;
-use tests::processes::{Process, Scratch, free_ports, wait_for};
+use tests::processes::{PATIENCE, Process, Scratch, free_ports, wait_for};
 use tests::repository;
 
 /// Size of the window whose picture is kept \[px\].
@@ -412,6 +413,109 @@ fn what_sensors_see_is_drawn_while_it_is_wanted() {
         "JSON.stringify({kinds}) === '[\"points\",\"points\",\"points\"]'"
     ));
     assert_quiet(&mut browser);
+}
+
+/// Two boxes that touch each other across the border of two levels, one with a sensor of contacts
+/// and a lidar.
+const BORDER: &str = "<sdf version='1.11'><world name='w'>
+  <light name='sun' type='directional'><direction>-0.5 0.3 -1</direction></light>
+  <model name='ground'><static>true</static><link name='l'><collision name='c'><geometry><plane/>
+    </geometry></collision></link></model>
+  <model name='left'><pose>-0.25 0 0.25 0 0 0</pose><link name='l'>
+    <inertial><mass>1</mass></inertial>
+    <collision name='c'><geometry><box><size>0.5 0.5 0.5</size></box></geometry></collision>
+    <sensor name='touch' type='contact'><update_rate>50</update_rate><topic>touch</topic>
+      <contact><collision>c</collision></contact></sensor>
+    <sensor name='around' type='gpu_lidar'><topic>scan</topic><update_rate>50</update_rate>
+      <pose>0 0 0.4 0 0 0</pose><lidar><scan><horizontal><samples>60</samples>
+      <min_angle>-3</min_angle><max_angle>3</max_angle></horizontal></scan>
+      <range><min>0.1</min><max>9</max></range></lidar></sensor></link></model>
+  <model name='right'><pose>0.25 0 0.25 0 0 0</pose><link name='l'>
+    <inertial><mass>1</mass></inertial>
+    <collision name='c'><geometry><box><size>0.5 0.5 0.5</size></box></geometry></collision>
+  </link></model>
+  <model name='post'><static>true</static><pose>-2 0 0.5 0 0 0</pose><link name='l'>
+    <collision name='c'><geometry><box><size>0.3 3 1</size></box></geometry></collision>
+    <visual name='v'><geometry><box><size>0.3 3 1</size></box></geometry></visual></link></model>
+  <plugin name='gz::sim' filename='none'>
+    <level name='west'><pose>-2 0 1 0 0 0</pose><geometry><box><size>4 4 2</size></box></geometry>
+      <buffer>1</buffer><ref>post</ref></level>
+    <level name='east'><pose>2 0 1 0 0 0</pose><geometry><box><size>4 4 2</size></box></geometry>
+      <buffer>1</buffer></level></plugin>
+</world></sdf>";
+
+#[test]
+fn each_display_of_a_run_is_drawn() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("border.sdf");
+    std::fs::write(&world, BORDER).expect("a world");
+    let served = Served::start(world.to_str().expect("a plain path"), "2");
+    served.ctl(&["run-to", "0.5"]);
+    let look = "quality=low&bare=true&show=none&camera=0,-5,5,0,0,0";
+    open(&mut browser, &served, look, PICTURE);
+    browser.wait("document.querySelector('#sim-time').dataset.value === '0.5'");
+    // Scans are shown until somebody decides.
+    browser.wait("document.querySelectorAll('.sensor').length === 2");
+    press_and_draw(&mut browser, "s");
+    let picture = |name: &str, browser: &mut Browser| {
+        browser.wait_until_settled();
+        let path = scratch.path(&format!("{name}.png"));
+        browser.picture("#stage", &path);
+        path
+    };
+    let plain = picture("plain", &mut browser);
+    // What is pressed first is drawn, and goes when it is pressed again.
+    for (name, key, told) in [
+        ("levels", "l", "true"),
+        ("buffers", "b", "true"),
+        ("ghosts", "g", "true"),
+        (
+            "groups",
+            "u",
+            "document.documentElement.dataset.groups === '1'",
+        ),
+        ("frames", "x", "true"),
+        ("owners", "2", "true"),
+        ("collisions", "i", "true"),
+    ] {
+        press_and_draw(&mut browser, key);
+        browser.wait(told);
+        let with = picture(name, &mut browser);
+        let difference = browser.compare(&with, &plain);
+        assert!(difference.mean > 0.02, "{name}: {difference:?}");
+        press_and_draw(&mut browser, if key == "2" { "1" } else { key });
+        let without = picture("without", &mut browser);
+        let difference = browser.compare(&without, &plain);
+        assert!(difference.mean < 0.005, "{name}: {difference:?}");
+    }
+    // Contacts and scans are told with the next steps, in which nothing moves.
+    for (name, key) in [("contacts", "c"), ("scans", "s")] {
+        let without = picture("without", &mut browser);
+        press_and_draw(&mut browser, key);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            served.ctl(&["step", "50"]);
+            let with = picture(name, &mut browser);
+            let difference = browser.compare(&with, &without);
+            if difference.mean > 0.005 {
+                break;
+            }
+            assert!(Instant::now() < end, "{name}: {difference:?}");
+        }
+        press_and_draw(&mut browser, key);
+    }
+    assert_quiet(&mut browser);
+}
+
+/// Presses a key and waits until a frame is drawn after that.
+fn press_and_draw(browser: &mut Browser, key: &str) {
+    let frame = "Number(document.documentElement.dataset.frame)";
+    let before = browser.value(frame);
+    browser.press(key);
+    browser.wait(&format!("{frame} > {before} + 1"));
 }
 
 /// A camera and one for distances before a red box.
