@@ -56,7 +56,11 @@ const STATES = /** @type {Record<string, string>} */ ({
 class Page {
   options = readOptions(location.hash);
   shell = new Shell(this.options.theme, this.options.panel, this.options.bare);
-  stage = new Stage(/** @type {HTMLCanvasElement} */ (byId('canvas')), this.options.quality);
+  stage = new Stage(
+    /** @type {HTMLCanvasElement} */ (byId('canvas')),
+    this.options.quality,
+    this.options.bare,
+  );
   connection = new Connection(socketUrl(location, this.options.token));
   track = new PoseTrack();
   assets = new Assets(this.options.token, () => this.stage.invalidate());

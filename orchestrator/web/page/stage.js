@@ -91,13 +91,14 @@ export class Stage extends EventTarget {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {'auto' | 'high' | 'low'} quality
+   * @param {boolean} hasAllPixels however long a frame takes
    */
-  constructor(canvas, quality) {
+  constructor(canvas, quality, hasAllPixels) {
     super();
     this.isSoftware = quality === 'low' || (quality === 'auto' && isSoftware());
     const antialias = !this.isSoftware;
     this.renderer = new WebGLRenderer({ canvas, antialias, powerPreference: 'high-performance' });
-    this.#isFixedScale = quality === 'high';
+    this.#isFixedScale = hasAllPixels || quality === 'high';
     this.renderer.shadowMap.enabled = !this.isSoftware;
     this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.outputColorSpace = SRGBColorSpace;

@@ -2,12 +2,14 @@
 
 use client::recorded::RecordingPlace;
 use protocol::SimTime;
+use protocol::report::Layout;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::*;
 use crate::outbox::{Outbox, Outgoing};
-use crate::protocol::{Agreement, Dialect};
+use crate::protocol::client_to_server::{ClientMessage, ClientText, Subscription};
+use crate::protocol::{Agreement, Dialect, SubscriptionId};
 use crate::source;
 
 /// Knows nothing.
@@ -26,16 +28,78 @@ impl Details for Nothing {
     fn warn(&mut self, _text: &str) {}
 }
 
+const SETTINGS: HubSettings<'_> = HubSettings {
+    name: "r",
+    server: "s",
+    is_recording: true,
+    jpeg_quality: 80,
+};
+
+fn place(now: u64) -> Feed {
+    Feed::Recording(RecordingPlace {
+        start: SimTime(0),
+        end: SimTime(3_000_000_000),
+        now: SimTime(now),
+        share: 0.0,
+        speed: 1.0,
+        is_playing: false,
+    })
+}
+
+fn feed(feed: Feed) -> SourceNews {
+    SourceNews::Feed(Box::new(feed))
+}
+
+/// Waits for a message on a channel. The time is told ten times a second meanwhile.
+async fn next_message(outbox: &Outbox) -> bool {
+    for _ in 0..40 {
+        if let Some(Outgoing::Binary(frame)) = outbox.next().await
+            && frame[0] == 1
+        {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test]
+async fn viewers_are_told_the_scene_again_when_a_recording_goes_back() {
+    let (end, source) = source::pair();
+    let (hub, news) = Hub::new(SETTINGS, source, Assets::default(), Box::new(Nothing)).unwrap();
+    let scene = hub.channels.iter();
+    let mut scene = scene.filter(|(_, content)| **content == Content::SceneUpdate);
+    let channel_id = scene.next().expect("it is offered").0;
+    let (viewers, viewer_news) = mpsc::channel(4);
+    let outbox = Outbox::default();
+    let told = async {
+        end.news.send(feed(place(9))).await.unwrap();
+        let shown = ShownScene::of_layout(&Layout::default(), "w");
+        let scene = SourceNews::Scene(Box::new(shown));
+        end.news.send(scene).await.unwrap();
+        let came = ViewerNews::Came(outbox.clone(), Agreement::default());
+        viewers.send((ViewerId(1), came)).await.unwrap();
+        let subscriptions = vec![Subscription {
+            id: SubscriptionId(1),
+            channel_id,
+        }];
+        let said = ClientMessage::Text(ClientText::Subscribe { subscriptions });
+        let said = ViewerNews::Said(said);
+        viewers.send((ViewerId(1), said)).await.unwrap();
+        assert!(next_message(&outbox).await, "the scene is told");
+        end.news.send(feed(Feed::Rewound)).await.unwrap();
+        end.news.send(feed(place(3))).await.unwrap();
+        assert!(next_message(&outbox).await, "it is told again");
+    };
+    tokio::select! {
+        () = told => {}
+        () = hub.run(news, viewer_news) => panic!("it goes on"),
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_comes_before_the_recording_is_read_is_told_how_long_it_is() {
-    let settings = HubSettings {
-        name: "r",
-        server: "s",
-        is_recording: true,
-        jpeg_quality: 80,
-    };
     let (end, source) = source::pair();
-    let hub = Hub::new(settings, source, Assets::default(), Box::new(Nothing));
+    let hub = Hub::new(SETTINGS, source, Assets::default(), Box::new(Nothing));
     let (hub, news) = hub.unwrap();
     let (viewers, viewer_news) = mpsc::channel(4);
     let (outbox, agreement) = (
@@ -52,16 +116,7 @@ async fn a_client_that_comes_before_the_recording_is_read_is_told_how_long_it_is
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        let place = RecordingPlace {
-            start: SimTime(0),
-            end: SimTime(3_000_000_000),
-            now: SimTime(0),
-            share: 0.0,
-            speed: 1.0,
-            is_playing: false,
-        };
-        let news = SourceNews::Feed(Box::new(Feed::Recording(place)));
-        end.news.send(news).await.unwrap();
+        end.news.send(feed(place(0))).await.unwrap();
         outbox.next().await
     };
     let told = tokio::select! {
