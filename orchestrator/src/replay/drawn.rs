@@ -37,8 +37,8 @@ pub struct RecordedScene {
     here: ConfinedPaths,
 }
 
-/// Files of worlds or of spawned models: those of the recording, and those of this machine that they
-/// may name in a run.
+/// Files of worlds or of spawned models: those of the recording, and those of this machine that
+/// they may name in a run.
 struct Files<'a, R> {
     library: &'a LibraryIndex,
     recording: RefCell<&'a mut Recording<R>>,
@@ -46,9 +46,9 @@ struct Files<'a, R> {
 }
 
 impl RecordedScene {
-    /// Makes the scene of the worlds of the start, whose files are those of the recording or else of
-    /// this machine. Spawned models may name files of the recording, and those of this machine below
-    /// its model folders and beside the worlds.
+    /// Makes the scene of the worlds of the start, whose files are those of the recording or else
+    /// of this machine. Spawned models may name files of the recording, and those of this machine
+    /// below its model folders and beside the worlds.
     pub fn new<R: Read + Seek>(worlds: &[World], recording: &mut Recording<R>) -> Self {
         let library = recording.library_index();
         let here = SearchPaths::from_environment();

@@ -164,7 +164,7 @@ impl Hub {
             jpeg_quality,
         } = settings;
         let channels = Channels::new(is_recording);
-        assets.set_layout(foxglove::layout(&channels.offers(false)));
+        assets.set_layout(foxglove::layout(&channels.offers(false), None));
         let hub = Self {
             is_recording,
             session: Session {
@@ -279,8 +279,7 @@ impl Hub {
         if changed.topics {
             let change = self.channels.set_topics(self.state.topics());
             self.offer(change);
-            let layout = foxglove::layout(&self.channels.offers(false));
-            self.drawn.assets.set_layout(layout);
+            self.make_layout();
         }
     }
 
@@ -334,9 +333,17 @@ impl Hub {
         self.drawn.sensors = shown.sensors();
         self.note_gaps(foxglove::gaps(&shown));
         self.drawn.shown = Some(shown);
+        self.make_layout();
         self.note_performers();
         self.make_whole(Content::is_of_models);
         self.publish_scene();
+    }
+
+    /// Makes the layout for Foxglove anew.
+    fn make_layout(&self) {
+        let channels = self.channels.offers(false);
+        let layout = foxglove::layout(&channels, self.drawn.shown.as_ref());
+        self.drawn.assets.set_layout(layout);
     }
 
     /// Tells viewers all that is drawn once more: they forget it when time jumps.

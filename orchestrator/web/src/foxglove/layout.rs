@@ -1,12 +1,14 @@
 //! [`layout`]: the layout of `configs/foxglove.json` with the sensors that there are.
 //!
-//! Viewers show no scan and no points until they are told to, and their panels for images and for
-//! places on earth are of use only where there are any.
+//! Viewers show no scan and no points until they are told to, their panels for images and for
+//! places on earth are of use only where there are any, and they do not look for the world.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::geometry::position;
 use crate::protocol::server_to_client::Channel;
+use crate::shown_scene::ShownScene;
 
 /// The layout for any run.
 const GENERAL: &str = include_str!("../../../../configs/foxglove.json");
@@ -16,15 +18,23 @@ const SPACE: &str = "3D!phalanx";
 const TABS: &str = "Tab!phalanx";
 /// The panel with the first image.
 const IMAGE: &str = "Image!phalanx";
+/// Distance of the camera for each metre of what is drawn.
+const DISTANCE_PER_EXTENT: f64 = 1.3;
+/// The least and the greatest distance of the camera \[m\].
+const DISTANCE: (f64, f64) = (6.0, 3000.0);
 /// The most panels with images.
 const IMAGES_MAX: usize = 4;
 /// The most scans and clouds of points that are shown at once.
 const CLOUDS_MAX: usize = 16;
 
-/// Returns the layout for what is offered, as JSON.
-pub(crate) fn layout(channels: &[Channel]) -> Bytes {
+/// Returns the layout for what is offered and drawn, as JSON.
+pub(crate) fn layout(channels: &[Channel], shown: Option<&ShownScene>) -> Bytes {
     let mut layout: Value = serde_json::from_str(GENERAL).expect("a test reads it");
     let panels = &mut layout["configById"];
+    if let Some((middle, distance)) = shown.and_then(view_of) {
+        let camera = &mut panels[SPACE]["cameraState"];
+        (camera["targetOffset"], camera["distance"]) = (json!(middle), json!(distance));
+    }
     for topic in clouds(channels) {
         panels[SPACE]["topics"][topic] = json!({ "visible": true });
     }
@@ -39,6 +49,37 @@ pub(crate) fn layout(channels: &[Channel]) -> Bytes {
     }
     let text = serde_json::to_vec_pretty(&layout);
     text.expect("JSON is written as JSON").into()
+}
+
+/// Returns the middle of what is drawn, and the distance from which all of it is seen \[m\]: of
+/// levels, or else of models.
+fn view_of(shown: &ShownScene) -> Option<([f64; 3], f64)> {
+    let world = shown.scene.worlds.first()?;
+    let levels = world.levels.iter().filter(|level| !level.default);
+    let corners = levels.flat_map(|level| {
+        let half = level.size.map(|edge| edge / 2.0);
+        [-1.0, 1.0].map(|side| [0, 1, 2].map(|axis| level.pose[axis] + side * half[axis]))
+    });
+    let mut points: Vec<[f64; 3]> = corners.collect();
+    if points.is_empty() {
+        let links = world.models.iter().flat_map(|model| &model.links);
+        points.extend(links.map(|link| position(&link.pose)));
+    }
+    let edge = |axis: usize, start: f64, pick: fn(f64, f64) -> f64| {
+        let places = points.iter().map(|point| point[axis]);
+        places.fold(start, pick)
+    };
+    let least = [0, 1, 2].map(|axis| edge(axis, f64::INFINITY, f64::min));
+    let most = [0, 1, 2].map(|axis| edge(axis, f64::NEG_INFINITY, f64::max));
+    let middle = [0, 1, 2].map(|axis| least[axis].midpoint(most[axis]));
+    let across = (most[0] - least[0]).hypot(most[1] - least[1]);
+    let is_known = !points.is_empty() && across.is_finite() && middle.iter().all(|x| x.is_finite());
+    is_known.then(|| {
+        (
+            middle,
+            (across * DISTANCE_PER_EXTENT).clamp(DISTANCE.0, DISTANCE.1),
+        )
+    })
 }
 
 fn topics<'a>(channels: &'a [Channel], schema: &'a str) -> impl Iterator<Item = &'a str> {
@@ -130,7 +171,7 @@ fn drop_tab(panels: &mut Value, title: &str) {
 
 #[cfg(test)]
 mod tests {
-    use protocol::report::TopicReport;
+    use protocol::report::{Layout, LevelOutline, TopicReport};
 
     use super::*;
     use crate::channels::Channels;
@@ -144,7 +185,7 @@ mod tests {
         let topics: Vec<TopicReport> = topics.iter().map(topic).collect();
         let mut channels = Channels::new(false);
         channels.set_topics(&topics);
-        let layout = layout(&channels.offers(false));
+        let layout = layout(&channels.offers(false), None);
         serde_json::from_slice(&layout).unwrap()
     }
 
@@ -159,6 +200,30 @@ mod tests {
     fn a_world_without_sensors_has_no_empty_panels() {
         let layout = layout_of(&[]);
         assert_eq!(tabs(&layout), ["Run", "Log"]);
+    }
+
+    #[test]
+    fn the_camera_sees_what_is_drawn() {
+        let level = |x: f64| LevelOutline {
+            name: x.to_string(),
+            world: String::new(),
+            min: [x, 0.0, 0.0],
+            max: [x + 20.0, 40.0, 4.0],
+            buffer: 1.0,
+        };
+        let outlines = Layout {
+            levels: vec![level(100.0), level(120.0)],
+            ..Layout::default()
+        };
+        let mut shown = ShownScene::of_layout(&outlines, "w");
+        let view = view_of(&shown).unwrap();
+        assert_eq!(view.0, [120.0, 20.0, 2.0]);
+        assert!(
+            (view.1 - 1.3 * 40.0 * 2.0_f64.sqrt()).abs() < 1e-9,
+            "{view:?}"
+        );
+        shown.scene.worlds[0].levels.clear();
+        assert_eq!(view_of(&shown), None, "nothing is there");
     }
 
     #[test]

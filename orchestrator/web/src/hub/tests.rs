@@ -66,9 +66,10 @@ async fn next_message(outbox: &Outbox) -> bool {
 async fn viewers_are_told_the_scene_again_when_a_recording_goes_back() {
     let (end, source) = source::pair();
     let (hub, news) = Hub::new(SETTINGS, source, Assets::default(), Box::new(Nothing)).unwrap();
-    let scene = hub.channels.iter();
-    let mut scene = scene.filter(|(_, content)| **content == Content::SceneUpdate);
-    let channel_id = scene.next().expect("it is offered").0;
+    let mut channels = hub.channels.iter();
+    let scene = channels.find(|(_, content)| **content == Content::SceneUpdate);
+    let channel_id = scene.expect("it is offered").0;
+    drop(channels);
     let (viewers, viewer_news) = mpsc::channel(4);
     let outbox = Outbox::default();
     let told = async {
