@@ -173,8 +173,8 @@ test('members of a group are framed and tied together', async () => {
       page.waitForFunction(() => document.documentElement.dataset.groups === '1');
     const found = await changedBy(page, 'u', isTold);
     assert.ok(found.length > 200, `${found.length}`);
-    server.groups = () => [{ performers: ['rover_1', 'rover_2', 'rover_3'] }];
     const two = await picture(page);
+    server.groups = () => [{ performers: ['rover_1', 'rover_2', 'rover_3'] }];
     await until('the larger group', async () => {
       return changes(two, await pictureNow(page)).length > 100;
     });
