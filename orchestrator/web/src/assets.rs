@@ -22,7 +22,8 @@ pub struct Assets(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     assets: BTreeMap<String, Asset>,
-    layout: Bytes,
+    /// Nothing until it is known what the run has.
+    layout: Option<Bytes>,
 }
 
 impl Assets {
@@ -36,13 +37,13 @@ impl Assets {
         self.lock().assets = assets;
     }
 
-    /// Returns the layout for Foxglove, as JSON.
-    pub fn layout(&self) -> Bytes {
+    /// Returns the layout for Foxglove, as JSON, once it is known what the run has.
+    pub fn layout(&self) -> Option<Bytes> {
         self.lock().layout.clone()
     }
 
-    /// Takes another layout for Foxglove.
-    pub fn set_layout(&self, layout: Bytes) {
+    /// Takes another layout for Foxglove, or none.
+    pub fn set_layout(&self, layout: Option<Bytes>) {
         self.lock().layout = layout;
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::geometry::{orientation, position};
 
 pub(crate) use drawing::{gaps, scene_update, transforms};
-pub(crate) use layout::layout;
+pub(crate) use layout::{general_layout, layout};
 pub(crate) use sensing::{MODEL_TOPIC, SensorPlace, Typed, compressed_image, frame_id};
 
 /// The frame of reference that does not move.

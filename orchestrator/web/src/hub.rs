@@ -163,8 +163,6 @@ impl Hub {
             is_recording,
             jpeg_quality,
         } = settings;
-        let channels = Channels::new(is_recording);
-        assets.set_layout(foxglove::layout(&channels.offers(false), None));
         let hub = Self {
             is_recording,
             session: Session {
@@ -187,7 +185,7 @@ impl Hub {
                 gaps: Vec::new(),
                 link_names: BTreeMap::new(),
             },
-            channels,
+            channels: Channels::new(is_recording),
             viewers: Viewers::default(),
             calls: BTreeMap::new(),
             details,
@@ -279,6 +277,8 @@ impl Hub {
         if changed.topics {
             let change = self.channels.set_topics(self.state.topics());
             self.offer(change);
+        }
+        if matches!(feed, Feed::Topics(_)) {
             self.make_layout();
         }
     }
@@ -286,6 +286,7 @@ impl Hub {
     /// Has clients forget the run that is gone.
     fn begin_session(&mut self) {
         self.session.run += 1;
+        self.drawn.assets.set_layout(None);
         // Viewers look at the channels that they know again after each offer, if an empty one.
         let channels = Vec::new();
         let offer = ServerText::Advertise { channels }.text();
@@ -339,11 +340,13 @@ impl Hub {
         self.publish_scene();
     }
 
-    /// Makes the layout for Foxglove anew.
+    /// Makes the layout for Foxglove anew, once topics and scene are known.
     fn make_layout(&self) {
-        let channels = self.channels.offers(false);
-        let layout = foxglove::layout(&channels, self.drawn.shown.as_ref());
-        self.drawn.assets.set_layout(layout);
+        let shown = self.drawn.shown.as_ref();
+        if let Some(shown) = shown.filter(|_| self.state.knows_topics()) {
+            let layout = foxglove::layout(&self.channels.offers(false), shown);
+            self.drawn.assets.set_layout(Some(layout));
+        }
     }
 
     /// Tells viewers all that is drawn once more: they forget it when time jumps.

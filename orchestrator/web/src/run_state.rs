@@ -32,6 +32,8 @@ pub(crate) struct RunState {
     levels: Vec<LevelReport>,
     performers: Vec<PerformerReport>,
     topics: Vec<TopicReport>,
+    /// True once topics were told, if none.
+    knows_topics: bool,
     /// Names of all owners so far, whose places poses refer to.
     owners: Vec<String>,
     owner_places: BTreeMap<String, u16>,
@@ -103,6 +105,7 @@ impl RunState {
             }
             Feed::Topics(topics) => {
                 changed.topics = self.topics != *topics;
+                self.knows_topics = true;
                 self.topics.clone_from(topics);
             }
             Feed::Connected => {
@@ -225,6 +228,11 @@ impl RunState {
 
     pub(crate) fn topics(&self) -> &[TopicReport] {
         &self.topics
+    }
+
+    /// Tells whether it is known which topics there are.
+    pub(crate) fn knows_topics(&self) -> bool {
+        self.knows_topics
     }
 
     pub(crate) fn recording(&self) -> Option<&RecordingPlace> {

@@ -20,13 +20,15 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::admission::{Admission, Denial};
 use crate::assets::Assets;
-use crate::page;
+use crate::outbox::Outbox;
 use crate::protocol::Agreement;
-use crate::viewer::{self, ViewerId, ViewerSender};
+use crate::viewer::{self, ViewerId, ViewerNews, ViewerSender};
+use crate::{foxglove, page};
 
 /// The most connections at a time.
 const CONNECTIONS_MAX: usize = 256;
@@ -44,6 +46,10 @@ const HEADERS_MAX: usize = 64;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// Time before a wrong token is answered.
 const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
+/// Time until the layout for any run is taken where it is not known what a run has.
+const LAYOUT_TIME_MAX: Duration = Duration::from_secs(5);
+/// Time between two looks at whether it is.
+const LAYOUT_LOOK_TIME: Duration = Duration::from_millis(50);
 /// Path of the layout for Foxglove.
 const LAYOUT: &str = "/foxglove.json";
 
@@ -124,7 +130,7 @@ impl Server {
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
-                tokio::time::sleep(ACCEPT_RETRY).await;
+                sleep(ACCEPT_RETRY).await;
                 continue;
             };
             // Beyond the limit, connections are closed at once.
@@ -189,12 +195,31 @@ impl Front {
             return denied(denial).await;
         }
         let Some(id) = asset else {
-            return page::layout(self.assets.layout());
+            return page::layout(self.layout().await);
         };
         match self.assets.find(id) {
             Some(asset) => page::asset(&asset),
             None => page::text(StatusCode::NOT_FOUND, "no asset is named so"),
         }
+    }
+
+    /// Returns the layout for Foxglove. What a run has is asked for only while somebody looks: so
+    /// one client comes and leaves, if there was none.
+    async fn layout(&self) -> Bytes {
+        if let Some(known) = self.assets.layout() {
+            return known;
+        }
+        let id = ViewerId(self.last_viewer.fetch_add(1, Ordering::Relaxed));
+        let came = ViewerNews::Came(Outbox::default(), Agreement::default());
+        let _ = self.viewers.send((id, came)).await;
+        let end = Instant::now() + LAYOUT_TIME_MAX;
+        let mut found = self.assets.layout();
+        while found.is_none() && Instant::now() < end {
+            sleep(LAYOUT_LOOK_TIME).await;
+            found = self.assets.layout();
+        }
+        let _ = self.viewers.send((id, ViewerNews::Left)).await;
+        found.unwrap_or_else(foxglove::general_layout)
     }
 
     /// Makes a connection one of a WebSocket.
@@ -259,7 +284,7 @@ async fn denied(denial: Denial) -> Response<Full<Bytes>> {
         Denial::NoHost | Denial::NoProtocol => StatusCode::BAD_REQUEST,
         Denial::ForeignHost(_) | Denial::ForeignOrigin(_) => StatusCode::FORBIDDEN,
         Denial::NoToken => {
-            tokio::time::sleep(WRONG_TOKEN_TIME).await;
+            sleep(WRONG_TOKEN_TIME).await;
             StatusCode::UNAUTHORIZED
         }
     };

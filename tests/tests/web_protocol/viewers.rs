@@ -77,6 +77,15 @@ fn sensors_come_in_forms_that_viewers_draw_in_frames_that_viewers_know() {
     let world = world.to_str().expect("a plain path");
     let _run = start_run(&scratch, "mast", &["--secondaries=1", world]);
     let server = Server::start(&scratch, "web", &["mast"]);
+    // The layout is for this run although nobody has looked at it yet.
+    let request = format!(
+        "GET /foxglove.json HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        server.address()
+    );
+    let layout = server.body(request.as_bytes());
+    for part in ["/foxglove/scan", "/mast/image/compressed", "\"Map\""] {
+        assert!(layout.contains(part), "{part} is not in {layout}");
+    }
     peer.connect_by(&server, None);
     let topics = [
         "/tf",

@@ -27,11 +27,16 @@ const IMAGES_MAX: usize = 4;
 /// The most scans and clouds of points that are shown at once.
 const CLOUDS_MAX: usize = 16;
 
+/// Returns the layout for any run, as JSON.
+pub(crate) fn general_layout() -> Bytes {
+    Bytes::from_static(GENERAL.as_bytes())
+}
+
 /// Returns the layout for what is offered and drawn, as JSON.
-pub(crate) fn layout(channels: &[Channel], shown: Option<&ShownScene>) -> Bytes {
+pub(crate) fn layout(channels: &[Channel], shown: &ShownScene) -> Bytes {
     let mut layout: Value = serde_json::from_str(GENERAL).expect("a test reads it");
     let panels = &mut layout["configById"];
-    if let Some((middle, distance)) = shown.and_then(view_of) {
+    if let Some((middle, distance)) = view_of(shown) {
         let camera = &mut panels[SPACE]["cameraState"];
         (camera["targetOffset"], camera["distance"]) = (json!(middle), json!(distance));
     }
@@ -185,7 +190,7 @@ mod tests {
         let topics: Vec<TopicReport> = topics.iter().map(topic).collect();
         let mut channels = Channels::new(false);
         channels.set_topics(&topics);
-        let layout = layout(&channels.offers(false), None);
+        let layout = layout(&channels.offers(false), &ShownScene::default());
         serde_json::from_slice(&layout).unwrap()
     }
 
