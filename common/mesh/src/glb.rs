@@ -1,11 +1,13 @@
 //! [`VisualMesh`]es as GLB, the binary form of glTF 2.0, with their images in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use crate::color::linear;
 use crate::image::ImageFormat;
+use crate::skeleton::{Clip, Grip, Key, Skeleton, Track};
+use crate::transform::Transform;
 use crate::visual_mesh::{Alpha, VisualMaterial, VisualMesh, VisualPart};
 
 /// Numbers of the format: kinds of buffer views, and types of components.
@@ -13,10 +15,12 @@ const ARRAY_BUFFER: u32 = 34_962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34_963;
 const FLOAT: u32 = 5126;
 const UNSIGNED_INT: u32 = 5125;
+const UNSIGNED_SHORT: u32 = 5123;
 
 impl VisualMesh {
     /// Returns the mesh as GLB; all parts of one material are one primitive of one node. Axes are
-    /// those of the mesh: z is up if it is there, whatever glTF says of axes.
+    /// those of the mesh: z is up if it is there, whatever glTF says of axes. Its bones are nodes,
+    /// their clips animations.
     pub fn to_glb(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         let mut by_material: BTreeMap<Option<usize>, Vec<&VisualPart>> = BTreeMap::new();
@@ -39,12 +43,29 @@ impl VisualMesh {
                 json!({ "bufferView": view, "mimeType": media_type })
             })
             .collect();
+        let mut nodes = vec![json!({ "mesh": 0 })];
+        let (mut skins, mut animations) = (Vec::new(), Vec::new());
+        if let Some(skeleton) = &self.skeleton {
+            nodes[0]["skin"] = json!(0);
+            nodes.extend(bone_nodes(skeleton));
+            skins.push(writer.skin(skeleton));
+            let clips = skeleton.clips.iter();
+            let clips = clips.filter(|clip| !clip.tracks.is_empty());
+            animations = clips.map(|clip| writer.clip(clip)).collect();
+        }
+        let is_root = |index: &usize| match &self.skeleton {
+            Some(skeleton) if *index > 0 => skeleton.bones[index - 1].parent.is_none(),
+            _ => *index == 0,
+        };
+        let shown: Vec<usize> = (0..nodes.len()).filter(is_root).collect();
         let textures = (0..images.len()).map(|image| json!({ "source": image, "sampler": 0 }));
         let mut document = Map::new();
         document.insert("asset".to_owned(), json!({ "version": "2.0" }));
         document.insert("scene".to_owned(), json!(0));
-        document.insert("scenes".to_owned(), json!([{ "nodes": [0] }]));
-        document.insert("nodes".to_owned(), json!([{ "mesh": 0 }]));
+        document.insert("scenes".to_owned(), json!([{ "nodes": shown }]));
+        document.insert("nodes".to_owned(), Value::Array(nodes));
+        add(&mut document, "skins", skins);
+        add(&mut document, "animations", animations);
         document.insert("meshes".to_owned(), json!([{ "primitives": primitives }]));
         let materials = self.materials.iter().map(material).collect();
         add(&mut document, "materials", materials);
@@ -55,6 +76,49 @@ impl VisualMesh {
         add(&mut document, "images", images);
         writer.finish(document)
     }
+}
+
+/// Returns the nodes of bones, whose numbers are greater by one.
+fn bone_nodes(skeleton: &Skeleton) -> impl Iterator<Item = Value> {
+    let mut children = vec![Vec::new(); skeleton.bones.len()];
+    for (index, bone) in skeleton.bones.iter().enumerate() {
+        if let Some(parent) = bone.parent {
+            children[parent].push(index + 1);
+        }
+    }
+    let tracks = skeleton.clips.iter().flat_map(|clip| &clip.tracks);
+    let moving: BTreeSet<usize> = tracks.map(|track| track.bone).collect();
+    let bones = skeleton.bones.iter().zip(children).enumerate();
+    bones.map(move |(index, (bone, children))| {
+        // In the format only what never moves may have a matrix.
+        let mut node = if moving.contains(&index) {
+            let rest = Key::of(0.0, &bone.rest);
+            json!({
+                "name": bone.name, "translation": rest.position,
+                "rotation": rest.orientation_xyzw, "scale": rest.scale,
+            })
+        } else {
+            json!({ "name": bone.name, "matrix": columns(&bone.rest) })
+        };
+        if !children.is_empty() {
+            node["children"] = json!(children);
+        }
+        node
+    })
+}
+
+/// Returns the columns of a matrix with all four rows.
+fn columns(transform: &Transform) -> Vec<f32> {
+    let rows = transform.rows();
+    let column = |i: usize| {
+        [
+            rows[0][i],
+            rows[1][i],
+            rows[2][i],
+            f64::from(u8::from(i == 3)),
+        ]
+    };
+    (0..4).flat_map(column).map(|x| x as f32).collect()
 }
 
 /// Adds a list, which must not be empty in the format.
@@ -130,6 +194,12 @@ impl Writer {
                 .collect();
             attributes["TEXCOORD_0"] = json!(self.vectors(&texcoords, false));
         }
+        if parts.iter().any(|part| !part.grips.is_empty()) {
+            let grips: Vec<Grip> = joined(parts, |part| &part.grips);
+            let weights: Vec<[f32; 4]> = grips.iter().map(|grip| grip.parts).collect();
+            attributes["JOINTS_0"] = json!(self.joints(&grips));
+            attributes["WEIGHTS_0"] = json!(self.vectors(&weights, false));
+        }
         let mut bytes = Vec::new();
         let (mut before, mut count) = (0, 0);
         for part in parts {
@@ -150,6 +220,64 @@ impl Writer {
             primitive["material"] = json!(material);
         }
         primitive
+    }
+
+    /// Writes the bones of vertices, and returns the number of their accessor.
+    fn joints(&mut self, grips: &[Grip]) -> usize {
+        let numbers = grips.iter().flat_map(|grip| grip.bones);
+        let bytes: Vec<u8> = numbers.flat_map(u16::to_le_bytes).collect();
+        let view = self.view(&bytes, Some(ARRAY_BUFFER));
+        self.accessors.push(json!({
+            "bufferView": view, "componentType": UNSIGNED_SHORT, "count": grips.len(),
+            "type": "VEC4",
+        }));
+        self.accessors.len() - 1
+    }
+
+    /// Writes plain numbers of an accessor, and returns its number.
+    fn numbers(&mut self, numbers: &[f32], kind: &str, count: usize) -> usize {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let view = self.view(&bytes, None);
+        self.accessors.push(json!({
+            "bufferView": view, "componentType": FLOAT, "count": count, "type": kind,
+        }));
+        self.accessors.len() - 1
+    }
+
+    /// Writes the skin, whose joints are all bones.
+    fn skin(&mut self, skeleton: &Skeleton) -> Value {
+        let binds = skeleton.bones.iter();
+        let binds: Vec<f32> = binds.flat_map(|bone| columns(&bone.inverse_bind)).collect();
+        let joints: Vec<usize> = (1..=skeleton.bones.len()).collect();
+        let binds = self.numbers(&binds, "MAT4", joints.len());
+        json!({ "joints": joints, "inverseBindMatrices": binds, "skeleton": skeleton.root + 1 })
+    }
+
+    /// Writes a motion.
+    fn clip(&mut self, clip: &Clip) -> Value {
+        let (mut samplers, mut channels) = (Vec::new(), Vec::new());
+        for Track { bone, keys } in &clip.tracks {
+            let times: Vec<f32> = keys.iter().map(|key| key.time_s).collect();
+            let input = self.numbers(&times, "SCALAR", keys.len());
+            self.accessors[input]["min"] = json!([times.first()]);
+            self.accessors[input]["max"] = json!([times.last()]);
+            let positions: Vec<f32> = keys.iter().flat_map(|key| key.position).collect();
+            let turns: Vec<f32> = keys.iter().flat_map(|key| key.orientation_xyzw).collect();
+            let scales: Vec<f32> = keys.iter().flat_map(|key| key.scale).collect();
+            let parts = [
+                ("translation", &positions, "VEC3"),
+                ("rotation", &turns, "VEC4"),
+                ("scale", &scales, "VEC3"),
+            ];
+            for (path, numbers, kind) in parts {
+                let output = self.numbers(numbers, kind, keys.len());
+                channels.push(json!({
+                    "sampler": samplers.len(), "target": { "node": bone + 1, "path": path },
+                }));
+                samplers.push(json!({ "input": input, "output": output }));
+            }
+        }
+        json!({ "name": clip.name, "channels": channels, "samplers": samplers })
     }
 
     /// Writes vectors, and returns the number of their accessor.

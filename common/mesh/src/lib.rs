@@ -14,6 +14,8 @@ mod mass_properties;
 mod mesh_file;
 mod packed;
 mod read;
+mod skeleton;
+mod transform;
 mod triangle_mesh;
 mod visual_mesh;
 
@@ -23,6 +25,11 @@ pub use height_image::{HEIGHT_SAMPLES_MAX, ImageProblem, ReadImageError, read_he
 pub use image::{IMAGE_BYTES_MAX, Image, ImageFile, ImageFormat};
 pub use mass_properties::MassProperties;
 pub use mesh_file::{MeshFile, Submesh};
-pub use read::{MESH_FILE_BYTES_MAX, MeshProblem, ReadMeshError, read_mesh, read_visual_mesh};
+pub use read::{
+    MESH_FILE_BYTES_MAX, MeshProblem, ReadMeshError, read_clips, read_mesh, read_skinned_mesh,
+    read_visual_mesh,
+};
+pub use skeleton::{BONES_MAX, Bone, Clip, Grip, KEYS_MAX, Key, Moment, Skeleton, Track};
+pub use transform::Transform;
 pub use triangle_mesh::{TRIANGLES_MAX, TriangleMesh};
 pub use visual_mesh::{Alpha, VISUAL_TRIANGLES_MAX, VisualMaterial, VisualMesh, VisualPart};

@@ -10,11 +10,11 @@ mod looks;
 mod obj;
 mod polygon;
 mod stl;
-mod transform;
 
 use thiserror::Error;
 
 use crate::mesh_file::MeshFile;
+use crate::skeleton::Skeleton;
 use crate::visual_mesh::VisualMesh;
 use gathering::Gathering;
 pub(crate) use looks::flat_part;
@@ -70,6 +70,48 @@ pub fn read_visual_mesh(
     })
 }
 
+/// Reads a mesh file as [`read_visual_mesh`] does, with the bones that move it, if it is Collada or
+/// glTF and has any.
+///
+/// # Errors
+/// Fails as [`read_mesh`] does, and if bones or their motions are not what the format demands.
+pub fn read_skinned_mesh(
+    bytes: &[u8],
+    name: &str,
+    side_file: &SideFile<'_>,
+) -> Result<VisualMesh, ReadMeshError> {
+    let mut gathering = Gathering::of_skins();
+    let read = gather(bytes, name, side_file, &mut gathering);
+    let read = read.and_then(|()| gathering.finish_looks());
+    read.map_err(|problem| ReadMeshError {
+        name: name.to_owned(),
+        problem,
+    })
+}
+
+/// Reads the bones of a Collada or glTF file and how they move, whether a mesh goes with them or
+/// not.
+///
+/// # Errors
+/// Fails as [`read_skinned_mesh`] does, and if nothing moves.
+pub fn read_clips(
+    bytes: &[u8],
+    name: &str,
+    side_file: &SideFile<'_>,
+) -> Result<Skeleton, ReadMeshError> {
+    let mut gathering = Gathering::of_skins();
+    let read = gather(bytes, name, side_file, &mut gathering);
+    let skeleton = read.and_then(|()| {
+        let skeleton = gathering.into_skeleton();
+        let moving = skeleton.filter(|skeleton| !skeleton.clips.is_empty());
+        moving.ok_or(MeshProblem::NoMotion)
+    });
+    skeleton.map_err(|problem| ReadMeshError {
+        name: name.to_owned(),
+        problem,
+    })
+}
+
 /// Reason why a mesh file cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{name}: {problem}")]
@@ -103,6 +145,9 @@ pub enum MeshProblem {
     /// There is nothing to collide with.
     #[error("it holds no triangles")]
     Empty,
+    /// There is nothing that moves.
+    #[error("no bone moves in it")]
+    NoMotion,
     /// A bound is exceeded.
     #[error("more than {maximum} {what}; simplify the mesh")]
     TooMany {

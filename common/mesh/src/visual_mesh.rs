@@ -2,6 +2,7 @@
 
 use crate::image::ImageFile;
 use crate::read::flat_part;
+use crate::skeleton::{Grip, Skeleton};
 use crate::triangle_mesh::TriangleMesh;
 
 /// The most triangles in one mesh that is drawn.
@@ -16,6 +17,8 @@ pub struct VisualMesh {
     pub materials: Vec<VisualMaterial>,
     /// The images that materials refer to.
     pub images: Vec<ImageFile>,
+    /// The bones that move it, if they were asked for and there are any.
+    pub skeleton: Option<Skeleton>,
     /// Names of images that could not be had or read, with the reason, for people.
     pub problems: Vec<String>,
 }
@@ -36,6 +39,9 @@ pub struct VisualPart {
     pub triangles: Vec<[u32; 3]>,
     /// Index into [`VisualMesh::materials`].
     pub material: Option<usize>,
+    /// The bones that positions go with: one for each position where the mesh has a skeleton, and
+    /// none otherwise.
+    pub grips: Vec<Grip>,
 }
 
 /// A material of a mesh file; images are indices into [`VisualMesh::images`].
@@ -121,6 +127,7 @@ impl VisualMesh {
             parts,
             materials: self.materials.clone(),
             images: self.images.clone(),
+            skeleton: self.skeleton.clone(),
             problems: self.problems.clone(),
         };
         own.drop_unused();
@@ -249,6 +256,7 @@ mod tests {
             parts: vec![part("a", Some(0)), part("b", Some(2)), part("a", None)],
             materials: vec![material(None), material(Some(0)), material(Some(1))],
             images: vec![image(0), image(1)],
+            skeleton: None,
             problems: Vec::new(),
         };
         assert_eq!(mesh.names(), ["a", "b"]);

@@ -1,10 +1,11 @@
 //! [`Gathering`]: the submeshes found so far, within bounds.
 
 use super::looks::{Looks, visual_part};
-use super::transform::Transform;
 use super::{MeshProblem, SideFile};
 use crate::image::{IMAGE_BYTES_MAX, ImageFile};
 use crate::mesh_file::{MeshFile, Submesh};
+use crate::skeleton::{Grip, Skeleton};
+use crate::transform::Transform;
 use crate::triangle_mesh::{TRIANGLES_MAX, TriangleMesh};
 use crate::visual_mesh::{VISUAL_TRIANGLES_MAX, VisualMaterial, VisualMesh};
 
@@ -29,6 +30,8 @@ pub(super) struct Gathering {
     file: MeshFile,
     /// The same as it is drawn, if that is asked for; then `file` stays empty.
     visual: Option<VisualMesh>,
+    wants_skeleton: bool,
+    skeleton: Option<Skeleton>,
     triangles: usize,
     image_bytes: usize,
     /// Names of the images that were asked for.
@@ -42,6 +45,29 @@ impl Gathering {
             visual: Some(VisualMesh::default()),
             ..Self::default()
         }
+    }
+
+    /// Makes one that gathers what is drawn, and the bones that move it.
+    pub(super) fn of_skins() -> Self {
+        Self {
+            wants_skeleton: true,
+            ..Self::of_looks()
+        }
+    }
+
+    /// Tells whether bones are asked for.
+    pub(super) fn wants_skeleton(&self) -> bool {
+        self.wants_skeleton
+    }
+
+    /// Keeps the bones of the file, of which the first never moves.
+    pub(super) fn set_skeleton(&mut self, skeleton: Option<Skeleton>) {
+        self.skeleton = skeleton;
+    }
+
+    /// Returns the bones of the file, if it has any.
+    pub(super) fn into_skeleton(self) -> Option<Skeleton> {
+        self.skeleton
     }
 
     /// Tells whether materials, normals and texture coordinates are asked for.
@@ -206,9 +232,22 @@ impl Gathering {
 
     /// Returns what is drawn of the file, if it holds any triangle.
     pub(super) fn finish_looks(self) -> Result<VisualMesh, MeshProblem> {
-        let visual = self.visual.unwrap_or_default();
+        let mut visual = self.visual.unwrap_or_default();
         if visual.parts.is_empty() {
             return Err(MeshProblem::Empty);
+        }
+        if let Some(skeleton) = self.skeleton {
+            let bones = skeleton.bones.len();
+            for part in &mut visual.parts {
+                let is_there = |bone: &u16| usize::from(*bone) < bones;
+                let mut grips = part.grips.iter();
+                let are_there = grips.all(|grip| grip.bones.iter().all(is_there));
+                if part.grips.len() != part.positions.len() || !are_there {
+                    // What goes with no bone stays.
+                    part.grips = vec![Grip::of(0); part.positions.len()];
+                }
+            }
+            visual.skeleton = Some(skeleton);
         }
         Ok(visual)
     }

@@ -8,6 +8,7 @@ mod accessor;
 mod buffers;
 mod material;
 mod scene;
+mod skin;
 
 use std::borrow::Cow;
 

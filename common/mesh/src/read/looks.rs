@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::MeshProblem;
-use super::transform::Transform;
 use crate::mass_properties::cross;
+use crate::skeleton::Grip;
+use crate::transform::Transform;
 use crate::visual_mesh::VisualPart;
 
 /// Looks of a submesh.
@@ -17,6 +18,8 @@ pub(super) struct Looks<'a> {
     pub(super) texcoords: Option<Corners<'a, 2>>,
     /// The number of its material.
     pub(super) material: Option<usize>,
+    /// The bones that its positions go with, one for each.
+    pub(super) grips: Option<&'a [Grip]>,
 }
 
 /// Values of the corners of triangles: indices into a list, one triple for each triangle.
@@ -48,6 +51,7 @@ pub(super) fn visual_part(
     let normals = normals.filter(|corners| corners.fits(triangles.len()));
     let texcoords = looks.texcoords.as_ref();
     let texcoords = texcoords.filter(|corners| corners.fits(triangles.len()));
+    let grips = looks.grips.filter(|grips| grips.len() >= vertices.len());
     let mut part = VisualPart {
         material: looks.material,
         ..VisualPart::default()
@@ -76,6 +80,9 @@ pub(super) fn visual_part(
             *index = *known.entry(key).or_insert_with(|| {
                 part.positions.push(corners[corner].map(|x| x as f32));
                 part.normals.push(normal.map(|x| x as f32));
+                if let Some(grips) = grips {
+                    part.grips.push(grips[triangle[corner] as usize]);
+                }
                 if let Some(list) = texcoords {
                     let [u, v] = list.values[texcoord as usize].map(|x| x as f32);
                     let finite = |x: f32| if x.is_finite() { x } else { 0.0 };
@@ -156,6 +163,7 @@ mod tests {
                 triangles: &[[0, 0, 0], [1, 0, 0]],
             }),
             material: Some(3),
+            grips: None,
         };
         let mirror = Transform::scale([1.0, 1.0, -1.0]);
         let part = part(&looks, &mirror);

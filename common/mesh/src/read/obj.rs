@@ -9,8 +9,8 @@ use tobj::{LoadError, LoadOptions, Material, Mesh};
 use super::gathering::{Gathering, SUBMESHES_MAX, too_many_triangles};
 use super::looks::{Corners, Looks};
 use super::polygon::PolygonCutter;
-use super::transform::Transform;
 use super::{MeshProblem, SideFile};
+use crate::transform::Transform;
 use crate::triangle_mesh::TRIANGLES_MAX;
 use crate::visual_mesh::{Alpha, VisualMaterial};
 
@@ -91,6 +91,7 @@ pub(super) fn read(
                 triangles: &of_texcoords,
             }),
             material: mesh.material_id.and_then(|id| *numbers.get(id)?),
+            grips: None,
         };
         let (place, triangles) = ((name, "faces"), of(&mesh.indices));
         gathering.add_looking(place, vertices, &triangles, &Transform::IDENTITY, &looks)?;

@@ -5,6 +5,7 @@ mod collada;
 mod corpus;
 mod gltf;
 mod looks;
+mod skins;
 
 use super::*;
 use crate::triangle_mesh::{TRIANGLES_MAX, TriangleMesh};

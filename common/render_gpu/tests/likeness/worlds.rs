@@ -138,6 +138,7 @@ fn masked() -> VisualMesh {
             texcoords: vec![[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]],
             triangles: vec![[0, 1, 2], [0, 2, 3]],
             material: Some(0),
+            ..VisualPart::default()
         }],
         materials: vec![VisualMaterial {
             name: "holes".to_owned(),
@@ -147,6 +148,6 @@ fn masked() -> VisualMesh {
             ..VisualMaterial::default()
         }],
         images: vec![ImageFile::new(holes().to_png()).expect("it is one")],
-        problems: Vec::new(),
+        ..VisualMesh::default()
     }
 }

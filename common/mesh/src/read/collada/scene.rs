@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use super::geometry::{Geometries, OfCorners, Part};
 use super::material::Materials;
+use super::skin::Rig;
 use super::tree::{DEPTH_MAX, Document, Element};
 use crate::read::gathering::Gathering;
 use crate::read::looks::{Corners, Looks};
-use crate::read::transform::Transform;
 use crate::read::{MeshProblem, SideFile};
+use crate::skeleton::Grip;
+use crate::transform::Transform;
 
 /// The most nodes in a scene, those that are shown repeatedly counted each time.
 const NODES_MAX: usize = 100_000;
@@ -26,7 +28,8 @@ pub(super) fn gather(
     side_file: &SideFile<'_>,
     gathering: &mut Gathering,
 ) -> Result<(), MeshProblem> {
-    let scale = Transform::scale([unit(document.root)?; 3]);
+    let unit = unit(document.root)?;
+    let scale = Transform::scale([unit; 3]);
     let mut walk = Walk {
         document,
         geometries: Geometries::new(document, gathering.wants_looks()),
@@ -35,14 +38,22 @@ pub(super) fn gather(
         open: Vec::new(),
         nodes: 0,
         shown: 0,
+        unit: scale,
+        rig: None,
         gathering,
     };
     let Some(scene) = visual_scene(document)? else {
         return walk.show_all(&scale);
     };
+    if walk.gathering.wants_skeleton() {
+        walk.rig = Some(Rig::of_scene(scene, unit)?);
+    }
     walk.open_nodes(scene.children("node"), "", &scale, 0)?;
     while let Some(visit) = walk.open.pop() {
         walk.visit(&visit)?;
+    }
+    if let Some(rig) = walk.rig {
+        walk.gathering.set_skeleton(rig.finish(document)?);
     }
     Ok(())
 }
@@ -87,7 +98,21 @@ struct Walk<'e, 'd, 'g> {
     open: Vec<Visit<'e>>,
     nodes: usize,
     shown: usize,
+    /// Places of the file in metres.
+    unit: Transform,
+    /// The bones, where they are asked for.
+    rig: Option<Rig<'e>>,
     gathering: &'g mut Gathering,
+}
+
+/// Manner in which a geometry is shown.
+struct Showing<'a> {
+    /// The element that shows it, which binds materials.
+    instance: Option<&'a Element>,
+    name: &'a str,
+    transform: Transform,
+    /// The bones that positions go with.
+    grips: Option<Vec<Grip>>,
 }
 
 impl<'e> Walk<'e, '_, '_> {
@@ -125,15 +150,28 @@ impl<'e> Walk<'e, '_, '_> {
         let name = node.attribute("name").unwrap_or(visit.name);
         let transform = visit.parent.after(&transform(node)?);
         for child in &node.children {
+            let mut showing = Showing {
+                instance: Some(child),
+                name,
+                transform,
+                grips: None,
+            };
             let geometry = match child.name.as_str() {
                 "instance_geometry" => self.document.referred(child, "url", "geometry")?,
                 "instance_controller" => {
                     let controller = self.document.referred(child, "url", "controller")?;
+                    if let Some(rig) = &mut self.rig {
+                        showing.grips = rig.grips(self.document, controller)?;
+                        // Bones say where a skin is, and not its node.
+                        if showing.grips.is_some() {
+                            showing.transform = self.unit;
+                        }
+                    }
                     self.skinned(controller)?
                 }
                 _ => continue,
             };
-            self.show(child, geometry, name, &transform)?;
+            self.show(geometry, &showing)?;
         }
         let below = visit.depth + 1;
         for instance in node.children("instance_node") {
@@ -159,13 +197,7 @@ impl<'e> Walk<'e, '_, '_> {
         Err(controller.malformed("too many controllers stand on one another"))
     }
 
-    fn show(
-        &mut self,
-        instance: &Element,
-        geometry: &'e Element,
-        name: &str,
-        transform: &Transform,
-    ) -> Result<(), MeshProblem> {
+    fn show(&mut self, geometry: &'e Element, showing: &Showing<'_>) -> Result<(), MeshProblem> {
         let id = geometry.attribute("id").unwrap_or_default();
         let parts = if let Some(parts) = self.known.get(id) {
             Rc::clone(parts)
@@ -182,21 +214,21 @@ impl<'e> Walk<'e, '_, '_> {
             });
         }
         for part in parts.iter() {
-            self.add(part, Some(instance), name, transform)?;
+            self.add(part, showing)?;
         }
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        part: &Part,
-        instance: Option<&Element>,
-        name: &str,
-        transform: &Transform,
-    ) -> Result<(), MeshProblem> {
+    fn add(&mut self, part: &Part, showing: &Showing<'_>) -> Result<(), MeshProblem> {
+        let Showing {
+            instance,
+            name,
+            transform,
+            grips,
+        } = showing;
         let gathering = &mut *self.gathering;
         let material = if gathering.wants_looks() && !part.material.is_empty() {
-            self.materials.bound(instance, &part.material, gathering)
+            self.materials.bound(*instance, &part.material, gathering)
         } else {
             None
         };
@@ -204,6 +236,7 @@ impl<'e> Walk<'e, '_, '_> {
             normals: part.normals.as_ref().map(OfCorners::borrowed),
             texcoords: part.texcoords.as_ref().map(OfCorners::borrowed),
             material,
+            grips: grips.as_deref(),
         };
         let (vertices, triangles) = (&part.vertices, &part.triangles);
         gathering.add_looking((name, &part.place), vertices, triangles, transform, &looks)
@@ -213,9 +246,14 @@ impl<'e> Walk<'e, '_, '_> {
     fn show_all(&mut self, transform: &Transform) -> Result<(), MeshProblem> {
         for library in self.document.root.children("library_geometries") {
             for geometry in library.children("geometry") {
-                let name = geometry.attribute("name").unwrap_or_default();
+                let showing = Showing {
+                    instance: None,
+                    name: geometry.attribute("name").unwrap_or_default(),
+                    transform: *transform,
+                    grips: None,
+                };
                 for part in self.geometries.parts(geometry)? {
-                    self.add(&part, None, name, transform)?;
+                    self.add(&part, &showing)?;
                 }
             }
         }
@@ -234,25 +272,44 @@ impl<const N: usize> OfCorners<N> {
 
 /// Returns where a node is in its parent: its transforms in the order of the file, the last one
 /// first. `<lookat>` and `<skew>`, which Gazebo does not read, are passed over.
-fn transform(node: &Element) -> Result<Transform, MeshProblem> {
+pub(super) fn transform(node: &Element) -> Result<Transform, MeshProblem> {
     let mut whole = Transform::IDENTITY;
     for child in &node.children {
-        let part = match child.name.as_str() {
-            "matrix" => Transform::from_rows(exactly(child)?),
-            "translate" => Transform::translation(exactly(child)?),
-            "rotate" => {
-                let [x, y, z, degrees] = exactly(child)?;
-                Transform::rotation([x, y, z], f64::to_radians(degrees))
-            }
-            "scale" => Transform::scale(exactly(child)?),
-            _ => continue,
-        };
-        whole = whole.after(&part);
+        if let Some(part) = part_of_transform(child, |_| {})? {
+            whole = whole.after(&part);
+        }
     }
     Ok(whole)
 }
 
-fn exactly<const N: usize>(element: &Element) -> Result<[f64; N], MeshProblem> {
+/// Returns the transform that a child of a node is, once its numbers are changed; `None` if it is
+/// none.
+pub(super) fn part_of_transform(
+    child: &Element,
+    change: impl Fn(&mut [f64]),
+) -> Result<Option<Transform>, MeshProblem> {
+    Ok(Some(match child.name.as_str() {
+        "matrix" => Transform::from_rows(changed(child, change)?),
+        "translate" => Transform::translation(changed(child, change)?),
+        "rotate" => {
+            let [x, y, z, degrees] = changed(child, change)?;
+            Transform::rotation([x, y, z], f64::to_radians(degrees))
+        }
+        "scale" => Transform::scale(changed(child, change)?),
+        _ => return Ok(None),
+    }))
+}
+
+fn changed<const N: usize>(
+    element: &Element,
+    change: impl Fn(&mut [f64]),
+) -> Result<[f64; N], MeshProblem> {
+    let mut numbers = exactly(element)?;
+    change(&mut numbers);
+    Ok(numbers)
+}
+
+pub(super) fn exactly<const N: usize>(element: &Element) -> Result<[f64; N], MeshProblem> {
     let numbers = element.numbers()?;
     let message = format!("{N} numbers are expected, and {} stand here", numbers.len());
     numbers.try_into().map_err(|_| element.malformed(message))

@@ -15,7 +15,8 @@ pub(super) const DEPTH_MAX: usize = 256;
 /// The most elements that are read.
 const ELEMENTS_MAX: usize = 2_000_000;
 
-/// Libraries that shapes do not need; what is in them is passed over. Looks need all but the first.
+/// Libraries that shapes do not need; what is in them is passed over. Looks need all but the first,
+/// which skeletons need, too.
 const PASSED_OVER: [&str; 5] = [
     "library_animations",
     "extra",
@@ -116,15 +117,19 @@ impl<'e> Document<'e> {
     }
 }
 
-/// Reads a document into its root element, with what looks need or without.
-pub(super) fn parse(text: &str, has_looks: bool) -> Result<Element, MeshProblem> {
+/// Reads a document into its root element, with what looks and skeletons need or without.
+pub(super) fn parse(
+    text: &str,
+    has_looks: bool,
+    has_skeleton: bool,
+) -> Result<Element, MeshProblem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader::from_str(text);
     reader.config_mut().allow_dangling_amp = true;
-    let passed_over = if has_looks {
-        &PASSED_OVER[..1]
-    } else {
-        &PASSED_OVER
+    let passed_over = match (has_looks, has_skeleton) {
+        (_, true) => &[],
+        (true, false) => &PASSED_OVER[..1],
+        (false, false) => &PASSED_OVER[..],
     };
     let mut builder = Builder {
         libraries: passed_over,

@@ -10,6 +10,7 @@ use ::gltf::accessor::{Accessor, DataType, Dimensions, Item, Iter};
 use ::gltf::buffer::View;
 
 use crate::read::MeshProblem;
+use crate::transform::Transform;
 use crate::triangle_mesh::TRIANGLES_MAX;
 
 /// The most numbers in all accessors that are read.
@@ -122,6 +123,99 @@ impl<'d> Accessors<'d> {
         Ok(indices)
     }
 
+    /// Returns the joints of vertices, as their numbers in a skin.
+    pub(super) fn joints(&mut self, accessor: &Accessor<'_>) -> Result<Vec<[u16; 4]>, MeshProblem> {
+        self.check(accessor, Dimensions::Vec4)?;
+        match accessor.data_type() {
+            DataType::U8 => Ok(self.list(accessor, |j: [u8; 4]| j.map(u16::from)).to_vec()),
+            DataType::U16 => Ok(self.list(accessor, |j: [u16; 4]| j).to_vec()),
+            DataType::I8 | DataType::I16 | DataType::U32 | DataType::F32 => {
+                Err(malformed(accessor, "its numbers cannot be joints"))
+            }
+        }
+    }
+
+    /// Returns the weights of vertices.
+    pub(super) fn weights(
+        &mut self,
+        accessor: &Accessor<'_>,
+    ) -> Result<Vec<[f64; 4]>, MeshProblem> {
+        self.check(accessor, Dimensions::Vec4)?;
+        let part = |number: f64, greatest: f64| number / greatest;
+        match accessor.data_type() {
+            DataType::U8 => Ok(self
+                .list(accessor, |w: [u8; 4]| {
+                    w.map(|n| part(n.into(), u8::MAX.into()))
+                })
+                .to_vec()),
+            DataType::U16 => Ok(self
+                .list(accessor, |w: [u16; 4]| {
+                    w.map(|n| part(n.into(), u16::MAX.into()))
+                })
+                .to_vec()),
+            DataType::F32 => Ok(self.list(accessor, |w: [f32; 4]| w.map(f64::from)).to_vec()),
+            DataType::I8 | DataType::I16 | DataType::U32 => {
+                Err(malformed(accessor, "its numbers cannot be weights"))
+            }
+        }
+    }
+
+    /// Returns unit quaternions; integers are parts of their greatest value.
+    pub(super) fn quaternions(
+        &mut self,
+        accessor: &Accessor<'_>,
+    ) -> Result<Vec<[f32; 4]>, MeshProblem> {
+        self.check(accessor, Dimensions::Vec4)?;
+        let part = |number: f32, greatest: f32| (number / greatest).max(-1.0);
+        let quaternions = match accessor.data_type() {
+            DataType::I8 => self.list(accessor, |q: [i8; 4]| q.map(|n| part(n.into(), 127.0))),
+            DataType::U8 => self.list(accessor, |q: [u8; 4]| q.map(|n| part(n.into(), 255.0))),
+            DataType::I16 => self.list(accessor, |q: [i16; 4]| {
+                q.map(|n| part(n.into(), i16::MAX.into()))
+            }),
+            DataType::U16 => self.list(accessor, |q: [u16; 4]| {
+                q.map(|n| part(n.into(), u16::MAX.into()))
+            }),
+            DataType::F32 => self.list(accessor, |q: [f32; 4]| q),
+            DataType::U32 => {
+                return Err(malformed(accessor, "its numbers cannot be quaternions"));
+            }
+        };
+        let unit = quaternions.iter().map(|own| {
+            let length = own.iter().map(|x| x * x).sum::<f32>().sqrt();
+            own.map(|x| x / length)
+        });
+        Ok(unit.collect())
+    }
+
+    /// Returns times \[s\].
+    pub(super) fn times(&mut self, accessor: &Accessor<'_>) -> Result<Vec<f32>, MeshProblem> {
+        self.check(accessor, Dimensions::Scalar)?;
+        if accessor.data_type() != DataType::F32 {
+            return Err(malformed(accessor, "its numbers cannot be times"));
+        }
+        Ok(self.list(accessor, |time: f32| time).to_vec())
+    }
+
+    /// Returns matrices.
+    pub(super) fn matrices(
+        &mut self,
+        accessor: &Accessor<'_>,
+    ) -> Result<Vec<Transform>, MeshProblem> {
+        self.check(accessor, Dimensions::Mat4)?;
+        if accessor.data_type() != DataType::F32 {
+            return Err(malformed(
+                accessor,
+                "its numbers cannot be those of matrices",
+            ));
+        }
+        let matrices = self.list(accessor, |columns: Matrix| {
+            let numbers = columns.0.as_flattened();
+            Transform::from_columns(std::array::from_fn(|i| numbers[i].into()))
+        });
+        Ok(matrices.to_vec())
+    }
+
     /// Reads a list that [`Self::check`] has let pass.
     fn list<T: Item, U>(&self, accessor: &Accessor<'_>, convert: impl Fn(T) -> U) -> Rc<[U]> {
         // The crate subtracts one from the count.
@@ -186,6 +280,21 @@ impl<'d> Accessors<'d> {
         stride >= item
             && needed.is_some_and(|needed| needed <= view.length())
             && end.is_some_and(|end| end <= self.buffers[view.buffer().index()].len())
+    }
+}
+
+/// The columns of a matrix of four rows.
+#[derive(Clone, Copy)]
+struct Matrix([[f32; 4]; 4]);
+
+impl Item for Matrix {
+    fn from_slice(slice: &[u8]) -> Self {
+        let column = |i: usize| Item::from_slice(&slice[16 * i..16 * i + 16]);
+        Self(std::array::from_fn(column))
+    }
+
+    fn zero() -> Self {
+        Self([[0.0; 4]; 4])
     }
 }
 

@@ -10,11 +10,12 @@ use ::gltf::{Document, Node, Primitive, Semantic};
 
 use super::accessor::Accessors;
 use super::material::{Materials, has_whole_images};
+use super::skin::Rig;
 use crate::read::gathering::Gathering;
 use crate::read::looks::{Corners, Looks};
 use crate::read::polygon::{fan, strip};
-use crate::read::transform::Transform;
 use crate::read::{MeshProblem, SideFile};
+use crate::transform::Transform;
 
 /// The most primitives that the nodes of a scene show.
 const PRIMITIVES_MAX: usize = 1_000_000;
@@ -29,6 +30,10 @@ pub(super) fn gather(
     let mut accessors = Accessors::new(buffers);
     let mut materials = Materials::new(buffers, side_file);
     let has_looks = gathering.wants_looks() && has_whole_images(document);
+    let mut rig = None;
+    if gathering.wants_skeleton() {
+        rig = Some(Rig::of_document(document)?);
+    }
     let mut primitives = 0;
     let mut seen = BTreeSet::new();
     let roots = roots(document).into_iter().rev();
@@ -62,6 +67,12 @@ pub(super) fn gather(
                     texcoords = accessor.map(|own| accessors.texcoords(&own)).transpose()?;
                     material = materials.number(&primitive.material(), gathering);
                 }
+                let grips = match &mut rig {
+                    Some(rig) => rig.grips(&node, &primitive, &mut accessors)?,
+                    None => None,
+                };
+                // Bones say where a skin is, and not its node.
+                let skinned = grips.as_ref().map(|_| Transform::IDENTITY);
                 let looks = Looks {
                     normals: normals.as_deref().map(|values| Corners {
                         values,
@@ -72,7 +83,9 @@ pub(super) fn gather(
                         triangles: &triangles,
                     }),
                     material,
+                    grips: grips.as_deref(),
                 };
+                let transform = skinned.unwrap_or(transform);
                 let place = (name.unwrap_or_default(), place.as_str());
                 gathering.add_looking(place, &vertices, &triangles, &transform, &looks)?;
             }
@@ -81,11 +94,14 @@ pub(super) fn gather(
         open.extend(node.children().map(|child| (child, transform)));
         open[first_child..].reverse();
     }
+    if let Some(rig) = rig {
+        gathering.set_skeleton(rig.finish(document, &mut accessors)?);
+    }
     Ok(())
 }
 
 /// The roots of the scene that the document shows; without any scene, all nodes without a parent.
-fn roots(document: &Document) -> Vec<Node<'_>> {
+pub(super) fn roots(document: &Document) -> Vec<Node<'_>> {
     let scene = document.default_scene();
     if let Some(scene) = scene.or_else(|| document.scenes().next()) {
         return scene.nodes().collect();
@@ -98,7 +114,7 @@ fn roots(document: &Document) -> Vec<Node<'_>> {
         .collect()
 }
 
-fn transform(node: &Node<'_>) -> Transform {
+pub(super) fn transform(node: &Node<'_>) -> Transform {
     match node.transform() {
         NodeTransform::Matrix { matrix } => {
             let numbers = matrix.as_flattened();

@@ -1,34 +1,40 @@
-//! [`Transform`]: where a node of a scene puts what is in it.
+//! [`Transform`]: where a node of a scene puts what is in it, and how a bone moves a vertex.
 
 use crate::mass_properties::cross;
 
+/// Part by which rounding changes a factor at most.
+const ROUNDING: f64 = 1e-9;
+
 /// Turns, stretches and moves positions: three rows of a matrix with its last column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Transform {
+pub struct Transform {
     rows: [[f64; 4]; 3],
 }
 
 impl Transform {
-    pub(super) const IDENTITY: Self = Self::scale([1.0; 3]);
+    /// Leaves all where it is.
+    pub const IDENTITY: Self = Self::scale([1.0; 3]);
 
     /// From a matrix row by row; its last row is taken to be 0 0 0 1.
-    pub(super) fn from_rows(numbers: [f64; 16]) -> Self {
+    pub(crate) fn from_rows(numbers: [f64; 16]) -> Self {
         let rows = std::array::from_fn(|row| std::array::from_fn(|i| numbers[4 * row + i]));
         Self { rows }
     }
 
     /// From a matrix column by column.
-    pub(super) fn from_columns(numbers: [f64; 16]) -> Self {
+    pub(crate) fn from_columns(numbers: [f64; 16]) -> Self {
         let rows = std::array::from_fn(|row| std::array::from_fn(|i| numbers[4 * i + row]));
         Self { rows }
     }
 
-    pub(super) const fn scale([x, y, z]: [f64; 3]) -> Self {
+    /// Stretches along the axes.
+    pub const fn scale([x, y, z]: [f64; 3]) -> Self {
         let rows = [[x, 0.0, 0.0, 0.0], [0.0, y, 0.0, 0.0], [0.0, 0.0, z, 0.0]];
         Self { rows }
     }
 
-    pub(super) fn translation(offset: [f64; 3]) -> Self {
+    /// Moves.
+    pub fn translation(offset: [f64; 3]) -> Self {
         let mut own = Self::IDENTITY;
         for (row, offset) in own.rows.iter_mut().zip(offset) {
             row[3] = offset;
@@ -37,7 +43,7 @@ impl Transform {
     }
 
     /// Turns about an axis of any length other than 0 by an angle \[rad\].
-    pub(super) fn rotation(axis: [f64; 3], angle: f64) -> Self {
+    pub(crate) fn rotation(axis: [f64; 3], angle: f64) -> Self {
         let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
         if length == 0.0 {
             return Self::IDENTITY;
@@ -48,7 +54,7 @@ impl Transform {
     }
 
     /// Turns by a unit quaternion x, y, z, w.
-    pub(super) fn quaternion([x, y, z, w]: [f64; 4]) -> Self {
+    pub fn quaternion([x, y, z, w]: [f64; 4]) -> Self {
         let rows = [
             [
                 1.0 - 2.0 * (y * y + z * z),
@@ -73,7 +79,8 @@ impl Transform {
     }
 
     /// First `inner`, then this one.
-    pub(super) fn after(&self, inner: &Self) -> Self {
+    #[must_use]
+    pub fn after(&self, inner: &Self) -> Self {
         let entry = |row: usize, column: usize| {
             let turned: f64 = (0..3)
                 .map(|i| self.rows[row][i] * inner.rows[i][column])
@@ -85,7 +92,7 @@ impl Transform {
     }
 
     /// Turns a normal, and makes its length 1; one of no length stays so.
-    pub(super) fn apply_to_normal(&self, normal: [f64; 3]) -> [f64; 3] {
+    pub(crate) fn apply_to_normal(&self, normal: [f64; 3]) -> [f64; 3] {
         let [a, b, c] = self.rows.map(|row| [row[0], row[1], row[2]]);
         let sides = [cross(b, c), cross(c, a), cross(a, b)];
         let sign = if self.is_mirror() { -1.0 } else { 1.0 };
@@ -98,17 +105,95 @@ impl Transform {
         }
     }
 
-    pub(super) fn apply(&self, [x, y, z]: [f64; 3]) -> [f64; 3] {
+    /// Returns where a position comes.
+    pub fn apply(&self, [x, y, z]: [f64; 3]) -> [f64; 3] {
         self.rows
             .map(|row| row[0] * x + row[1] * y + row[2] * z + row[3])
     }
 
+    /// Returns the same where all lengths are so many times as long.
+    pub(crate) fn enlarged(&self, factor: f64) -> Self {
+        let mut own = *self;
+        for row in &mut own.rows {
+            row[3] *= factor;
+        }
+        own
+    }
+
+    /// Returns the rows of its matrix.
+    pub fn rows(&self) -> [[f64; 4]; 3] {
+        self.rows
+    }
+
+    /// Returns a factor by which no length grows beyond; that by which the longest one grows where it
+    /// only turns and stretches along the axes.
+    pub(crate) fn stretch(&self) -> f64 {
+        let product = |i: usize, j: usize| -> f64 {
+            let columns = self.rows.iter().map(|row| row[i] * row[j]);
+            columns.sum()
+        };
+        // The squares of such factors are at most the greatest sum of a row.
+        let sums = [0, 1, 2].map(|i| (0..3).map(|j| product(i, j).abs()).sum::<f64>());
+        let greatest = sums.into_iter().fold(0.0, f64::max);
+        greatest.sqrt() * (1.0 + ROUNDING)
+    }
+
+    /// Returns its position, its orientation as a unit quaternion x, y, z, w, and its factors along
+    /// the axes; what it has beside these is lost.
+    pub(crate) fn parts(&self) -> ([f64; 3], [f64; 4], [f64; 3]) {
+        let column = |i: usize| self.rows.map(|row| row[i]);
+        let length = |side: [f64; 3]| side.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut scale = [0, 1, 2].map(|i| length(column(i)));
+        if self.is_mirror() {
+            scale[0] = -scale[0];
+        }
+        let axis = |i: usize| {
+            let factor = if scale[i] == 0.0 { 1.0 } else { scale[i] };
+            column(i).map(|x| x / factor)
+        };
+        (column(3), quaternion_of([axis(0), axis(1), axis(2)]), scale)
+    }
+
+    /// Tells whether all of it are numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.rows.iter().flatten().all(|number| number.is_finite())
+    }
+
     /// Returns whether it turns the outside of a solid to the inside.
-    pub(super) fn is_mirror(&self) -> bool {
+    pub(crate) fn is_mirror(&self) -> bool {
         let [a, b, c] = &self.rows;
         let determinant = a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
             + a[2] * (b[0] * c[1] - b[1] * c[0]);
         determinant < 0.0
+    }
+}
+
+/// Returns the unit quaternion x, y, z, w that turns the axes of a frame to these.
+fn quaternion_of([[xx, xy, xz], [yx, yy, yz], [zx, zy, zz]]: [[f64; 3]; 3]) -> [f64; 4] {
+    // The greatest part is found by a root, the others by it.
+    let squares = [
+        1.0 + xx - yy - zz,
+        1.0 - xx + yy - zz,
+        1.0 - xx - yy + zz,
+        1.0 + xx + yy + zz,
+    ];
+    let mut greatest = 3;
+    for i in 0..3 {
+        if squares[i] > squares[greatest] {
+            greatest = i;
+        }
+    }
+    let parts = match greatest {
+        0 => [squares[0], xy + yx, zx + xz, yz - zy],
+        1 => [xy + yx, squares[1], yz + zy, zx - xz],
+        2 => [zx + xz, yz + zy, squares[2], xy - yx],
+        _ => [yz - zy, zx - xz, xy - yx, squares[3]],
+    };
+    let length = parts.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if length > 0.0 && length.is_finite() {
+        parts.map(|x| x / length)
+    } else {
+        [0.0, 0.0, 0.0, 1.0]
     }
 }
 
@@ -169,5 +254,29 @@ mod tests {
         check(&Transform::from_columns(numbers), [2.0, -1.0, 3.0]);
         assert!(!Transform::from_rows(numbers).is_mirror());
         assert!(Transform::scale([1.0, -1.0, 1.0]).is_mirror());
+    }
+
+    #[test]
+    fn the_parts_give_the_same_transform() {
+        let turns: [([f64; 3], f64); 5] = [
+            ([1.0, 2.0, 3.0], 0.3),
+            ([1.0, 0.0, 0.1], 3.1),
+            ([0.1, 1.0, 0.0], 3.1),
+            ([0.0, 0.1, 1.0], -3.1),
+            ([1.0, 1.0, 1.0], 0.0),
+        ];
+        for (axis, angle) in turns {
+            for factors in [[1.0; 3], [2.0, 0.5, 3.0], [-2.0, 1.0, 1.0]] {
+                let place = Transform::translation([4.0, 5.0, 6.0]);
+                let own = place.after(&Transform::rotation(axis, angle));
+                let own = own.after(&Transform::scale(factors));
+                let (position, orientation, scale) = own.parts();
+                let again = Transform::translation(position)
+                    .after(&Transform::quaternion(orientation))
+                    .after(&Transform::scale(scale));
+                check(&again, own.apply([1.0, 2.0, 3.0]));
+                assert!(own.stretch() >= factors.map(f64::abs).into_iter().fold(0.0, f64::max));
+            }
+        }
     }
 }
