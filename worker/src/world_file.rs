@@ -138,14 +138,19 @@ fn read(path: &Path, visual_bytes_left: &mut usize) -> Result<Vec<World>, LoadWo
     Ok(read.worlds)
 }
 
-/// Has visuals name the file that they stand in so that it is found wherever a program runs:
-/// whoever draws a run that was recorded or resumed looks for theirs beside it.
+/// Has visuals and actors name the file that they stand in so that it is found wherever a program
+/// runs: whoever draws a run that was recorded or resumed looks for theirs beside it.
 fn find_from_anywhere(world: &mut World) {
     let links = world.models.iter_mut().flat_map(|model| &mut model.links);
     let visuals = links.flat_map(|link| &mut link.visuals);
-    for visual in visuals.filter(|visual| !visual.file.is_empty()) {
-        if let Ok(path) = std::path::absolute(&visual.file) {
-            visual.file = path.to_string_lossy().into_owned();
+    let of_actors = world.actors.iter_mut().flat_map(|actor| {
+        let visuals = actor.visuals.iter_mut().map(|visual| &mut visual.file);
+        std::iter::once(&mut actor.file).chain(visuals)
+    });
+    let files = visuals.map(|visual| &mut visual.file).chain(of_actors);
+    for file in files.filter(|file| !file.is_empty()) {
+        if let Ok(path) = std::path::absolute(&*file) {
+            *file = path.to_string_lossy().into_owned();
         }
     }
 }

@@ -49,14 +49,15 @@ pub use search_paths::{
 };
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
 pub use visual_files::{
-    KeptFiles, UsedFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFiles, mesh_name,
+    KeptFiles, UsedFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFileError, VisualFiles,
+    mesh_name, read_skin,
 };
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Color, Content, ContentNode,
     ConvexDecomposition, Fog, Geometry, GroundTexture, HeightmapShape, Inertial, Joint, JointEnd,
     JointKind, JointParent, Level, Light, Link, LinkReference, Material, MeshApproximation,
-    MeshShape, Mimic, Model, NamedFrame, NestedModel, Pbr, Performer, Physics, Plugin, Script,
-    Sensor, Skin, Sky, Solver, SphericalCoordinates, Surface, Surroundings, Trajectory, Visual,
-    Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
+    MeshShape, Mimic, Model, NamedFrame, NestedModel, Pbr, Performer, Physics, Plugin, Progress,
+    Script, Sensor, Skin, Sky, Solver, SphericalCoordinates, Surface, Surroundings, Trajectory,
+    Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
 };

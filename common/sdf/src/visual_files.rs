@@ -1,4 +1,5 @@
-//! [`VisualFile`]: meshes and images that visuals name, kept with a world for sensors that draw.
+//! [`VisualFile`]: meshes and images that visuals and skins of actors name, kept with a world for
+//! sensors that draw.
 //!
 //! A mesh is kept as GLB with its materials and textures, whatever format its file has: who has a
 //! world needs no other file to draw it. What is not found or not read is left out, with a reason.
@@ -12,7 +13,7 @@ use twox_hash::XxHash3_128;
 
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 use crate::vocabulary::find_sensor;
-use crate::world::{Geometry, MeshShape, Model, Visual, World};
+use crate::world::{Actor, Animation, Geometry, MeshShape, Model, Visual, World};
 
 /// The most bytes that all files of the worlds of a run, or of a model that comes, have together.
 pub const VISUAL_FILES_BYTES_MAX: usize = 96 << 20;
@@ -45,6 +46,27 @@ pub struct VisualFiles {
 enum Kind<'a> {
     Mesh(&'a MeshShape),
     Image,
+    Skin(&'a Actor),
+}
+
+/// A file that is named.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    uri: &'a str,
+    /// The file that the name stands in.
+    file: &'a str,
+    kind: Kind<'a>,
+}
+
+impl Named<'_> {
+    /// Returns the name under which it is kept.
+    fn kept_name(&self) -> String {
+        match self.kind {
+            Kind::Mesh(shape) => mesh_name(shape),
+            Kind::Image => self.uri.to_owned(),
+            Kind::Skin(actor) => actor.skin_name().unwrap_or_default(),
+        }
+    }
 }
 
 /// Returns the name under which what a visual takes of a mesh file is kept: GLB holds no names of
@@ -88,7 +110,9 @@ impl World {
     /// each. They are counted off the bytes that are `left`, at first
     /// [`VISUAL_FILES_BYTES_MAX`] for all worlds of a run.
     pub fn keep_visual_files(&mut self, resolver: &dyn Resolver, left: &mut usize) -> VisualFiles {
-        let mut found = VisualFiles::read(&self.models, resolver, left);
+        let of_models = self.models.iter().flat_map(named_files);
+        let named = of_models.chain(self.actors.iter().flat_map(named_by_actor));
+        let mut found = VisualFiles::read_all(named, resolver, left);
         self.visual_files = std::mem::take(&mut found.files);
         found
     }
@@ -98,18 +122,24 @@ impl VisualFiles {
     /// Reads the meshes and images that the visuals of models name, and counts them off the bytes
     /// that are `left`.
     pub fn read(models: &[Model], resolver: &dyn Resolver, left: &mut usize) -> Self {
+        Self::read_all(models.iter().flat_map(named_files), resolver, left)
+    }
+
+    fn read_all<'a>(
+        all: impl Iterator<Item = Named<'a>>,
+        resolver: &dyn Resolver,
+        left: &mut usize,
+    ) -> Self {
         let mut own = Self::default();
         let mut known = BTreeSet::new();
-        for (uri, visual, kind) in models.iter().flat_map(named_files) {
-            let name = match kind {
-                Kind::Mesh(shape) => mesh_name(shape),
-                Kind::Image => uri.to_owned(),
-            };
-            if !known.insert((name.clone(), visual.file.clone())) {
+        for named in all {
+            let Named { uri, file, .. } = named;
+            let name = named.kept_name();
+            if !known.insert((name.clone(), file.to_owned())) {
                 continue;
             }
             let mut sides = BTreeSet::new();
-            match read(uri, &visual.file, kind, resolver, &mut sides) {
+            match read(&named, resolver, &mut sides, &mut own.problems) {
                 Ok(bytes) if bytes.len() > *left => own.problems.push(format!(
                     "{uri:?} is not drawn by sensors, since all files that visuals name would \
                      take more than {} MiB",
@@ -118,14 +148,10 @@ impl VisualFiles {
                 Ok(bytes) => {
                     *left -= bytes.len();
                     own.used.append(&mut sides);
-                    own.used.insert(UsedFile {
-                        uri: uri.to_owned(),
-                        from_file: visual.file.clone(),
-                        is_data: true,
-                    });
+                    own.used.insert(used_file(uri, file));
                     own.files.push(VisualFile {
                         uri: name,
-                        file: visual.file.clone(),
+                        file: file.to_owned(),
                         bytes,
                     });
                 }
@@ -150,18 +176,15 @@ impl UsedFiles {
     /// meshes refer to, but for those that another model names, too. Nothing is converted.
     pub fn of(&mut self, model: &Model, resolver: &dyn Resolver) -> BTreeSet<UsedFile> {
         let mut used = BTreeSet::new();
-        for (uri, visual, kind) in named_files(model) {
-            if !self.known.insert((uri.to_owned(), visual.file.clone())) {
+        for named in named_files(model) {
+            let Named { uri, file, .. } = named;
+            if !self.known.insert((uri.to_owned(), file.to_owned())) {
                 continue;
             }
             let mut sides = BTreeSet::new();
-            if look(uri, &visual.file, kind, resolver, &mut sides).is_ok() {
+            if look(&named, resolver, &mut sides).is_ok() {
                 used.append(&mut sides);
-                used.insert(UsedFile {
-                    uri: uri.to_owned(),
-                    from_file: visual.file.clone(),
-                    is_data: true,
-                });
+                used.insert(used_file(uri, file));
             }
         }
         used
@@ -175,13 +198,24 @@ enum Content {
 }
 
 /// Returns the files that the visuals of a model name.
-fn named_files(model: &Model) -> impl Iterator<Item = (&str, &Visual, Kind<'_>)> {
+fn named_files(model: &Model) -> impl Iterator<Item = Named<'_>> {
     let visuals = model.links.iter().flat_map(|link| &link.visuals);
-    visuals.flat_map(|visual| named_by(visual).map(move |(uri, kind)| (uri, visual, kind)))
+    visuals.flat_map(named_by)
+}
+
+/// Returns the files that the visuals of an actor name, and its skin.
+fn named_by_actor(actor: &Actor) -> impl Iterator<Item = Named<'_>> {
+    let skin = actor.skin.iter().filter(|skin| !skin.uri.is_empty());
+    let skin = skin.map(|skin| Named {
+        uri: &skin.uri,
+        file: &actor.file,
+        kind: Kind::Skin(actor),
+    });
+    skin.chain(actor.visuals.iter().flat_map(named_by))
 }
 
 /// Returns the files that a visual names.
-fn named_by(visual: &Visual) -> impl Iterator<Item = (&str, Kind<'_>)> {
+fn named_by(visual: &Visual) -> impl Iterator<Item = Named<'_>> {
     let shape = match &visual.geometry {
         Geometry::Mesh(mesh) => Some((mesh.uri.as_str(), Kind::Mesh(mesh))),
         Geometry::Heightmap(map) => Some((map.uri.as_str(), Kind::Image)),
@@ -192,7 +226,20 @@ fn named_by(visual: &Visual) -> impl Iterator<Item = (&str, Kind<'_>)> {
     let ground = visual.ground.iter().map(|ground| ground.diffuse.as_str());
     let images = maps.chain(ground).map(|uri| (uri, Kind::Image));
     let named = shape.into_iter().chain(images);
-    named.filter(|(uri, _)| !uri.is_empty())
+    let named = named.filter(|(uri, _)| !uri.is_empty());
+    named.map(|(uri, kind)| Named {
+        uri,
+        file: &visual.file,
+        kind,
+    })
+}
+
+fn used_file(uri: &str, file: &str) -> UsedFile {
+    UsedFile {
+        uri: uri.to_owned(),
+        from_file: file.to_owned(),
+        is_data: true,
+    }
 }
 
 /// Makes what all files of a model hold a part of the names under which they are kept and that its
@@ -217,63 +264,60 @@ pub(crate) fn name_by_content(model: &mut Model, files: &mut [VisualFile]) {
 /// Tells whether a visual of a model names a file.
 pub(crate) fn is_named(file: &VisualFile, models: &[Model]) -> bool {
     let mut named = models.iter().flat_map(named_files);
-    named.any(|(uri, visual, kind)| {
-        let is_name = match kind {
-            Kind::Mesh(shape) => mesh_name(shape) == file.uri,
-            Kind::Image => uri == file.uri,
-        };
-        is_name && visual.file == file.file
-    })
+    named.any(|named| named.kept_name() == file.uri && named.file == file.file)
 }
 
-/// Reason why a file of a visual is not kept.
+/// Reason why a file of a visual or a skin is not kept.
 #[derive(Debug, thiserror::Error)]
-enum VisualFileError {
+pub enum VisualFileError {
+    /// It is not where it is looked for.
     #[error("it is not found: {0}")]
     NotFound(ResolveError),
+    /// It is neither a texture nor heights.
     #[error("it is no image that is read")]
     NoImage,
+    /// It is no mesh.
     #[error(transparent)]
     NoMesh(#[from] mesh::ReadMeshError),
+    /// It has no part of this name.
     #[error("it has no submesh {0:?}")]
     NoSubmesh(String),
 }
 
 /// Reads a file as it is kept, and notes those beside it that it refers to.
 fn read(
-    uri: &str,
-    file: &str,
-    kind: Kind<'_>,
+    named: &Named<'_>,
     resolver: &dyn Resolver,
     sides: &mut BTreeSet<UsedFile>,
+    problems: &mut Vec<String>,
 ) -> Result<Vec<u8>, VisualFileError> {
-    let mesh = match look(uri, file, kind, resolver, sides)? {
+    let mut mesh = match look(named, resolver, sides)? {
         Content::Image(bytes) => return Ok(bytes),
         Content::Mesh(mesh) => mesh,
     };
-    let Kind::Mesh(shape) = kind else {
-        return Ok(mesh.to_glb());
-    };
-    if shape.submesh.is_empty() {
-        return Ok(mesh.to_glb());
+    match named.kind {
+        Kind::Mesh(shape) if !shape.submesh.is_empty() => {
+            let part = mesh.submesh(&shape.submesh);
+            let part = part.ok_or_else(|| VisualFileError::NoSubmesh(shape.submesh.clone()))?;
+            mesh = if shape.center_submesh {
+                part.centered()
+            } else {
+                part
+            };
+        }
+        Kind::Skin(actor) => add_motions(&mut mesh, actor, resolver, sides, problems),
+        Kind::Mesh(_) | Kind::Image => {}
     }
-    let part = mesh.submesh(&shape.submesh);
-    let part = part.ok_or_else(|| VisualFileError::NoSubmesh(shape.submesh.clone()))?;
-    Ok(if shape.center_submesh {
-        part.centered().to_glb()
-    } else {
-        part.to_glb()
-    })
+    Ok(mesh.to_glb())
 }
 
 /// Reads a file, and notes those beside it that it refers to.
 fn look(
-    uri: &str,
-    file: &str,
-    kind: Kind<'_>,
+    named: &Named<'_>,
     resolver: &dyn Resolver,
     sides: &mut BTreeSet<UsedFile>,
 ) -> Result<Content, VisualFileError> {
+    let Named { uri, file, kind } = *named;
     let data = resolver.read_data(uri, file);
     let data = data.map_err(VisualFileError::NotFound)?;
     if matches!(kind, Kind::Image) {
@@ -288,15 +332,79 @@ fn look(
     let found = RefCell::new(sides);
     let side_file = |name: &str| {
         let side = resolver.read_side(name, &data.file).ok()?;
-        found.borrow_mut().insert(UsedFile {
-            uri: name.to_owned(),
-            from_file: data.file.clone(),
-            is_data: true,
-        });
+        found.borrow_mut().insert(used_file(name, &data.file));
         Some(side.bytes)
     };
-    let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &side_file)?;
-    Ok(Content::Mesh(mesh))
+    let read = match kind {
+        Kind::Skin(_) => mesh::read_skinned_mesh,
+        Kind::Mesh(_) | Kind::Image => mesh::read_visual_mesh,
+    };
+    Ok(Content::Mesh(read(&data.bytes, &data.file, &side_file)?))
+}
+
+/// Reads the skin of an actor with all motions that it has: the first is that of the skin's own
+/// file, if it has one, under an empty name, the others are those of the actor's animations.
+/// Returns what could not be had of these, for people, too.
+///
+/// # Errors
+/// Fails if there is no such skin, or it cannot be read.
+pub fn read_skin(
+    actor: &Actor,
+    resolver: &dyn Resolver,
+) -> Result<(VisualMesh, Vec<String>), VisualFileError> {
+    let skin = actor.skin.as_ref();
+    let named = Named {
+        uri: skin.map_or("", |skin| &skin.uri),
+        file: &actor.file,
+        kind: Kind::Skin(actor),
+    };
+    let (mut sides, mut problems) = (BTreeSet::new(), Vec::new());
+    match look(&named, resolver, &mut sides)? {
+        Content::Mesh(mut mesh) => {
+            add_motions(&mut mesh, actor, resolver, &mut sides, &mut problems);
+            Ok((mesh, problems))
+        }
+        Content::Image(_) => Err(VisualFileError::NoImage),
+    }
+}
+
+/// Adds the motions of an actor to its skin.
+fn add_motions(
+    skin: &mut VisualMesh,
+    actor: &Actor,
+    resolver: &dyn Resolver,
+    sides: &mut BTreeSet<UsedFile>,
+    problems: &mut Vec<String>,
+) {
+    let of_actor = |problem: String| format!("actor {}: {problem}", actor.name);
+    let Some(skeleton) = &mut skin.skeleton else {
+        problems.push(of_actor(
+            "its skin has no bones, and stays as it is".to_owned(),
+        ));
+        return;
+    };
+    skeleton.clips.truncate(1);
+    for clip in &mut skeleton.clips {
+        clip.name.clear();
+    }
+    for animation in actor.animations.iter().filter(|one| !one.uri.is_empty()) {
+        let Animation { name, uri, .. } = animation;
+        let motion = resolver
+            .read_data(uri, &actor.file)
+            .map_err(VisualFileError::NotFound)
+            .and_then(|data| Ok(mesh::read_clips(&data.bytes, &data.file, &|_| None)?));
+        let problem = match motion {
+            Ok(motion) => {
+                sides.insert(used_file(uri, &actor.file));
+                let is_found = skeleton.take_clip(name, &motion);
+                (!is_found).then(|| "no bone of the skin moves in it".to_owned())
+            }
+            Err(problem) => Some(problem.to_string()),
+        };
+        if let Some(problem) = problem {
+            problems.push(of_actor(format!("the animation {uri:?}: {problem}")));
+        }
+    }
 }
 
 /// The files of a world's visuals, by the names that these have for them.

@@ -12,13 +12,14 @@ mod geometry;
 mod joint;
 mod link;
 mod model;
+mod script;
 mod surface;
 
 use serde::{Deserialize, Serialize};
 
 use crate::visual_files::VisualFile;
 
-pub use actor::{Actor, Animation, Script, Skin, Trajectory, Waypoint};
+pub use actor::{Actor, Animation, Skin};
 pub use appearance::{Color, Fog, GroundTexture, Light, Material, Pbr, Sky, Surroundings, Visual};
 pub use content::{Content, ContentNode, Plugin, Sensor};
 pub use environment::{Atmosphere, Physics, Solver, SphericalCoordinates};
@@ -26,6 +27,7 @@ pub use geometry::{ConvexDecomposition, Geometry, HeightmapShape, MeshApproximat
 pub use joint::{Axis, Joint, JointEnd, JointKind, JointParent, LinkReference, Mimic, WorldJoint};
 pub use link::{Collision, Inertial, Link};
 pub use model::{Model, NamedFrame, NestedModel};
+pub use script::{Progress, Script, Trajectory, Waypoint};
 pub use surface::Surface;
 
 /// One `<world>`, or the world made around the only model of a file.
@@ -69,7 +71,7 @@ pub struct World {
     pub performers: Vec<Performer>,
     /// Light and colours around everything.
     pub surroundings: Surroundings,
-    /// The meshes and images that visuals name, where a sensor draws them.
+    /// The meshes and images that visuals and skins name, where a sensor draws them.
     #[serde(default)]
     pub visual_files: Vec<VisualFile>,
 }

@@ -3,12 +3,12 @@
 //! As in libsdformat nothing in a script is an error that its types allow; waypoints at times that
 //! are none are left out.
 
-use super::{part, shape, surface};
+use super::{part, plugin, shape, surface, visual};
 use crate::frames::{Frame, Scope};
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::{Actor, Animation, Collision, Content, Geometry, Script, Skin};
+use crate::world::{Actor, Animation, Collision, Content, Geometry, Script, Skin, Visual};
 use crate::world::{Trajectory, Waypoint};
 
 /// Reads the actors of a world.
@@ -33,7 +33,10 @@ pub(super) fn read_all(
                 .child("script")
                 .map_or_else(Script::default, |script| read_script(script, report)),
             collisions: collisions(actor, report),
+            visuals: visuals(actor, report),
+            plugins: plugin::read_all(actor),
             content: Content::from(actor),
+            file: actor.file.to_string(),
         });
     }
     actors
@@ -122,6 +125,20 @@ fn collisions(actor: &Element, report: &mut Report) -> Vec<Collision> {
     collisions
 }
 
+/// Returns the visuals of all links, in the frame of the actor.
+fn visuals(actor: &Element, report: &mut Report) -> Vec<Visual> {
+    let mut visuals = Vec::new();
+    for (link_name, link) in part::named(actor, "link") {
+        let (at, _) = value::pose(link, report);
+        for (name, element) in part::named(link, "visual") {
+            let (pose, _) = value::pose(element, report);
+            let name = format!("{link_name}::{name}");
+            visuals.push(visual::read(element, &name, at.then(&pose), report));
+        }
+    }
+    visuals
+}
+
 #[cfg(test)]
 mod tests {
     use crate::world::{Geometry, Script, World};
@@ -183,6 +200,25 @@ mod tests {
         assert_eq!(only.tension, 1.0);
         assert_eq!(only.waypoints.len(), 1);
         assert_eq!(only.waypoints[0].pose.position[0], 1.0);
+    }
+
+    #[test]
+    fn visuals_of_links_are_in_the_frame_of_the_actor() {
+        let world = world(
+            "<link name='l'><pose>0 0 1 0 0 0</pose><visual name='v'><pose>1 0 0 0 0 0</pose>\
+             <geometry><mesh><uri>hat.dae</uri></mesh></geometry></visual></link>\
+             <plugin filename='gz-sim-label-system' name='gz::sim::systems::Label'/>",
+        );
+        let actor = &world.actors[0];
+        let [visual] = actor.visuals.as_slice() else {
+            panic!("{:?}", actor.visuals);
+        };
+        assert_eq!(
+            (visual.name.as_str(), visual.file.as_str()),
+            ("l::v", "w.sdf")
+        );
+        assert_eq!(visual.pose.position, [1.0, 0.0, 1.0]);
+        assert_eq!((actor.plugins.len(), actor.file.as_str()), (1, "w.sdf"));
     }
 
     #[test]

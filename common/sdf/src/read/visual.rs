@@ -2,6 +2,7 @@
 
 use super::{look, material, part, plugin, shape};
 use crate::frames::{Frame, Scope};
+use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::world::{Geometry, GroundTexture, Visual};
@@ -13,29 +14,35 @@ const GROUND_TEXTURE_SIZE: f64 = 10.0;
 pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) -> Vec<Visual> {
     let mut visuals = Vec::new();
     for (name, element) in part::named(owner.element, "visual") {
-        let transparency = part::number(element, "transparency", 0.0, report);
-        let shape = element.child("geometry");
-        let geometry = shape.map_or(Geometry::Empty, |geometry| {
-            shape::read_visual(geometry, report)
-        });
-        let mut visual = Visual {
-            name: name.to_owned(),
-            pose: part::pose(element, owner, scope, report),
-            ground: ground(&geometry, shape),
-            geometry,
-            material: element.child("material").map(material::read),
-            transparency: transparency.clamp(0.0, 1.0),
-            cast_shadows: look::truth(element, "cast_shadows", true),
-            visibility_flags: visibility_flags(element),
-            file: String::new(),
-            plugins: plugin::read_all(element),
-        };
-        if names_files(&visual) {
-            visual.file = element.file.to_string();
-        }
-        visuals.push(visual);
+        let pose = part::pose(element, owner, scope, report);
+        visuals.push(read(element, name, pose, report));
     }
     visuals
+}
+
+/// Reads a visual, of which the name and the pose are known.
+pub(super) fn read(element: &Element, name: &str, pose: Pose, report: &mut Report) -> Visual {
+    let transparency = part::number(element, "transparency", 0.0, report);
+    let shape = element.child("geometry");
+    let geometry = shape.map_or(Geometry::Empty, |geometry| {
+        shape::read_visual(geometry, report)
+    });
+    let mut visual = Visual {
+        name: name.to_owned(),
+        pose,
+        ground: ground(&geometry, shape),
+        geometry,
+        material: element.child("material").map(material::read),
+        transparency: transparency.clamp(0.0, 1.0),
+        cast_shadows: look::truth(element, "cast_shadows", true),
+        visibility_flags: visibility_flags(element),
+        file: String::new(),
+        plugins: plugin::read_all(element),
+    };
+    if names_files(&visual) {
+        visual.file = element.file.to_string();
+    }
+    visual
 }
 
 /// Tells whether a visual is of no use without files.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Collision, Content};
+use super::{Collision, Content, Plugin, Script, Visual};
 use crate::pose::Pose;
 
 /// An `<actor>` of a world.
@@ -22,9 +22,37 @@ pub struct Actor {
     pub collisions: Vec<Collision>,
     /// The element with everything in it.
     pub content: Content,
+    /// The visuals of all its links; poses are in its frame.
+    #[serde(default)]
+    pub visuals: Vec<Visual>,
+    /// Plugins that say what it is, such as its label.
+    #[serde(default)]
+    pub plugins: Vec<Plugin>,
+    /// The file that it stands in, beside which the files of skin and animations are looked for.
+    #[serde(default)]
+    pub file: String,
 }
 
-/// The mesh of an actor, for viewers.
+impl Actor {
+    /// Returns where it is at an elapsed time \[s\], world frame.
+    pub fn place(&self, elapsed_s: f64) -> Pose {
+        self.pose.then(&self.script.place(elapsed_s))
+    }
+
+    /// Returns the name under which its skin is kept, with the motions that go with it; `None`
+    /// without a skin.
+    pub fn skin_name(&self) -> Option<String> {
+        let skin = self.skin.as_ref().filter(|skin| !skin.uri.is_empty())?;
+        let motions = self.animations.iter().map(|animation| {
+            let Animation { name, uri, .. } = animation;
+            format!(" {name:?} {uri:?}")
+        });
+        // The same mesh may be that of a visual, which has no bones.
+        Some(format!("{} with bones{}", skin.uri, motions.collect::<String>()))
+    }
+}
+
+/// The mesh of an actor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Skin {
     /// The file, as the world names it.
@@ -33,61 +61,15 @@ pub struct Skin {
     pub scale: f64,
 }
 
-/// Motion of an actor's limbs, for viewers.
+/// Motion of an actor's limbs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Animation {
     /// Its name, which trajectories refer to.
     pub name: String,
     /// The file, as the world names it.
     pub uri: String,
-    /// Factor.
+    /// Factor of files in BVH, which are not read.
     pub scale: f64,
     /// True if it goes on with the distance that the actor covers, and not with time.
     pub interpolate_x: bool,
-}
-
-/// Path of an actor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Script {
-    /// True if it begins again when it ends.
-    pub is_loop: bool,
-    /// Time for which the actor waits at its begin \[s\].
-    pub delay_s: f64,
-    /// True if it begins with the simulation; otherwise the actor stays where it is.
-    pub starts_by_itself: bool,
-    /// Its parts, ascending by id.
-    pub trajectories: Vec<Trajectory>,
-}
-
-impl Default for Script {
-    fn default() -> Self {
-        Self {
-            is_loop: true,
-            delay_s: 0.0,
-            starts_by_itself: true,
-            trajectories: Vec::new(),
-        }
-    }
-}
-
-/// A part of a script.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trajectory {
-    /// Its number within the script.
-    pub id: i32,
-    /// The animation that goes with it.
-    pub animation: String,
-    /// Straightness: 0 is a Catmull-Rom spline, 1 comes to rest at each waypoint.
-    pub tension: f64,
-    /// At least one, ascending by time.
-    pub waypoints: Vec<Waypoint>,
-}
-
-/// A pose at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Waypoint {
-    /// Since the script began \[s\].
-    pub time_s: f64,
-    /// In the frame of the actor.
-    pub pose: Pose,
 }
