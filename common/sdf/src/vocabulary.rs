@@ -9,9 +9,10 @@ pub(crate) use not_here::CONTROLLERS;
 use crate::read::{LEVEL_PLUGIN_NAMES, sensor_kind};
 use crate::report::Report;
 use crate::tree::Element;
+use crate::value;
 
 /// Elements without effect, by the element that they stand in, and what to know of it.
-const WITHOUT_EFFECT: [(&str, &str, &str); 8] = [
+const WITHOUT_EFFECT: [(&str, &str, &str); 11] = [
     ("world", "audio", "nothing sounds"),
     ("world", "population", "its models are left out"),
     ("world", "road", "it is not drawn"),
@@ -24,6 +25,13 @@ const WITHOUT_EFFECT: [(&str, &str, &str); 8] = [
     ("link", "audio_source", "nothing sounds"),
     ("geometry", "image", "it has no shape"),
     ("surface", "soft_contact", "contacts are rigid"),
+    (
+        "camera",
+        "save",
+        "images are recorded, or written by `phalanx show RUN image`",
+    ),
+    ("lens", "projection", "it follows from the intrinsics"),
+    ("intrinsics", "s", "pixels have no skew"),
 ];
 
 /// The systems that a run has, by their names without namespace, in order.
@@ -163,10 +171,24 @@ fn without_effect(parent: &str, name: &str, child: &Element, report: &mut Report
     let known = WITHOUT_EFFECT
         .iter()
         .find(|(known_parent, known_name, _)| *known_parent == parent && *known_name == name);
-    if let Some((_, _, what)) = known {
+    if let Some((_, _, what)) = known
+        && says_something(name, child)
+    {
         report.warn_once("UNSUPPORTED_ELEMENT", name, child, || {
             format!("<{name}> in <{parent}> has no effect: {what}")
         });
+    }
+}
+
+/// Tells whether an element without effect asks for something.
+fn says_something(name: &str, element: &Element) -> bool {
+    match name {
+        "save" => {
+            let enabled = element.filled_attribute("enabled");
+            enabled.and_then(value::parse_truth).unwrap_or(false)
+        }
+        "s" => element.text().trim().parse::<f64>() != Ok(0.0),
+        _ => true,
     }
 }
 
@@ -244,6 +266,39 @@ mod tests {
         check(drive, Some("systems::DiffDrive instead"));
         check(&plugin("gz::sim"), None);
         check(&plugin("ignition::gazebo::systems::WindEffects"), None);
+    }
+
+    #[test]
+    fn what_a_camera_does_not_do_is_told_where_it_is_asked_for() {
+        let camera = |content: &str| {
+            format!(
+                "<model name='n'><link name='l'><sensor name='s' type='camera'><camera>\
+                 <horizontal_fov>1</horizontal_fov><image><width>4</width><height>4</height>\
+                 </image><clip><near>0.1</near><far>9</far></clip>{content}</camera></sensor>\
+                 </link></model>"
+            )
+        };
+        let save = |enabled: &str| {
+            camera(&format!(
+                "<save enabled='{enabled}'><path>/tmp/x</path></save>"
+            ))
+        };
+        check(&save("true"), Some("<save> in <camera> has no effect"));
+        check(&save("false"), None);
+        let lens = |content: &str| camera(&format!("<lens>{content}</lens>"));
+        let skew = |s: &str| {
+            lens(&format!(
+                "<intrinsics><fx>9</fx><fy>9</fy><cx>2</cx><cy>2</cy><s>{s}</s></intrinsics>"
+            ))
+        };
+        check(&skew("0.1"), Some("<s> in <intrinsics> has no effect"));
+        check(&skew("0"), None);
+        let projection = "<projection><p_fx>9</p_fx><p_fy>9</p_fy><p_cx>2</p_cx><p_cy>2</p_cy>\
+                          <tx>0</tx><ty>0</ty></projection>";
+        check(
+            &lens(projection),
+            Some("<projection> in <lens> has no effect"),
+        );
     }
 
     #[test]
