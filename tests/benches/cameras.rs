@@ -52,6 +52,7 @@ fn main() {
         let view = View {
             stage: &stage,
             place: &place,
+            elapsed_s: 0.0,
             camera: &camera,
             size: SIZE,
             samples: 2,

@@ -307,6 +307,60 @@ fn pictures_of_a_recording_show_where_joints_were_at_any_time() {
     }
 }
 
+#[test]
+fn pictures_show_actors_where_their_script_says() {
+    let scratch = Scratch::new();
+    let world = scratch.path("w.sdf");
+    let ball = "<geometry><sphere><radius>1</radius></sphere></geometry><material>\
+                <diffuse>0 0 0</diffuse><emissive>0 0 1</emissive></material>";
+    let text = format!(
+        "<sdf version='1.11'><world name='w'><gravity>0 0 0</gravity><scene>\
+         <background>0 0 0</background></scene><actor name='walker'><link name='l'>\
+         <visual name='v'>{ball}</visual></link><script><trajectory id='0' type='' tension='1'>\
+         <waypoint><time>0</time><pose>0 4 0 0 0 0</pose></waypoint><waypoint><time>1</time>\
+         <pose>0 -4 0 0 0 0</pose></waypoint></trajectory></script></actor></world></sdf>"
+    );
+    write(&world, &text);
+    let file = &recorded(&scratch, &[], 900);
+    let place = |image: &Image| middle(image, BLUE).expect("it is seen").0;
+    let places = ["0", "0.5", "0.9"].map(|time| place(&taken(&scratch, file, time)));
+    assert!((places[1] - 79.5).abs() < 1.0, "{places:?}");
+    assert!(places[0] < 60.0 && places[2] > 95.0, "{places:?}");
+    // Of a run, too; a reset of models has actors begin again, one of time alone does not.
+    let mut command = scratch.phalanx();
+    command.args([
+        "run",
+        "--name",
+        "r",
+        "--headless",
+        "--secondaries=0",
+        "--paused",
+    ]);
+    let _run = scratch.start("run", command.arg(&world));
+    let seen = |count: &str| {
+        let (code, _, error) = scratch.phalanx_says(&["ctl", "r", "step", count]);
+        assert_eq!(code, 0, "{error}");
+        let mut command = scratch.phalanx();
+        command.args(["show", "r", "picture", "--width=160", "--height=120"]);
+        let output = command.args(VIEW).output().expect("phalanx starts");
+        let image = ImageFile::new(output.stdout).expect("it is a PNG file");
+        place(&image.decode().expect("it is whole"))
+    };
+    wait_for("the run", || {
+        scratch.phalanx_says(&["show", "r", "stats"]).0 == 0
+    });
+    assert!(seen("100") < 65.0);
+    assert!((seen("400") - 79.5).abs() < 1.0);
+    let reset = |scope: &str| {
+        let (code, _, error) = scratch.phalanx_says(&["ctl", "r", "reset", scope]);
+        assert_eq!(code, 0, "{error}");
+    };
+    reset("time");
+    assert!(seen("400") > 95.0, "it goes on");
+    reset("models");
+    assert!(seen("100") < 65.0, "it begins again");
+}
+
 /// Returns the points of a tile of 2 m by 2 m in the y-z plane, with a texture of one colour.
 fn write_tile(folder: &Path, color: [u8; 4]) {
     let obj = "mtllib tile.mtl\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nv 0 -1 1\nvt 0 0\nvt 1 0\nvt 1 1\n\

@@ -140,6 +140,7 @@ mod tests {
             state: RunState::Running,
             iteration,
             sim_time_s: 0.0,
+            elapsed_s: None,
             paused: false,
             real_time_factor: 1.0,
             real_time_factor_asked: 0.0,

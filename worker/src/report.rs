@@ -162,6 +162,7 @@ impl Reporter {
             state,
             iteration: primary.iteration().0,
             sim_time_s: primary.sim_time().seconds(),
+            elapsed_s: Some(primary.elapsed().seconds()),
             paused: is_paused(primary),
             real_time_factor: speed.real_time_factor,
             real_time_factor_asked: settings.real_time_factor,

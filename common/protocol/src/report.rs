@@ -74,6 +74,20 @@ pub struct Stats {
     /// True if anybody who reaches the primary may change the run: it is on tcp, without keys.
     #[serde(default)]
     pub insecure: bool,
+    /// Simulated time since the start, or since the last reset of models: actors are where their
+    /// scripts say by it \[s\]. Recordings lack it: there it is the simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_s: Option<f64>,
+}
+
+impl Stats {
+    /// Returns the time by which actors move at a simulated time of the same reset \[s\].
+    pub fn elapsed_at(&self, sim_time_s: f64) -> f64 {
+        sim_time_s
+            + self
+                .elapsed_s
+                .map_or(0.0, |elapsed_s| elapsed_s - self.sim_time_s)
+    }
 }
 
 /// State of the run.

@@ -9,6 +9,7 @@ use crate::light::{Lamp, turned};
 use crate::lit::Look;
 use crate::raster::single;
 use crate::shadow::{Placing, Region};
+use crate::shape::Surface;
 use crate::stage::{Item, Pose};
 use crate::vector::{Vector, add, dot, place, rotate, subtract};
 use crate::view::View;
@@ -39,12 +40,16 @@ pub struct Frame<'a> {
     pub clip: [f64; 2],
     /// Shadows, if any are drawn.
     pub shadow: Option<FrameShadow>,
+    /// Surfaces where bones move them, in place of those of the stage.
+    pub moved: Vec<Surface>,
 }
 
 /// An item that a camera may see.
 pub struct FrameItem<'a> {
     /// Its surface, as an index into those of the stage.
     pub surface: usize,
+    /// The surface where bones move it, as an index into those of the frame.
+    pub moved: Option<usize>,
     /// Its look, as an index into those of the stage.
     pub look_number: usize,
     /// Its look.
@@ -79,6 +84,8 @@ pub struct FrameShadow {
 pub struct Caster {
     /// Its surface, as an index into those of the stage.
     pub surface: usize,
+    /// The surface where bones move it, as an index into those of the frame.
+    pub moved: Option<usize>,
     /// Places of the surface on the maps, as those of [`FrameShadow::placing`].
     pub placing: Rows,
     /// Least and greatest depth that it may have \[m\].
@@ -97,14 +104,32 @@ impl<'a> Frame<'a> {
         } else {
             Vec::new()
         };
-        let placed = stage.items.iter().zip(&poses);
-        let seen = placed.filter_map(|(item, pose)| {
-            let pose = pose.as_ref().filter(|pose| view.may_see(item, pose))?;
-            Some(FrameItem::of(view, item, pose))
+        let mut moved = Vec::new();
+        let places: Vec<Placed<'_>> = stage
+            .items
+            .iter()
+            .zip(&poses)
+            .map(|(item, pose)| {
+                let surface = pose
+                    .as_ref()
+                    .and_then(|_| stage.moved(item, view.elapsed_s));
+                let number = moved.len();
+                moved.extend(surface);
+                Placed {
+                    item,
+                    pose: pose.as_ref(),
+                    moved: (moved.len() > number).then_some(number),
+                }
+            })
+            .collect();
+        let seen = places.iter().filter_map(|placed| {
+            let pose = placed.pose.filter(|pose| view.may_see(placed.item, pose))?;
+            Some(FrameItem::of(view, placed, pose))
         });
         Self {
             items: seen.collect(),
-            shadow: FrameShadow::of(view, &lamps, &poses),
+            shadow: FrameShadow::of(view, &lamps, &poses, &places),
+            moved,
             lamps,
             ambient: stage.world.ambient.map(|part| linear(part as f32)),
             background: stage.world.background.map(|part| linear(part as f32)),
@@ -117,9 +142,16 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// An item where it is.
+struct Placed<'a> {
+    item: &'a Item,
+    pose: Option<&'a Pose>,
+    moved: Option<usize>,
+}
+
 impl<'a> FrameItem<'a> {
-    fn of(view: &View<'a>, item: &'a Item, pose: &Pose) -> Self {
-        let camera = view.camera;
+    fn of(view: &View<'a>, placed: &Placed<'_>, pose: &Pose) -> Self {
+        let (camera, item) = (view.camera, placed.item);
         let look = &view.stage.looks[item.look];
         let axis = |i: usize, factor: f64| {
             let mut axis = [0.0; 3];
@@ -133,6 +165,7 @@ impl<'a> FrameItem<'a> {
         let origin = camera.seen(place(pose, [0.0; 3]));
         Self {
             surface: item.surface,
+            moved: placed.moved,
             look_number: item.look,
             look,
             visual: item.visual,
@@ -145,16 +178,20 @@ impl<'a> FrameItem<'a> {
 }
 
 impl FrameShadow {
-    fn of(view: &View<'_>, lamps: &[Lamp], poses: &[Option<Pose>]) -> Option<Self> {
+    fn of(
+        view: &View<'_>,
+        lamps: &[Lamp],
+        poses: &[Option<Pose>],
+        places: &[Placed<'_>],
+    ) -> Option<Self> {
         let camera = view.camera;
         let (lamp, region) = Region::of_view(view, lamps, poses)?;
         let in_world = region.placing([0.0; 3], |unit| unit);
-        let placed = view.stage.items.iter().zip(poses);
-        let casters = placed.filter_map(|(item, pose)| {
-            let blends = view.stage.looks[item.look].blends;
-            let pose = pose.as_ref().filter(|_| !blends)?;
-            let casts = item.traits.casts_shadows;
-            casts.then(|| Caster::of(item, pose, &region, &in_world))
+        let casters = places.iter().filter_map(|placed| {
+            let blends = view.stage.looks[placed.item.look].blends;
+            let pose = placed.pose.filter(|_| !blends)?;
+            let casts = placed.item.traits.casts_shadows;
+            casts.then(|| Caster::of(placed, pose, &region, &in_world))
         });
         let casters = casters.collect();
         let seen = region.placing(camera.position(), |unit| camera.turned_out(unit));
@@ -169,7 +206,8 @@ impl FrameShadow {
 }
 
 impl Caster {
-    fn of(item: &Item, pose: &Pose, region: &Region, placing: &Placing) -> Self {
+    fn of(placed: &Placed<'_>, pose: &Pose, region: &Region, placing: &Placing) -> Self {
+        let item = placed.item;
         let axis = |i: usize| {
             let mut axis = [0.0; 3];
             axis[i] = item.scale[i];
@@ -182,6 +220,7 @@ impl Caster {
         let depth = dot(region.direction, subtract(center, region.center));
         Self {
             surface: item.surface,
+            moved: placed.moved,
             placing: rows([0, 1, 2].map(axis), origin),
             depths: [depth - radius, depth + radius].map(|depth| depth as f32),
             is_fixed: item.traits.is_fixed,

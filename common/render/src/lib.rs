@@ -8,6 +8,7 @@
 mod camera;
 mod frame;
 mod light;
+mod limbs;
 mod lit;
 mod painter;
 mod pixels;

@@ -8,6 +8,7 @@ use crate::pixels::Shown;
 use crate::raster::{Corner, Grid, NONE, Triangle, single};
 use crate::renderer::{NO_VISUAL, Renderer, Seen};
 use crate::shadow::{Placing, Region, Shadows};
+use crate::shape::Surface;
 use crate::stage::{Item, Pose, Stage};
 use crate::vector::{rotate, unit_or};
 use crate::view::View;
@@ -28,6 +29,8 @@ pub struct Painter {
     poses: Vec<Option<Pose>>,
     shadows: Option<Box<Shadows>>,
     shown: Shown,
+    /// Surfaces of items that bones move; of the others, none.
+    moved: Vec<Option<Surface>>,
 }
 
 impl Renderer for Painter {
@@ -86,7 +89,7 @@ impl Renderer for Painter {
 }
 
 impl Painter {
-    /// Notes where all items are.
+    /// Notes where all items are, and how bones move them.
     fn find_poses(&mut self, view: &View<'_>) {
         self.poses.clear();
         self.poses.extend(view.poses());
@@ -109,8 +112,15 @@ impl Painter {
             } else {
                 &mut self.solid
             };
+        self.moved.clear();
+        let items = view.stage.items.iter().zip(&self.poses);
+        let moved = items.map(|(item, pose)| {
+            pose.as_ref()?;
+            view.stage.moved(item, view.elapsed_s)
+        });
+        self.moved.extend(moved);
             let shape = Shape {
-                stage,
+                surface: surface_of(stage, item, self.moved[number].as_ref()),
                 item,
                 pose,
                 number: number as u32,
@@ -137,14 +147,14 @@ impl Painter {
         let shadows = self.shadows.get_or_insert_default();
         let is_new = shadows.begin(region);
         let in_world = region.placing([0.0; 3], |unit| unit);
-        for (item, pose) in stage.items.iter().zip(&self.poses) {
+        for ((item, pose), moved) in stage.items.iter().zip(&self.poses).zip(&self.moved) {
             let is_fixed = item.traits.is_fixed;
             let blends = stage.looks[item.look].blends;
             let Some(pose) = pose else { continue };
             if !item.traits.casts_shadows || blends || (is_fixed && !is_new) {
                 continue;
             }
-            let surface = &stage.surfaces[item.surface];
+            let surface = surface_of(stage, item, moved.as_ref());
             for triangle in &surface.triangles {
                 let corners = triangle.map(|index| item.place(pose, surface, index));
                 shadows.draw(is_fixed, &in_world, corners);
@@ -157,7 +167,7 @@ impl Painter {
 
 /// An item whose triangles are put on a grid.
 struct Shape<'a> {
-    stage: &'a Stage,
+    surface: &'a Surface,
     item: &'a Item,
     /// World frame.
     pose: &'a Pose,
@@ -174,8 +184,7 @@ impl Shape<'_> {
         corners: &mut Vec<Corner>,
         triangles: &mut Vec<Triangle>,
     ) {
-        let (item, camera) = (self.item, view.camera);
-        let surface = &self.stage.surfaces[item.surface];
+        let (item, camera, surface) = (self.item, view.camera, self.surface);
         // A mirror image keeps its outside outside, and normals of what is stretched stay upright.
         let inverse = item
             .scale
@@ -220,6 +229,11 @@ fn draw_cut_out(number: u32, triangle: &Triangle, look: &Look, stage: &Stage, gr
             grid.nearest[place] = number;
         }
     });
+}
+
+/// Returns the surface of an item, which bones may move.
+fn surface_of<'a>(stage: &'a Stage, item: &Item, moved: Option<&'a Surface>) -> &'a Surface {
+    moved.unwrap_or(&stage.surfaces[item.surface])
 }
 
 /// A view that is being coloured.

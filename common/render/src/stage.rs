@@ -16,6 +16,7 @@ use build::Sources;
 
 use crate::camera::Camera;
 use crate::light::Lamp;
+use crate::limbs::Limbs;
 use crate::lit::Look;
 use crate::painter::Painter;
 use crate::renderer::Renderer;
@@ -46,6 +47,8 @@ pub struct Stage {
     pub(crate) surfaces: Vec<Arc<Surface>>,
     pub(crate) looks: Vec<Look>,
     pub(crate) textures: Vec<Arc<Texture>>,
+    /// Bones of surfaces, by the numbers of these.
+    limbs: BTreeMap<usize, Arc<Limbs>>,
     /// Meshes and images that were read for it.
     sources: Sources,
     /// Content that could not be drawn, for people.
@@ -178,12 +181,19 @@ impl Stage {
         ))
     }
 
-    /// Draws the world as a camera sees it, in so many pixels; links that have no pose among
-    /// `poses` are where they were at the start.
-    pub fn picture(&self, poses: &Poses, camera: &Camera, size: [usize; 2]) -> Image {
+    /// Draws the world as a camera sees it at an elapsed simulated time \[s\], in so many pixels;
+    /// links that have no pose among `poses` are where they were at the start.
+    pub fn picture(
+        &self,
+        poses: &Poses,
+        elapsed_s: f64,
+        camera: &Camera,
+        size: [usize; 2],
+    ) -> Image {
         let view = View {
             stage: self,
             place: &|_, link, start| Some(pose_of(poses, link, start)),
+            elapsed_s,
             camera,
             size,
             samples: 2,
@@ -194,10 +204,21 @@ impl Stage {
         Painter::default().paint(&view)
     }
 
-    /// Visits the corners of all triangles of the wanted visuals that are there, world frame \[m\].
+    /// Returns the surface of an item where bones move it at an elapsed simulated time \[s\];
+    /// `None` where none do.
+    pub(crate) fn moved(&self, item: &Item, elapsed_s: f64) -> Option<Surface> {
+        let limbs = self.limbs.get(&item.surface)?;
+        let motion = self.world.models[item.model].motion.as_ref()?;
+        let moment = motion.limbs(&limbs.skeleton, elapsed_s);
+        Some(limbs.moved(&self.surfaces[item.surface], moment.as_ref()))
+    }
+
+    /// Visits the corners of all triangles of the wanted visuals that are there at an elapsed
+    /// simulated time \[s\], world frame \[m\].
     pub fn visit_vertices(
         &self,
         place: &PlaceLink<'_>,
+        elapsed_s: f64,
         is_wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(u32, [f64; 3]),
     ) {
@@ -205,7 +226,8 @@ impl Stage {
             let Some(pose) = item.pose_in(place) else {
                 continue;
             };
-            let surface = &self.surfaces[item.surface];
+            let moved = self.moved(item, elapsed_s);
+            let surface = moved.as_ref().unwrap_or(&self.surfaces[item.surface]);
             for index in 0..surface.positions.len() {
                 visit(item.visual, item.place(&pose, surface, index as u32));
             }

@@ -15,6 +15,8 @@ pub struct View<'a> {
     pub stage: &'a Stage,
     /// Places of links. A painter is told the same of models that never move each time.
     pub place: &'a PlaceLink<'a>,
+    /// Elapsed simulated time, by which limbs of actors move \[s\].
+    pub elapsed_s: f64,
     /// Camera from which it is seen.
     pub camera: &'a Camera,
     /// Columns and rows of the picture.

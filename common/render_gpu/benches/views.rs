@@ -87,6 +87,8 @@ fn timed(stage: &Stage, size: [usize; 2], image: u32, draw: impl FnOnce(&View<'_
     let view = View {
         stage,
         place: &|_, _, start| Some(*start),
+        elapsed_s: 0.0,
+        elapsed_s: 0.0,
         camera: &camera,
         size,
         samples: 2,

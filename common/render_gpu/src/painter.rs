@@ -38,6 +38,7 @@ struct Uploads {
     items: Upload,
     lamps: Upload,
     clear_indices: Upload,
+    moved: Upload,
 }
 
 /// Reason why a device does not draw a view.
@@ -64,6 +65,7 @@ impl GpuPainter {
                 items: Upload::new("items", BufferUsages::STORAGE),
                 lamps: Upload::new("lamps", BufferUsages::STORAGE),
                 clear_indices: Upload::new("indices", BufferUsages::INDEX),
+                moved: Upload::new("moved", BufferUsages::VERTEX),
             },
             processor: Painter::default(),
             problem: None,
@@ -117,11 +119,13 @@ impl GpuPainter {
         let known = known.filter(|known| known.are_of(size, samples));
         let targets = known.unwrap_or_else(|| ColorTargets::new(gpu, size, samples));
         let targets = self.colors.insert(targets);
+        let moved = self.uploads.moved.put(gpu, plan.moved.bytes()).clone();
         let mut encoder = gpu.device.create_command_encoder(&<_>::default());
         let (maps, depths) = match &frame.shadow {
             Some(shadow) => {
                 let shadows = self.shadows.get_or_insert_with(|| ShadowMaps::new(gpu));
-                let depths = shadows.draw(gpu, prepared, shadow, &mut encoder);
+                let places = &plan.moved_places;
+                let depths = shadows.draw(gpu, prepared, (shadow, places, &moved), &mut encoder);
                 ([&shadows.fixed, &shadows.moving], depths)
             }
             None => ([&gpu.no_map; 2], MapDepths::default()),
@@ -141,11 +145,10 @@ impl GpuPainter {
         pass.set_bind_group(1, prepared.groups.last(), &[]);
         pass.set_pipeline(&gpu.pipelines.of(&gpu.device, behind));
         pass.draw(0..3, 0..1);
-        pass.set_vertex_buffer(0, prepared.vertices.slice(..));
         pass.set_index_buffer(prepared.indices.slice(..), wgpu::IndexFormat::Uint32);
-        Plan::draw(gpu, prepared, &plan.solid, &mut pass);
+        Plan::draw(gpu, prepared, &plan.solid, &moved, &mut pass);
         pass.set_index_buffer(clear_indices.slice(..), wgpu::IndexFormat::Uint32);
-        Plan::draw(gpu, prepared, &plan.clear, &mut pass);
+        Plan::draw(gpu, prepared, &plan.clear, &moved, &mut pass);
         drop(pass);
         targets.finish(gpu, &mut encoder);
         gpu.queue.submit([encoder.finish()]);
@@ -174,6 +177,7 @@ impl GpuPainter {
         let targets = known.unwrap_or_else(|| VisualTargets::new(gpu, size));
         let targets = self.visuals.insert(targets);
         let mut encoder = gpu.device.create_command_encoder(&<_>::default());
+        let moved = self.uploads.moved.put(gpu, plan.moved.bytes()).clone();
         let maps = [&gpu.no_map; 2];
         let in_view = (&frame, view, MapDepths::default());
         let bound = self.uploads.bind(gpu, prepared, &plan, maps, in_view);
@@ -186,9 +190,8 @@ impl GpuPainter {
         let views = [&targets.visuals, &targets.depth];
         let mut pass = begin(&mut encoder, views, nothing, &frame);
         pass.set_bind_group(0, &bound, &[]);
-        pass.set_vertex_buffer(0, prepared.vertices.slice(..));
         pass.set_index_buffer(prepared.indices.slice(..), wgpu::IndexFormat::Uint32);
-        Plan::draw(gpu, prepared, &plan.solid, &mut pass);
+        Plan::draw(gpu, prepared, &plan.solid, &moved, &mut pass);
         drop(pass);
         targets.finish(&mut encoder);
         gpu.queue.submit([encoder.finish()]);

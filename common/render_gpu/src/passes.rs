@@ -9,7 +9,7 @@ use wgpu::{Buffer, BufferUsages, RenderPass};
 use crate::device::Gpu;
 use crate::numbers::Numbers;
 use crate::pipelines::{Hidden, Kind, Way};
-use crate::prepared::{Prepared, SurfaceRange};
+use crate::prepared::{Prepared, SurfaceRange, moved_vertices};
 use crate::shadows::MapDepths;
 use crate::targets::buffer;
 
@@ -19,6 +19,8 @@ pub(crate) struct Draw<T> {
     pub(crate) how: T,
     pub(crate) indices: Range<u32>,
     pub(crate) first_vertex: i32,
+    /// True if its vertices are those that bones move.
+    pub(crate) is_moved: bool,
     pub(crate) items: Range<u32>,
 }
 
@@ -41,14 +43,26 @@ pub(crate) struct Plan {
     pub(crate) clear: Vec<Draw<How>>,
     pub(crate) clear_indices: Numbers,
     pub(crate) items: Numbers,
+    /// Vertices of surfaces that bones move.
+    pub(crate) moved: Numbers,
+    /// The number of the first vertex of each of these surfaces.
+    pub(crate) moved_places: Vec<u32>,
 }
 
 impl<T: PartialEq> Draw<T> {
-    /// Adds an item; it is drawn with the one before where both are alike.
-    pub(crate) fn add(draws: &mut Vec<Self>, how: T, surface: &SurfaceRange, item: u32) {
+    /// Adds an item; it is drawn with the one before where both are alike. Where bones move it, its
+    /// first vertex is among those.
+    pub(crate) fn add(
+        draws: &mut Vec<Self>,
+        how: T,
+        surface: &SurfaceRange,
+        moved: Option<u32>,
+        item: u32,
+    ) {
         if let Some(last) = draws.last_mut()
             && last.how == how
             && last.indices == surface.indices
+            && (last.is_moved, moved) == (false, None)
             && last.items.end == item
         {
             last.items.end += 1;
@@ -57,7 +71,8 @@ impl<T: PartialEq> Draw<T> {
         draws.push(Self {
             how,
             indices: surface.indices.clone(),
-            first_vertex: surface.first_vertex.cast_signed(),
+            first_vertex: moved.unwrap_or(surface.first_vertex).cast_signed(),
+            is_moved: moved.is_some(),
             items: item..item + 1,
         });
     }
@@ -120,17 +135,19 @@ impl Plan {
             items.partition(|((way, _), _)| way.kind == Kind::Clear);
         // Sorting keeps the order of those that are alike.
         solid.sort_by_key(|(how, item)| (*how, item.surface));
-        let mut plan = Self::default();
+        let (moved, moved_places) = moved_vertices(&frame.moved);
+        let mut plan = Self {
+            moved,
+            moved_places,
+            ..Self::default()
+        };
         for ((how, item), number) in solid.iter().zip(0..) {
             plan.add_item(item);
-            Draw::add(
-                &mut plan.solid,
-                *how,
-                &prepared.surfaces[item.surface],
-                number,
-            );
+            let moved = item.moved.map(|moved| plan.moved_places[moved]);
+            let surface = &prepared.surfaces[item.surface];
+            Draw::add(&mut plan.solid, *how, surface, moved, number);
         }
-        plan.add_clear(&mut clear, solid.len() as u32, stage, prepared);
+        plan.add_clear(&mut clear, solid.len() as u32, (frame, stage), prepared);
         plan
     }
 
@@ -139,14 +156,19 @@ impl Plan {
         &mut self,
         clear: &mut [(How, &FrameItem<'_>)],
         first_item: u32,
-        stage: &Stage,
+        (frame, stage): (&Frame<'_>, &Stage),
         prepared: &Prepared,
     ) {
         let mut triangles: Vec<(f32, usize, [u32; 3])> = Vec::new();
         for (number, (_, item)) in clear.iter().enumerate() {
             self.add_item(item);
-            let surface = &stage.surfaces()[item.surface];
-            let first = prepared.surfaces[item.surface].first_vertex;
+            let (surface, first) = match item.moved {
+                Some(moved) => (&frame.moved[moved], self.moved_places[moved]),
+                None => (
+                    &*stage.surfaces()[item.surface],
+                    prepared.surfaces[item.surface].first_vertex,
+                ),
+            };
             let [x, y, z, rest] = item.placing[2];
             let depth = |index: &u32| {
                 let at = surface.positions[*index as usize];
@@ -167,6 +189,7 @@ impl Plan {
                     how: clear[number].0,
                     indices: 3 * (end - 1)..3 * end,
                     first_vertex: 0,
+                    is_moved: clear[number].1.moved.is_some(),
                     items: item..item + 1,
                 }),
             }
@@ -191,13 +214,16 @@ impl Plan {
         }
     }
 
-    /// Draws what is solid, or what blends, with what is bound to a pass.
+    /// Draws what is solid, or what blends, with what is bound to a pass; `moved` has the vertices
+    /// that bones move.
     pub(crate) fn draw(
         gpu: &Gpu,
         prepared: &Prepared,
         draws: &[Draw<How>],
+        moved: &Buffer,
         pass: &mut RenderPass<'_>,
     ) {
+        let mut vertices = Vertices::default();
         let mut last: Option<How> = None;
         for draw in draws {
             let (way, group) = draw.how;
@@ -208,7 +234,29 @@ impl Plan {
                 pass.set_bind_group(1, &prepared.groups[group], &[]);
             }
             last = Some(draw.how);
+            vertices.bind(draw.is_moved, [&prepared.vertices, moved], pass);
             pass.draw_indexed(draw.indices.clone(), draw.first_vertex, draw.items.clone());
+        }
+    }
+}
+
+/// Buffer of vertices that is bound to a pass.
+#[derive(Default)]
+pub(crate) struct Vertices {
+    is_moved: Option<bool>,
+}
+
+impl Vertices {
+    /// Binds the vertices of the stage, or those that bones move.
+    pub(crate) fn bind(
+        &mut self,
+        is_moved: bool,
+        buffers: [&Buffer; 2],
+        pass: &mut RenderPass<'_>,
+    ) {
+        if self.is_moved.replace(is_moved) != Some(is_moved) {
+            let buffer = buffers[usize::from(is_moved)];
+            pass.set_vertex_buffer(0, buffer.slice(..));
         }
     }
 }

@@ -221,6 +221,24 @@ fn meshes(
     (vertices, indices, ranges)
 }
 
+/// Returns the vertices of surfaces that bones move, and the number of the first one of each.
+pub(crate) fn moved_vertices(surfaces: &[Surface]) -> (Numbers, Vec<u32>) {
+    let mut numbers = Numbers::default();
+    let mut first = 0;
+    let places = surfaces.iter().map(|surface| {
+        add_vertices(&mut numbers, surface);
+        let own = first;
+        first += surface.positions.len() as u32;
+        own
+    });
+    let places = places.collect();
+    if surfaces.is_empty() {
+        // No buffer is empty.
+        numbers.floats([0.0; 8]);
+    }
+    (numbers, places)
+}
+
 fn add_vertices(numbers: &mut Numbers, surface: &Surface) {
     for (number, position) in surface.positions.iter().enumerate() {
         numbers.floats(*position);

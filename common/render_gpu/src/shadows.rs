@@ -4,13 +4,13 @@
 
 use render::{Caster, FrameShadow, Region, Rows, SHADOW_SIZE};
 use wgpu::{
-    BufferUsages, CommandEncoder, LoadOp, Operations, RenderPassDepthStencilAttachment,
+    Buffer, BufferUsages, CommandEncoder, LoadOp, Operations, RenderPassDepthStencilAttachment,
     RenderPassDescriptor, StoreOp, TextureView,
 };
 
 use crate::device::Gpu;
 use crate::numbers::Numbers;
-use crate::passes::{Draw, Upload};
+use crate::passes::{Draw, Upload, Vertices};
 use crate::prepared::{Prepared, bind};
 use crate::targets::depth_map;
 
@@ -51,7 +51,7 @@ impl ShadowMaps {
         &mut self,
         gpu: &Gpu,
         prepared: &Prepared,
-        shadow: &FrameShadow,
+        (shadow, moved_places, moved): (&FrameShadow, &[u32], &Buffer),
         encoder: &mut CommandEncoder,
     ) -> MapDepths {
         let is_new = self.region.replace(shadow.region) != Some(shadow.region);
@@ -72,7 +72,9 @@ impl ShadowMaps {
             casters.sort_by_key(|caster| caster.surface);
             for caster in casters {
                 self.numbers.rows(&on_map(&caster.placing, depths));
-                Draw::add(draws, (), &prepared.surfaces[caster.surface], count);
+                let moved = caster.moved.map(|moved| moved_places[moved]);
+                let surface = &prepared.surfaces[caster.surface];
+                Draw::add(draws, (), surface, moved, count);
                 count += 1;
             }
         }
@@ -94,9 +96,10 @@ impl ShadowMaps {
             });
             pass.set_pipeline(&gpu.pipelines.shadow);
             pass.set_bind_group(0, &casters, &[]);
-            pass.set_vertex_buffer(0, prepared.vertices.slice(..));
             pass.set_index_buffer(prepared.indices.slice(..), wgpu::IndexFormat::Uint32);
+            let mut vertices = Vertices::default();
             for draw in draws {
+                vertices.bind(draw.is_moved, [&prepared.vertices, moved], &mut pass);
                 pass.draw_indexed(draw.indices.clone(), draw.first_vertex, draw.items.clone());
             }
         }

@@ -63,6 +63,7 @@ impl Sight {
         look(&View {
             stage: &self.stage,
             place: &|_, link, start| Some(*self.poses.get(&link).unwrap_or(start)),
+            elapsed_s: 0.0,
             camera: &self.camera,
             size: SIZE,
             samples: self.samples,
@@ -493,6 +494,7 @@ fn painters_on_threads_share_a_device_and_a_stage() {
         let view = View {
             stage: &stage,
             place: &|_, link, start| Some(*poses.get(&link).unwrap_or(start)),
+            elapsed_s: 0.0,
             camera: &camera,
             size: SIZE,
             samples: 2,

@@ -9,6 +9,7 @@ use crate::files::Files;
 use crate::geometry::Geometry;
 use crate::light::{Attenuation, Light, LightKind, Spot};
 use crate::material;
+use crate::motion::Motion;
 use crate::scene::{
     Collision, FRAME, Fog, FogKind, Frame, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual,
     World,
@@ -23,6 +24,10 @@ pub(crate) struct TakenModel {
     lights: Vec<Light>,
     frames: Vec<Frame>,
 }
+
+/// Names of the link of an actor, and of the visual that is its skin.
+const ACTOR_LINK: &str = "body";
+const SKIN: &str = "skin";
 
 /// Name of the level of everything that no other level has.
 const DEFAULT_LEVEL: &str = "default";
@@ -44,6 +49,9 @@ impl Scene {
             files.begin_world(KeptFiles(&world.visual_files));
             for model in world.models.iter().filter(|model| !model.is_vacant()) {
                 scene.add(number, model, world, &mut files);
+            }
+            for actor in &world.actors {
+                scene.add_actor(number, actor, world, &mut files);
             }
             scene.add_frames(number, &world.frames);
         }
@@ -180,8 +188,51 @@ impl Scene {
             pose: numbers(&model.pose),
             canonical_link: model.canonical_link,
             links,
+            motion: None,
         });
         id
+    }
+
+    /// Adds an actor of a world that has its data: a model of one link, which goes by a script.
+    fn add_actor(
+        &mut self,
+        world: usize,
+        actor: &sdf::Actor,
+        data: &sdf::World,
+        files: &mut Files<'_>,
+    ) {
+        let name = format!("{}{}", self.prefix(world), actor.name);
+        let scope = format!("{name}::{ACTOR_LINK}");
+        let start = actor.place(0.0);
+        let body = sdf::Link {
+            visuals: actor.visuals.clone(),
+            collisions: actor.collisions.clone(),
+            ..sdf::Link::new(ACTOR_LINK, start)
+        };
+        let mut body = link(&body, self.next_link, &scope, data, files);
+        let scale = actor.skin.as_ref().map_or(1.0, |skin| skin.scale);
+        if actor.skin_name().is_some() {
+            let asset = files.skin(actor, &format!("{scope}::{SKIN}"));
+            body.visuals.insert(0, skin(asset, scale));
+        }
+        let by_distance = actor.animations.iter().filter(|own| own.interpolate_x);
+        self.worlds[world].models.push(Model {
+            id: self.next_model,
+            name,
+            performer: false,
+            is_static: false,
+            pose: numbers(&start),
+            canonical_link: 0,
+            links: vec![body],
+            motion: Some(Motion {
+                origin: numbers(&actor.pose),
+                script: actor.script.clone(),
+                by_distance: by_distance.map(|own| own.name.clone()).collect(),
+                scale,
+            }),
+        });
+        self.next_model += 1;
+        self.next_link += 1;
     }
 
     /// Adds the frames of a world, whose models are there.
@@ -317,6 +368,22 @@ fn link(link: &sdf::Link, id: u32, scope: &str, data: &sdf::World, files: &mut F
         visuals,
         collisions: collisions.collect(),
         sensors: link.sensors.iter().map(sensor).collect(),
+    }
+}
+
+/// Makes the visual of the skin of an actor, by its asset; one that is not here shows nothing.
+fn skin(asset: Option<String>, scale: f64) -> Visual {
+    Visual {
+        name: SKIN.to_owned(),
+        pose: numbers(&sdf::Pose::IDENTITY),
+        geometry: asset.map_or(Geometry::Empty, |asset| Geometry::Mesh {
+            asset,
+            scale: [scale; 3],
+        }),
+        material: None,
+        transparency: 0.0,
+        cast_shadows: true,
+        visibility_flags: u32::MAX,
     }
 }
 

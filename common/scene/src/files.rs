@@ -7,8 +7,8 @@ use mesh::{
     VisualPart,
 };
 use sdf::{
-    GroundTexture, HeightmapShape, KeptFiles, MeshShape, ResolveError, ResolvedData, Resolver,
-    mesh_name,
+    Actor, GroundTexture, HeightmapShape, KeptFiles, MeshShape, ResolveError, ResolvedData,
+    Resolver, mesh_name,
 };
 
 use crate::assets::{Assets, MediaType};
@@ -112,6 +112,31 @@ impl<'a> Files<'a> {
             }
         };
         self.keep_mesh(&mesh)
+    }
+
+    /// Returns the asset of the skin of an actor, with the motions of its limbs; `visual` is its
+    /// scoped name.
+    pub(crate) fn skin(&mut self, actor: &Actor, visual: &str) -> Option<String> {
+        let name = actor.skin_name()?;
+        let kept = self.kept.read_data(&name, &actor.file);
+        let read = match kept {
+            Ok(data) => mesh::read_skinned_mesh(&data.bytes, &data.file, &|_| None)
+                .map(|mesh| (mesh, Vec::new()))
+                .map_err(|error| error.to_string()),
+            Err(_) => sdf::read_skin(actor, self.resolver).map_err(|error| error.to_string()),
+        };
+        match read {
+            Ok((mesh, problems)) => {
+                for problem in problems.into_iter().chain(mesh.problems.iter().cloned()) {
+                    self.tell_of(visual, &problem);
+                }
+                self.keep_mesh(&mesh)
+            }
+            Err(problem) => {
+                self.tell_of(visual, &problem);
+                None
+            }
+        }
     }
 
     /// Begins with another world, whose collisions have other meshes, and with the files that came

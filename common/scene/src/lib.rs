@@ -12,6 +12,7 @@ mod files;
 mod geometry;
 mod light;
 mod material;
+mod motion;
 mod scene;
 mod script;
 
@@ -20,6 +21,7 @@ pub use changing::{ChangingScene, KeptModel};
 pub use geometry::Geometry;
 pub use light::{Attenuation, Light, LightKind, Spot};
 pub use material::Material;
+pub use motion::Motion;
 pub use scene::{
     Collision, FRAME, Fog, FogKind, Frame, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual,
     World,

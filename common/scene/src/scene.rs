@@ -8,6 +8,7 @@ use crate::assets::AssetId;
 use crate::geometry::Geometry;
 use crate::light::Light;
 use crate::material::Material;
+use crate::motion::Motion;
 
 /// Axes and units of all numbers of a scene.
 pub const FRAME: &str = "z-up, metres, radians; quaternions x,y,z,w";
@@ -86,7 +87,8 @@ pub struct World {
     pub shadows: bool,
     /// The lights of the world and of its links.
     pub lights: Vec<Light>,
-    /// The models that are there, by number.
+    /// The models that are there, by number; the actors of the world stand after its models, and
+    /// before those that came later.
     pub models: Vec<Model>,
     /// The levels.
     pub levels: Vec<Level>,
@@ -145,7 +147,7 @@ pub enum FogKind {
     Quadratic,
 }
 
-/// A model.
+/// A model, or an actor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Its number, which no other model of the run has while it is there.
@@ -163,6 +165,9 @@ pub struct Model {
     pub canonical_link: usize,
     /// Its links; those of nested models are named `nested::link`.
     pub links: Vec<Link>,
+    /// The script that it goes by, if it is an actor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub motion: Option<Motion>,
 }
 
 /// A link of a model.

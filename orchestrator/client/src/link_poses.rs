@@ -162,6 +162,7 @@ mod tests {
             pose: [1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
             canonical_link: 0,
             links: vec![link(4, 1.0), link(5, 3.0)],
+            motion: None,
         };
         let turn = std::f64::consts::FRAC_1_SQRT_2;
         let origin = Pose {

@@ -164,6 +164,7 @@ impl Fake {
             secondaries_missing: 0,
             events: EventCounts::default(),
             insecure: false,
+            elapsed_s: None,
         }
     }
 }
@@ -456,6 +457,7 @@ fn yard() -> Control<Fake> {
         pose: AT_ORIGIN,
         canonical_link: 0,
         links,
+        motion: None,
     };
     let cube = Geometry::Box { size: [2.0; 3] };
     let foot = link(0, at(0.0, 2.0), cube.clone());

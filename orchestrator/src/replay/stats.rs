@@ -31,6 +31,7 @@ pub(super) fn snapshot(
         },
         iteration: at.clock.iteration.0,
         sim_time_s: at.time.seconds(),
+        elapsed_s: None,
         paused: !position.is_playing,
         real_time_factor: if position.is_playing {
             position.speed
@@ -83,6 +84,7 @@ fn nothing() -> Stats {
         state: RunState::Paused,
         iteration: 0,
         sim_time_s: 0.0,
+        elapsed_s: None,
         paused: true,
         real_time_factor: 0.0,
         real_time_factor_asked: 0.0,

@@ -268,6 +268,20 @@ impl RunState {
         (step_s * iteration as f64 * 1e9).round() as u64
     }
 
+    /// Returns the time by which actors move at a simulated time \[s\].
+    pub(crate) fn elapsed_s(&self, time_ns: u64) -> f64 {
+        let sim_time_s = time_ns as f64 * 1e-9;
+        match (&self.recording, &self.stats) {
+            (None, Some(stats)) => stats.elapsed_at(sim_time_s),
+            _ => sim_time_s,
+        }
+    }
+
+    /// Tells whether anything moves of which reports tell.
+    pub(crate) fn has_performers(&self) -> bool {
+        !self.performers.is_empty()
+    }
+
     /// Returns whether time stands still, if that is known.
     pub(crate) fn is_paused(&self) -> Option<bool> {
         match &self.recording {

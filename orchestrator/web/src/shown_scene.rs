@@ -205,6 +205,7 @@ fn outlined(outline: &ModelOutline, is_static: bool, id: u32, link: u32) -> Mode
             collisions: Vec::new(),
             sensors: Vec::new(),
         }],
+        motion: None,
     }
 }
 

@@ -75,6 +75,7 @@ fn stats(tenth: u64) -> Stats {
         state: RunState::Running,
         iteration: tenth * 100,
         sim_time_s: tenth as f64 * 0.1,
+        elapsed_s: None,
         paused: false,
         insecure: false,
         real_time_factor: 0.9 + 0.1 * wave(tenth, 3),

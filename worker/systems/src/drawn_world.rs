@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use physics::Cell;
 use render::{Painter, Renderer, Stage};
 use scene::{Assets, Pose, Scene};
-use sdf::{Link, Model, NoFiles, Plugin, World};
+use sdf::{Actor, Link, Model, NoFiles, Plugin, World};
 
 use crate::configuration::text_of;
 
@@ -43,7 +43,7 @@ pub(crate) struct DrawnWorld {
 
 /// A model that is drawn.
 struct DrawnModel {
-    /// Its index among the world's models.
+    /// Its index among the world's models; those of actors follow.
     index: usize,
     /// The number that its first link has on the stage; the others follow.
     first_link: u32,
@@ -53,7 +53,7 @@ struct DrawnModel {
 
 /// A visual that is drawn.
 pub(crate) struct DrawnVisual {
-    /// The index of its model among the world's models.
+    /// The index of its model among the world's models; those of actors follow.
     model: usize,
     /// The index of its link in the model.
     link: usize,
@@ -76,7 +76,8 @@ pub(crate) struct Thing {
     pub(crate) number: u16,
 }
 
-/// Poses of the links of models that move, by their indices in the world.
+/// Poses of the links of models that move, by their indices in the world; actors have one, and
+/// their indices follow those of models.
 pub(crate) struct MovingLinks(BTreeMap<usize, Vec<Pose>>);
 
 impl SharedStage {
@@ -125,7 +126,12 @@ impl DrawnWorld {
     fn new(world: &World, gone: &BTreeSet<usize>, before: Option<&Stage>) -> Self {
         let mut assets = Assets::default();
         let mut scene = Scene::from_worlds(std::slice::from_ref(world), &NoFiles, &mut assets);
-        let indices = (0..world.models.len()).filter(|index| !world.models[*index].is_vacant());
+        let is_there = |index: &usize| match world.models.get(*index) {
+            Some(model) => !model.is_vacant(),
+            None => true,
+        };
+        let all = world.models.len() + world.actors.len();
+        let indices = (0..all).filter(is_there);
         let numbered = indices.zip(scene.worlds[0].models.iter().map(|model| model.id));
         let numbered: Vec<(usize, u32)> = numbered.collect();
         for (_, id) in numbered.iter().filter(|(index, _)| gone.contains(index)) {
@@ -169,10 +175,9 @@ impl DrawnWorld {
     ) -> Option<sdf::Pose> {
         let mut visuals = self.visuals.iter();
         let visual = visuals.find(|visual| visual.thing == Some(thing))?;
-        let start = world.models[visual.model].links[visual.link].pose;
         let link = match moving.0.get(&visual.model) {
             Some(links) => pose_of(links.get(visual.link)?),
-            None => start,
+            None => world.models.get(visual.model)?.links[visual.link].pose,
         };
         Some(if visual.is_whole {
             link.then(&visual.pose)
@@ -204,11 +209,12 @@ impl MovingLinks {
     /// Notes where all links are that a cell knows of.
     pub(crate) fn of(cell: &Cell) -> Self {
         let movers = cell.links_of_movers().into_iter();
-        Self(
-            movers
-                .map(|(model, links)| (model, links.iter().map(numbers).collect()))
-                .collect(),
-        )
+        let movers = movers.map(|(model, links)| (model, links.iter().map(numbers).collect()));
+        let world = cell.world();
+        let time_s = cell.actor_time().seconds();
+        let actors = (world.models.len()..).zip(&world.actors);
+        let actors = actors.map(|(index, actor)| (index, vec![numbers(&actor.place(time_s))]));
+        Self(movers.chain(actors).collect())
     }
 }
 
@@ -226,7 +232,11 @@ fn visuals(world: &World, models: &[usize]) -> Vec<DrawnVisual> {
         }
     };
     for model in models {
-        let description = &world.models[*model];
+        let Some(description) = world.models.get(*model) else {
+            let actor = &world.actors[*model - world.models.len()];
+            visuals.extend(visuals_of_actor(actor, *model, &mut next));
+            continue;
+        };
         let mut of_models: BTreeMap<String, Thing> = BTreeMap::new();
         for (link, owner) in description.links.iter().enumerate() {
             for visual in &owner.visuals {
@@ -247,6 +257,36 @@ fn visuals(world: &World, models: &[usize]) -> Vec<DrawnVisual> {
             }
         }
     }
+    visuals
+}
+
+/// Returns the visuals of an actor, its skin first: all without a label of their own are one thing.
+fn visuals_of_actor(
+    actor: &Actor,
+    index: usize,
+    next: &mut impl FnMut(u8) -> Thing,
+) -> Vec<DrawnVisual> {
+    let label = label_in(&actor.plugins);
+    let mut of_actor = None;
+    let mut visual = |pose: sdf::Pose, plugins: &[Plugin]| {
+        let own = label_in(plugins).map(&mut *next);
+        let thing = own.or_else(|| {
+            let label = label?;
+            Some(*of_actor.get_or_insert_with(|| next(label)))
+        });
+        DrawnVisual {
+            model: index,
+            link: 0,
+            pose,
+            thing,
+            is_whole: own.is_some(),
+            temperature: temperature_in(plugins).or_else(|| temperature_in(&actor.plugins)),
+        }
+    };
+    let skin = actor.skin_name().map(|_| visual(sdf::Pose::IDENTITY, &[]));
+    let mut visuals: Vec<DrawnVisual> = skin.into_iter().collect();
+    let others = actor.visuals.iter();
+    visuals.extend(others.map(|own| visual(own.pose, &own.plugins)));
     visuals
 }
 

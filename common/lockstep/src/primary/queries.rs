@@ -124,6 +124,11 @@ impl Primary {
         self.clock.sim_time()
     }
 
+    /// Returns the simulated time since the start, or since the last reset of models.
+    pub fn elapsed(&self) -> SimTime {
+        self.clock.elapsed()
+    }
+
     /// Returns the digest after the last completed iteration.
     pub fn digest(&self) -> Digest {
         self.world.digest()

@@ -8,6 +8,7 @@ use mesh::{Alpha, ImageFile, ImageProblem, VisualMaterial};
 use scene::{AssetId, Assets, Geometry, Link, Material, Visual, World};
 
 use super::{Item, Stage, Traits};
+use crate::limbs::Limbs;
 use crate::lit::Look;
 use crate::shape::Surface;
 use crate::texture::Texture;
@@ -38,6 +39,8 @@ pub(super) struct Sources {
 struct ReadMesh {
     /// Surfaces, with their materials.
     parts: Vec<(Arc<Surface>, Option<usize>)>,
+    /// Bones of each, of a mesh that is read with them.
+    limbs: Vec<Option<Arc<Limbs>>>,
     materials: Vec<VisualMaterial>,
     images: Vec<ReadImage>,
 }
@@ -54,6 +57,8 @@ struct Place<'a> {
     link: &'a Link,
     /// Number of the visual, counted over all links of all models.
     visual: u32,
+    /// True if limbs of the model move.
+    has_limbs: bool,
 }
 
 /// A stage that is being made.
@@ -85,6 +90,7 @@ impl Stage {
                 surfaces: Vec::new(),
                 looks: Vec::new(),
                 textures: Vec::new(),
+                limbs: BTreeMap::new(),
                 sources: Sources::default(),
                 problems: Vec::new(),
                 kept: OnceLock::new(),
@@ -103,6 +109,7 @@ impl Stage {
                         is_fixed: model.is_static && !model.performer,
                         link,
                         visual: visual_number,
+                        has_limbs: model.motion.is_some(),
                     };
                     builder.add(&place, visual, &name);
                     visual_number += 1;
@@ -119,7 +126,7 @@ impl Builder<'_> {
             return;
         }
         let look = visual.material.as_ref().map(|material| self.look(material));
-        let (parts, scale) = self.parts(&visual.geometry, name);
+        let (parts, scale) = self.parts(&visual.geometry, name, at.has_limbs);
         for (surface, own) in parts {
             let look = match (look.as_ref(), own) {
                 (Some(look), _) => look.clone(),
@@ -128,7 +135,10 @@ impl Builder<'_> {
             };
             let look = clearer(look, visual.transparency as f32);
             let look = self.keep_look(look);
-            let ball = ball(&self.stage.surfaces[surface]);
+            let ball = match self.stage.limbs.get(&surface) {
+                Some(limbs) => ([0.0; 3], limbs.reach),
+                None => ball(&self.stage.surfaces[surface]),
+            };
             let is_flat = matches!(
                 visual.geometry,
                 Geometry::Plane { .. } | Geometry::Heightmap { .. }
@@ -154,7 +164,7 @@ impl Builder<'_> {
     }
 
     /// Returns the surfaces of a shape, and the factors by which they are scaled.
-    fn parts(&mut self, geometry: &Geometry, name: &str) -> (Vec<Part>, [f64; 3]) {
+    fn parts(&mut self, geometry: &Geometry, name: &str, has_limbs: bool) -> (Vec<Part>, [f64; 3]) {
         let (asset, factors) = match geometry {
             Geometry::Mesh { asset, scale } => (asset, *scale),
             Geometry::Heightmap { asset } => (asset, [1.0; 3]),
@@ -170,11 +180,17 @@ impl Builder<'_> {
                 return (parts, [1.0; 3]);
             }
         };
-        if let Some(known) = self.shapes.get(asset) {
+        // The same mesh may be drawn with bones and without.
+        let key = if has_limbs {
+            format!("{asset} with limbs")
+        } else {
+            asset.clone()
+        };
+        if let Some(known) = self.shapes.get(&key) {
             return (known.clone(), factors);
         }
-        let parts = self.read_mesh(asset, name);
-        self.shapes.insert(asset.clone(), parts.clone());
+        let parts = self.read_mesh(asset, &key, name, has_limbs);
+        self.shapes.insert(key, parts.clone());
         (parts, factors)
     }
 
@@ -190,15 +206,16 @@ impl Builder<'_> {
         Some(surface)
     }
 
-    fn read_mesh(&mut self, asset: &str, name: &str) -> Vec<Part> {
-        let known = self.before.and_then(|before| before.meshes.get(asset));
+    fn read_mesh(&mut self, asset: &str, key: &str, name: &str, has_limbs: bool) -> Vec<Part> {
+        let known = self.before.and_then(|before| before.meshes.get(key));
         let mesh = known.map(Arc::clone);
-        let mesh = mesh.or_else(|| self.decode_mesh(asset, name).map(Arc::new));
+        let decode = |own: &mut Self| own.decode_mesh(asset, name, has_limbs).map(Arc::new);
+        let mesh = mesh.or_else(|| decode(self));
         let Some(mesh) = mesh else {
             return Vec::new();
         };
         let sources = &mut self.stage.sources.meshes;
-        sources.insert(asset.to_owned(), Arc::clone(&mesh));
+        sources.insert(key.to_owned(), Arc::clone(&mesh));
         let images = mesh.images.iter();
         let images: Vec<Option<usize>> = images
             .map(|image| self.keep_image(image.clone(), asset))
@@ -208,31 +225,49 @@ impl Builder<'_> {
             .iter()
             .map(|material| self.keep_look(of_mesh(material, &images)))
             .collect();
-        let parts = mesh.parts.iter().map(|(surface, material)| {
+        let parts = mesh.parts.iter().zip(&mesh.limbs);
+        let parts = parts.map(|((surface, material), limbs)| {
             let surface = self.keep_surface(Arc::clone(surface));
+            if let Some(limbs) = limbs {
+                self.stage.limbs.insert(surface, Arc::clone(limbs));
+            }
             (surface, material.map(|material| looks[material]))
         });
         parts.collect()
     }
 
-    fn decode_mesh(&mut self, asset: &str, name: &str) -> Option<ReadMesh> {
+    fn decode_mesh(&mut self, asset: &str, name: &str, has_limbs: bool) -> Option<ReadMesh> {
         let id = asset.parse::<AssetId>().ok();
         let Some(found) = id.and_then(|id| self.assets.get(&id)) else {
             self.tell(format!("{name} is not drawn: {asset} is missing"));
             return None;
         };
-        let mesh = match mesh::read_visual_mesh(&found.bytes, asset, &|_| None) {
+        let read = if has_limbs {
+            mesh::read_skinned_mesh
+        } else {
+            mesh::read_visual_mesh
+        };
+        let mesh = match read(&found.bytes, asset, &|_| None) {
             Ok(mesh) => mesh,
             Err(error) => {
                 self.tell(format!("{name} is not drawn: {error}"));
                 return None;
             }
         };
-        let parts = mesh.parts.iter();
+        let surfaces = mesh.parts.iter();
+        let surfaces = surfaces.map(|part| (Arc::new(Surface::of_part(part)), part.material));
+        let surfaces: Vec<(Arc<Surface>, Option<usize>)> = surfaces.collect();
+        let limbs = mesh
+            .parts
+            .iter()
+            .zip(&surfaces)
+            .map(|(part, (surface, _))| {
+                let skeleton = mesh.skeleton.as_ref()?;
+                Some(Arc::new(Limbs::new(skeleton, &part.grips, surface)))
+            });
         Some(ReadMesh {
-            parts: parts
-                .map(|part| (Arc::new(Surface::of_part(part)), part.material))
-                .collect(),
+            limbs: limbs.collect(),
+            parts: surfaces,
             images: mesh.images.iter().map(decoded).collect(),
             materials: mesh.materials,
         })

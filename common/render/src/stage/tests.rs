@@ -1,5 +1,7 @@
 //! Pictures of small worlds, judged by what must be seen in them.
 
+mod actors;
+
 use scene::{Assets, Scene};
 use sdf::NoFiles;
 
@@ -35,7 +37,7 @@ const SUN: &str = "<light name='sun' type='directional'><direction>0 0 -1</direc
 /// Returns a picture from -10 m along x.
 fn seen(stage: &Stage) -> Image {
     let camera = Camera::looking([-10.0, 0.0, 0.0], [0.0; 3], 0.4);
-    stage.picture(&stage.start(), &camera, SIZE)
+    stage.picture(&stage.start(), 0.0, &camera, SIZE)
 }
 
 fn middle(image: &Image) -> [u8; 4] {
@@ -108,7 +110,7 @@ fn a_ball_casts_a_shadow_on_the_ground_unless_it_may_not() {
     };
     let below = |stage: &Stage| {
         let camera = Camera::looking([-6.0, 0.0, 0.8], [0.0; 3], 0.4);
-        middle(&stage.picture(&stage.start(), &camera, SIZE))[0]
+        middle(&stage.picture(&stage.start(), 0.0, &camera, SIZE))[0]
     };
     let shaded = below(&world("", ""));
     let lit = below(&world("<cast_shadows>0</cast_shadows>", ""));
@@ -123,10 +125,10 @@ fn a_ball_casts_a_shadow_on_the_ground_unless_it_may_not() {
 fn poses_move_what_is_drawn() {
     let stage = stage(&model("ball", "0 5 0 0 0 0", BALL, &colored("1 0 0")));
     let camera = Camera::looking([-10.0, 0.0, 0.0], [0.0; 3], 0.4);
-    let image = stage.picture(&stage.start(), &camera, SIZE);
+    let image = stage.picture(&stage.start(), 0.0, &camera, SIZE);
     assert!(is_like(middle(&image), [179; 3], 2), "{:?}", middle(&image));
     let poses = Poses::from([(0, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])]);
-    let moved = middle(&stage.picture(&poses, &camera, SIZE));
+    let moved = middle(&stage.picture(&poses, 0.0, &camera, SIZE));
     assert!(moved[0] > 100 && moved[1] < 80, "{moved:?}");
 }
 
@@ -144,7 +146,7 @@ fn views_show_what_they_are_of() {
     );
     let poses = stage.start();
     let count = |camera: Camera, color: usize| {
-        let image = stage.picture(&poses, &camera, SIZE);
+        let image = stage.picture(&poses, 0.0, &camera, SIZE);
         let is_it = |pixel: &&[u8; 4]| pixel[color] > 90 && pixel[1 - color] < 70;
         image.pixels.iter().filter(is_it).count()
     };
@@ -192,7 +194,7 @@ fn a_picture_has_the_same_bits_anywhere() {
     let stage = stage(&world);
     let poses = stage.start();
     let camera = stage.view_of_all(&poses, Camera::ANGLE, SIZE);
-    let image = stage.picture(&poses, &camera, SIZE);
+    let image = stage.picture(&poses, 0.0, &camera, SIZE);
     // FNV-1a.
     let digest = image
         .pixels
@@ -242,7 +244,7 @@ fn a_body_that_is_nowhere_is_left_out_with_its_shadow_and_its_lamp() {
     for pose in NOWHERE {
         let mut poses = both.start();
         poses.insert(link, pose);
-        let image = both.picture(&poses, &camera, SIZE);
+        let image = both.picture(&poses, 0.0, &camera, SIZE);
         assert!(image == alone, "{pose:?}");
         let whole = both.view_of_all(&poses, 0.4, SIZE);
         let expected = stage(&here).view_of_all(&poses, 0.4, SIZE);

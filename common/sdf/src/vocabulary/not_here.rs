@@ -17,7 +17,7 @@ const REASONS: &[(&str, &str)] = &[
     ("Elevator", "lifts are not modelled"),
     ("EnvironmentPreload", ENVIRONMENT),
     ("EnvironmentalSystem", ENVIRONMENT),
-    ("FollowActor", "actors are only shown by viewers"),
+    ("FollowActor", "actors go by their scripts alone"),
     (
         "FreeSpaceExplorer",
         "where to explore is decided by the programs that drive robots",

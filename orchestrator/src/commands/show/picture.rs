@@ -121,7 +121,7 @@ impl<'a> Studio<'a> {
     /// Draws the world of this moment as a PNG file.
     async fn picture(&mut self, snapshot: &Snapshot) -> Result<Vec<u8>, Failed> {
         let poses = self.links.poses(self.view.world(), snapshot).await;
-        self.view.picture(&poses)
+        self.view.picture(poses, &snapshot.stats)
     }
 
     /// Draws a picture after each so many simulated seconds, until there are as many as are asked

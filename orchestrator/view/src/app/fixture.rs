@@ -170,6 +170,7 @@ pub fn stats() -> Stats {
         state: RunState::Running,
         iteration: 12_345,
         sim_time_s: 12.345,
+        elapsed_s: Some(12.345),
         paused: false,
         real_time_factor: 0.98,
         real_time_factor_asked: 1.0,

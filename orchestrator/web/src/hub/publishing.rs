@@ -35,6 +35,7 @@ impl Hub {
         if self.drawn.shown.is_none() {
             return;
         }
+        self.place_actors();
         let changes = self.drawn.poses.take_changes();
         let changes = changes.map(|changes| self.message(changes));
         let time_ns = self.drawn.poses.time_ns;
@@ -66,6 +67,24 @@ impl Hub {
                     time_ns,
                 ))
             });
+        }
+    }
+
+    /// Places what goes by a script where it is at the time of the poses.
+    fn place_actors(&mut self) {
+        let Some(shown) = &self.drawn.shown else {
+            return;
+        };
+        let poses = &mut self.drawn.poses;
+        if !self.state.has_performers() {
+            // Nothing else says what time it is.
+            (poses.time_ns, poses.iteration) = (self.state.time_ns(), self.state.iteration());
+        }
+        let elapsed_s = self.state.elapsed_s(poses.time_ns);
+        for world in &shown.scene.worlds {
+            for (model, _, pose) in world.scripted_links(elapsed_s) {
+                poses.place_links(&model.name, std::iter::once(pose));
+            }
         }
     }
 

@@ -230,6 +230,7 @@ fn each_vertex(
         |model: usize, link: u32, start: &scene::Pose| world.place(&moving, (model, link), start);
     world.stage.visit_vertices(
         &place,
+        context.cell.actor_time().seconds(),
         |visual| thing_of(visual).is_some(),
         |visual, at| {
             if let Some(thing) = thing_of(visual) {

@@ -109,6 +109,7 @@ impl Eye {
         let view = View {
             stage: &world.stage,
             place: &|model, link, start| world.place(moving, (model, link), start),
+            elapsed_s: context.cell.actor_time().seconds(),
             camera: &camera,
             size: intrinsics.size,
             samples,

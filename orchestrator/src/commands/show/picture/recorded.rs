@@ -97,7 +97,7 @@ impl<'a> Archive<'a> {
             self.view.set_scene(drawn.scene().clone(), drawn.assets())?;
         }
         let poses = poses(self.view.world(), snapshot, &self.offsets);
-        self.view.picture(&poses)
+        self.view.picture(poses, &snapshot.stats)
     }
 
     /// Draws a picture of the first frame after each so many simulated seconds.

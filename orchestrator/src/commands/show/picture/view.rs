@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use client::plain_text::plain;
 use protocol::ExitCode;
+use protocol::report::Stats;
 use render::{Camera, Poses, Stage};
 use scene::{Assets, Scene, World};
 
@@ -80,13 +81,18 @@ impl<'a> View<'a> {
         &self.scene.worlds[self.world]
     }
 
-    /// Draws it with its links at their poses, as a PNG file.
+    /// Draws it with its links at their poses, and its actors where they are at the time of the
+    /// figures, as a PNG file.
     ///
     /// # Errors
     /// Fails if there is no model as the options name it.
-    pub(super) fn picture(&self, poses: &Poses) -> Result<Vec<u8>, Failed> {
-        let camera = self.camera(poses)?;
-        Ok(self.stage.picture(poses, &camera, self.size).to_png())
+    pub(super) fn picture(&self, mut poses: Poses, stats: &Stats) -> Result<Vec<u8>, Failed> {
+        let elapsed_s = stats.elapsed_at(stats.sim_time_s);
+        let scripted = self.world().scripted_links(elapsed_s);
+        poses.extend(scripted.map(|(_, link, pose)| (link.id, pose)));
+        let camera = self.camera(&poses)?;
+        let picture = self.stage.picture(&poses, elapsed_s, &camera, self.size);
+        Ok(picture.to_png())
     }
 
     fn warn(&self) {

@@ -333,6 +333,56 @@ fn boxes_are_around_what_is_seen_all_of_it_or_in_space() {
 }
 
 #[test]
+fn actors_are_seen_where_their_script_says() {
+    // A metre to the left of the middle at the start, and as far to the right after 4 ms.
+    let actor = format!(
+        "<actor name='walker'><pose>5 0 0 0 0 0</pose><link name='l'>{}</link>{}<script>\
+         <trajectory id='0' type='' tension='1'><waypoint><time>0</time><pose>0 1 0 0 0 0</pose>\
+         </waypoint><waypoint><time>0.004</time><pose>0 -1 0 0 0 0</pose></waypoint>\
+         </trajectory></script></actor>",
+        ball(""),
+        label(5)
+    );
+    let seen = |kind: &str| {
+        let robot = fixed("robot", "0 0 0 0 0 0", &camera(kind, ""));
+        rig_of(&(SCENE.to_owned() + &robot + &actor))
+    };
+    let mut rig = seen("camera");
+    let middles: Vec<Vec<u8>> = (0..4)
+        .map(|_| pixel(&image(&mut rig, "/t"), 32, 24))
+        .collect();
+    let (red, blue) = (vec![255, 0, 0], vec![0, 0, 255]);
+    assert_eq!(
+        middles,
+        [blue.clone(), red, blue.clone(), blue],
+        "at 1, 2, 3 and 4 ms"
+    );
+    let mut rig = seen("segmentation_camera");
+    rig.run_steps(1);
+    let labels = image(&mut rig, "/t/labels_map");
+    assert_eq!(pixel(&labels, 32, 24), [5; 3]);
+    for kind in ["full_2d", "3d"] {
+        let robot = camera(
+            "boundingbox_camera",
+            &format!("<box_type>{kind}</box_type>"),
+        );
+        let robot = fixed("robot", "0 0 0 0 0 0", &robot);
+        let mut rig = rig_of(&(SCENE.to_owned() + &robot + &actor));
+        rig.run_steps(1);
+        if kind == "3d" {
+            let boxes: AnnotatedOriented3DBoxV = said(&mut rig, "/t").remove(0);
+            let found = &boxes.annotated_box[0].r#box;
+            assert!((found.center.x - 5.0).abs() < 0.02 && found.center.y.abs() < 0.02);
+        } else {
+            let boxes: AnnotatedAxisAligned2DBoxV = said(&mut rig, "/t").remove(0);
+            let found = &boxes.annotated_box[0].r#box;
+            let middle = f64::midpoint(found.min_corner.x, found.max_corner.x);
+            assert!((middle - 32.0).abs() < 1.0, "{middle}");
+        }
+    }
+}
+
+#[test]
 fn a_thermal_camera_tells_temperatures() {
     let heat = "<plugin filename='gz-sim-thermal-system' name='gz::sim::systems::Thermal'>\
                 <temperature>310.5</temperature></plugin>";
