@@ -16,6 +16,7 @@ mod raster;
 mod renderer;
 mod shadow;
 mod shape;
+mod sky;
 mod stage;
 mod texture;
 mod vector;

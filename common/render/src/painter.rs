@@ -9,8 +9,9 @@ use crate::raster::{Corner, Grid, NONE, Triangle, single};
 use crate::renderer::{NO_VISUAL, Renderer, Seen};
 use crate::shadow::{Placing, Region, Shadows};
 use crate::shape::Surface;
+use crate::sky::Sky;
 use crate::stage::{Item, Pose, Stage};
-use crate::vector::{rotate, unit_or};
+use crate::vector::{Vector, rotate, unit_or};
 use crate::view::View;
 
 /// Part of a surface's light that a transparent one must hide to be drawn.
@@ -27,10 +28,26 @@ pub struct Painter {
     samples: Vec<[f32; 3]>,
     /// Poses of items, world frame; of those that are not there, none.
     poses: Vec<Option<Pose>>,
-    shadows: Option<Box<Shadows>>,
-    shown: Shown,
     /// Surfaces of items that bones move; of the others, none.
     moved: Vec<Option<Surface>>,
+    shadows: Option<Box<Shadows>>,
+    screen: Screen,
+}
+
+/// Colours as screens show them.
+struct Screen {
+    shown: Shown,
+    sky: Sky,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        let shown = Shown::default();
+        Self {
+            sky: Sky::new(&shown),
+            shown,
+        }
+    }
 }
 
 impl Renderer for Painter {
@@ -47,14 +64,15 @@ impl Renderer for Painter {
                 lamps: view.stage.lamps(view),
                 up: single(crate::light::turned(view.camera, [0.0, 0.0, 1.0])),
             },
+            background: view.stage.background(),
             size: self.grid.size,
         };
         let pixels = if self.clear.is_empty() {
-            canvas.pixels(&self.grid, &self.solid, &self.shown)
+            canvas.pixels(&self.grid, &self.solid, &self.screen)
         } else {
             canvas.samples(&self.grid, &self.solid, &mut self.samples);
             canvas.blend(&mut self.clear, &self.grid, &mut self.samples);
-            canvas.mean(&self.samples, &self.shown)
+            canvas.mean(&self.samples, &self.screen.shown)
         };
         let [width, height] = view.size;
         Image {
@@ -93,6 +111,13 @@ impl Painter {
     fn find_poses(&mut self, view: &View<'_>) {
         self.poses.clear();
         self.poses.extend(view.poses());
+        self.moved.clear();
+        let items = view.stage.items.iter().zip(&self.poses);
+        let moved = items.map(|(item, pose)| {
+            pose.as_ref()?;
+            view.stage.moved(item, view.elapsed_s)
+        });
+        self.moved.extend(moved);
     }
 
     /// Puts all that a camera may see on the grid; what is transparent is kept apart on request.
@@ -112,13 +137,6 @@ impl Painter {
             } else {
                 &mut self.solid
             };
-        self.moved.clear();
-        let items = view.stage.items.iter().zip(&self.poses);
-        let moved = items.map(|(item, pose)| {
-            pose.as_ref()?;
-            view.stage.moved(item, view.elapsed_s)
-        });
-        self.moved.extend(moved);
             let shape = Shape {
                 surface: surface_of(stage, item, self.moved[number].as_ref()),
                 item,
@@ -212,6 +230,11 @@ impl Shape<'_> {
     }
 }
 
+/// Returns the surface of an item, which bones may move.
+fn surface_of<'a>(stage: &'a Stage, item: &Item, moved: Option<&'a Surface>) -> &'a Surface {
+    moved.unwrap_or(&stage.surfaces[item.surface])
+}
+
 /// Draws the samples of a triangle where its texture is not invisible.
 fn draw_cut_out(number: u32, triangle: &Triangle, look: &Look, stage: &Stage, grid: &mut Grid) {
     let width = grid.size[0];
@@ -231,22 +254,19 @@ fn draw_cut_out(number: u32, triangle: &Triangle, look: &Look, stage: &Stage, gr
     });
 }
 
-/// Returns the surface of an item, which bones may move.
-fn surface_of<'a>(stage: &'a Stage, item: &Item, moved: Option<&'a Surface>) -> &'a Surface {
-    moved.unwrap_or(&stage.surfaces[item.surface])
-}
-
 /// A view that is being coloured.
 struct Canvas<'a> {
     view: &'a View<'a>,
     lighting: Lighting<'a>,
+    /// Light behind everything, unless there is a sky.
+    background: Option<[f32; 3]>,
     /// Columns and rows of the grid of samples.
     size: [usize; 2],
 }
 
 impl Canvas<'_> {
     /// Returns the pixels of what is solid. A triangle is lit once in each pixel that it is in.
-    fn pixels(&self, grid: &Grid, solid: &[Triangle], shown: &Shown) -> Vec<[u8; 4]> {
+    fn pixels(&self, grid: &Grid, solid: &[Triangle], screen: &Screen) -> Vec<[u8; 4]> {
         let [width, height] = self.view.size;
         let edge = self.view.samples;
         let mut pixels = Vec::with_capacity(width * height);
@@ -257,7 +277,13 @@ impl Canvas<'_> {
                 let numbers = [0, 1, self.size[0], self.size[0] + 1]
                     .map(|offset| if edge == 1 { corner } else { corner + offset })
                     .map(|place| grid.nearest[place]);
-                pixels.push(shown.pixel(self.pixel(numbers, at, solid)));
+                pixels.push(if numbers == [NONE; 4] && self.background.is_none() {
+                    let half = edge as f64 / 2.0;
+                    let part = Sky::part(self.ray([at[0] + half, at[1] + half]));
+                    screen.sky.pixel(part, &screen.shown)
+                } else {
+                    screen.shown.pixel(self.pixel(numbers, at, solid))
+                });
             }
         }
         pixels
@@ -300,10 +326,15 @@ impl Canvas<'_> {
                 [red, green, blue]
             }
             _ => {
-                let ray = self.view.camera.ray(x, y, self.size);
-                self.view.stage.behind(ray)
+                let sky = || Sky::light(Sky::part(self.ray([x, y])));
+                self.background.unwrap_or_else(sky)
             }
         }
+    }
+
+    /// Returns the ray through a place of the grid.
+    fn ray(&self, [x, y]: [f64; 2]) -> Vector {
+        self.view.camera.ray(x, y, self.size)
     }
 
     /// Lights all samples of what is solid.

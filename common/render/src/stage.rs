@@ -234,14 +234,11 @@ impl Stage {
         }
     }
 
-    /// Returns the colour behind everything, along a ray.
-    pub(crate) fn behind(&self, ray: Vector) -> [f32; 3] {
-        if self.world.sky.is_none() {
-            return self.world.background.map(|part| linear(part as f32));
-        }
-        let height = ray[2].clamp(0.0, 1.0) as f32;
-        let part = height.sqrt();
-        std::array::from_fn(|i| linear(HORIZON[i] + (ZENITH[i] - HORIZON[i]) * part))
+    /// Returns the light behind everything where there is no sky.
+    pub(crate) fn background(&self) -> Option<[f32; 3]> {
+        let background = self.world.background;
+        let is_seen = self.world.sky.is_none();
+        is_seen.then(|| background.map(|part| linear(part as f32)))
     }
 
     /// Returns a colour as it is seen through the fog from so far away.
