@@ -1,16 +1,20 @@
 //! Shows that cameras see the same, bit for bit, wherever their robots are hosted and on however
 //! many threads: a robot with cameras drives past coloured things from one level to another. Real
-//! processes; the file of messages, with a digest of each image, is equal for 0 to 3 secondaries.
+//! processes; the file of messages, with a digest of each image, is equal for 0 to 3 secondaries,
+//! for cells that move, processes that are killed and hosts that ssh reaches.
 
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use mesh::{Image, ImageFile};
+use mesh::{
+    Bone, Clip, Grip, Image, ImageFile, Key, Skeleton, Track, Transform, VisualMesh, VisualPart,
+};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::Value;
-use tests::processes::{Process, Scratch, binary, wait_for};
+use tests::processes::{Process, Scratch, binary, kill_all, wait_for};
 use tests::screen::Screen;
+use tests::ssh_host::{SshHost, ssh_command};
 
 /// A green square of 2 m by 2 m in the y-z plane, seen from both sides.
 const OBJ: &str = "mtllib square.mtl\nv 0 -1 -1\nv 0 1 -1\nv 0 1 1\nv 0 -1 1\nusemtl green\n\
@@ -20,8 +24,46 @@ const MTL: &str = "newmtl green\nKd 0 1 0\nKe 0 1 0\n";
 const CAMERA: &str = "<camera><horizontal_fov>1.2</horizontal_fov>\
     <image><width>80</width><height>60</height></image><clip><near>0.1</near><far>90</far></clip>";
 
+/// The skin of an actor: a plate that swings from side to side.
+fn skin() -> Vec<u8> {
+    let key = |time_s, y: f32| Key {
+        time_s,
+        position: [0.0, y, 0.0],
+        orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
+        scale: [1.0; 3],
+    };
+    let bone = |name: &str, parent| Bone {
+        name: name.to_owned(),
+        parent,
+        rest: Transform::IDENTITY,
+        inverse_bind: Transform::IDENTITY,
+    };
+    let mesh = VisualMesh {
+        parts: vec![VisualPart {
+            positions: vec![[0.0, -0.5, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 1.5]],
+            normals: vec![[-1.0, 0.0, 0.0]; 3],
+            triangles: vec![[0, 2, 1], [0, 1, 2]],
+            grips: vec![Grip::of(1); 3],
+            ..VisualPart::default()
+        }],
+        skeleton: Some(Skeleton {
+            bones: vec![bone("hips", None), bone("arm", Some(0))],
+            root: 0,
+            clips: vec![Clip {
+                name: String::new(),
+                tracks: vec![Track {
+                    bone: 1,
+                    keys: vec![key(0.0, -1.0), key(0.3, 1.0), key(0.6, -1.0)],
+                }],
+            }],
+        }),
+        ..VisualMesh::default()
+    };
+    mesh.to_glb()
+}
+
 /// A robot that drives along +x through two levels, among things of both and of a third one that
-/// stays inactive, with balls that fall beside it.
+/// stays inactive, with balls that fall and an actor that walks beside it.
 fn world() -> String {
     let sensor = |name: &str, kind: &str, content: &str| {
         format!(
@@ -75,7 +117,11 @@ fn world() -> String {
         <model name='rover'><pose>-2 0 0.5 0 0 0</pose><link name='body'><gravity>false</gravity>
         {inertia}<collision name='c'>{cube}</collision>{sensors}</link>
         <plugin filename='f' name='gz::sim::systems::VelocityControl'>
-        <initial_linear>2 0 0</initial_linear></plugin></model>{}{}{}{}{}
+        <initial_linear>2 0 0</initial_linear></plugin></model>
+        <actor name='walker'><pose>6 -1.5 0 0 0 0</pose><skin><filename>walker.glb</filename></skin>
+        <script><trajectory id='0' type='walk'><waypoint><time>0</time><pose>0 0 0 0 0 0</pose>
+        </waypoint><waypoint><time>3</time><pose>2 1 0 0 0 1</pose></waypoint></trajectory></script>
+        </actor>{}{}{}{}{}
         <plugin name='gz::sim' filename='dummy'>{}{}{}{}</plugin></world></sdf>",
         ball("ball_west", -1.0),
         ball("ball_east", 4.0),
@@ -93,11 +139,17 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("it can be written");
 }
 
-/// Writes the world with its files, and returns a run of it.
-fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
+/// Writes the world with its files.
+fn prepare(scratch: &Scratch) {
     write(&scratch.path("square.obj"), OBJ);
     write(&scratch.path("square.mtl"), MTL);
+    fs::write(scratch.path("walker.glb"), skin()).expect("it can be written");
     write(&scratch.path("w.sdf"), &world());
+}
+
+/// Returns a run of the world.
+fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
+    prepare(scratch);
     let mut command = scratch.phalanx();
     command.args(["run", "--name", "r", "--headless"]);
     command.args(arguments).arg(scratch.path("w.sdf"));
@@ -106,6 +158,13 @@ fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
 
 /// Runs the world and returns its file of messages and how many hand-offs there were.
 fn messages(arguments: &[&str]) -> (String, u64) {
+    let (written, events) = told(arguments);
+    let hand_offs = events["hand_offs"].as_u64().unwrap_or_default();
+    (written, hand_offs)
+}
+
+/// Runs the world and returns its file of messages and the counts of its events.
+fn told(arguments: &[&str]) -> (String, Value) {
     let scratch = Scratch::new();
     let messages = scratch.path("messages");
     let file = messages.to_string_lossy();
@@ -115,9 +174,8 @@ fn messages(arguments: &[&str]) -> (String, u64) {
     let mut run = started(&scratch, &all);
     assert_eq!(run.wait(), 0, "{}", run.stderr());
     let summary: Value = serde_json::from_str(&run.stdout()).expect("it is JSON");
-    let hand_offs = summary["events"]["hand_offs"].as_u64().unwrap_or_default();
     let written = fs::read_to_string(&messages).expect("the run has written it");
-    (written, hand_offs)
+    (written, summary["events"].clone())
 }
 
 #[test]
@@ -146,6 +204,103 @@ fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_of
         }
         assert!(found == expected, "with {secondaries} secondaries");
     }
+}
+
+#[test]
+fn images_go_on_the_same_where_cells_move_in_the_middle_of_a_sequence() {
+    let (expected, _) = messages(&["--secondaries", "0"]);
+    let scratch = Scratch::new();
+    let file = scratch.path("messages").display().to_string();
+    let arguments = [
+        "--secondaries",
+        "2",
+        "--iterations",
+        "2000",
+        "--paused",
+        "--format",
+        "json",
+    ];
+    let arguments = [
+        &arguments[..],
+        &["--real-time-factor", "0", "--messages", &file],
+    ]
+    .concat();
+    let mut run = started(&scratch, &arguments);
+    wait_for("the run is there", || {
+        let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+        text.contains("\"paused\"")
+    });
+    let does = |words: &[&str]| {
+        let (code, _, error) = scratch.phalanx_says(&[&["ctl", "r"], words].concat());
+        assert_eq!(code, 0, "{words:?}: {error}");
+    };
+    // Between two images, first with the robot in one level, then in the other.
+    for (count, level, peer) in [
+        ("333", "west", "s2"),
+        ("444", "west", "s1"),
+        ("844", "east", "s1"),
+    ] {
+        does(&["step", count]);
+        does(&["move-cell", level, peer]);
+    }
+    does(&["move-cell", "east", "s2"]);
+    does(&["play"]);
+    assert_eq!(run.wait(), 0, "{}", run.stderr());
+    let summary: Value = serde_json::from_str(&run.stdout()).expect("it is JSON");
+    assert!(
+        summary["events"]["migrations"].as_u64() >= Some(2),
+        "{}",
+        summary["events"]
+    );
+    let found = fs::read_to_string(&file).expect("the run has written it");
+    assert!(found == expected, "after {}", summary["events"]);
+}
+
+#[test]
+fn images_go_on_the_same_where_all_processes_were_killed() {
+    let (expected, _) = messages(&["--secondaries", "0"]);
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let [file, world] = ["messages", "w.sdf"].map(|name| scratch.path(name).display().to_string());
+    let begin = [
+        &["run", "--detach", "--name", "r", "--secondaries", "2"][..],
+        &["--iterations", "2000", "--real-time-factor", "0.3"],
+        &["--checkpoint-every", "100", "--messages", &file, &world],
+    ];
+    let (code, _, error) = scratch.phalanx_says(&begin.concat());
+    assert_eq!(code, 0, "{error}");
+    let killed_after = |least: u64| {
+        wait_for(&format!("iteration {least}"), || {
+            let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+            let stats: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+            stats["iteration"].as_u64().is_some_and(|now| now >= least)
+        });
+        kill_all(&scratch);
+    };
+    killed_after(430);
+    let again = ["resume", "r", "--detach", "--secondaries", "3"];
+    let (code, _, error) = scratch.phalanx_says(&again);
+    assert_eq!(code, 0, "{error}");
+    killed_after(1130);
+    let last = ["resume", "r", "--headless", "--secondaries", "1"];
+    let (code, _, error) = scratch.phalanx_says(&last);
+    assert_eq!(code, 0, "{error}");
+    let found = fs::read_to_string(&file).expect("the run has written it");
+    assert!(found == expected, "after two kills");
+}
+
+#[test]
+fn images_of_other_machines_are_the_same() {
+    let (expected, _) = messages(&["--secondaries", "0"]);
+    let scratch = Scratch::new();
+    let hosts = ["alpha", "beta"].map(|name| SshHost::make(scratch.folder(), name, None));
+    let [Some(alpha), Some(beta)] = &hosts else {
+        return;
+    };
+    let ssh = ssh_command(scratch.folder(), &[alpha, beta]);
+    let (found, events) = told(&["--hosts", "alpha:1,beta:1", "--ssh-command", &ssh]);
+    assert!(events["hand_offs"].as_u64() >= Some(1), "{events}");
+    assert!(found == expected, "with hosts");
 }
 
 /// Returns how many pixels have much of one colour alone.
