@@ -99,6 +99,11 @@ impl FuelServer {
         format!("http://{}", self.address)
     }
 
+    /// Returns its host and port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Returns the address of a resource, such as `owner/models/name`, and what follows.
     pub fn at(&self, path: &str) -> String {
         format!("{}/1.0/{path}", self.url())

@@ -29,6 +29,7 @@ pub mod slurm_cluster;
 pub mod soak;
 pub mod ssh_host;
 pub mod standalone;
+pub mod tls_front;
 pub mod transcript;
 pub mod truth;
 pub mod witness;

@@ -10,7 +10,9 @@ use portable_pty::CommandBuilder;
 use serde_json::Value;
 use tests::fuel_server::{Fault, FuelServer, zip_of};
 use tests::processes::{Scratch, binary, wait_for};
+use tests::repository;
 use tests::screen::Screen;
+use tests::tls_front::TlsFront;
 
 /// A box that falls.
 const BOX: &str = "<link name='l'><collision name='c'><geometry><box><size>1 1 1</size></box>\
@@ -743,4 +745,56 @@ fn a_terminal_shows_how_far_it_is() {
         !shown.contains('%'),
         "the line of progress is gone: {shown}"
     );
+}
+
+#[test]
+fn a_server_is_trusted_by_the_certificates_that_the_user_names() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    // Made by hand for this test: an authority, and a certificate of it for 127.0.0.1.
+    let file = |name: &str| repository::root().join("tests/tests/fuel").join(name);
+    let front = TlsFront::new(
+        desk.server.address(),
+        &file("server.pem"),
+        &file("server.key"),
+    );
+    let model = format!("{}/1.0/o/models/box", front.url());
+    let fetch = |certificates: Option<&Path>| {
+        let mut command = desk.command(&["fuel", "fetch", &model]);
+        command.env("PHALANX_FUEL_SERVERS", front.url());
+        command.env_remove("SSL_CERT_FILE");
+        for name in ["https_proxy", "HTTPS_PROXY"] {
+            command.env_remove(name);
+        }
+        if let Some(certificates) = certificates {
+            command.env("SSL_CERT_FILE", certificates);
+        }
+        said(&mut command)
+    };
+    fetch(None).refused(1, &["cannot reach 127.0.0.1", "certificate"]);
+    // A file without certificates, and one that is not there.
+    let wrong = fetch(Some(&file("server.key")));
+    assert!(
+        wrong.code != 0 && wrong.stderr.contains("SSL_CERT_FILE"),
+        "{}",
+        wrong.stderr
+    );
+    let gone = fetch(Some(&file("none.pem")));
+    assert!(
+        gone.code != 0 && gone.stderr.contains("SSL_CERT_FILE"),
+        "{}",
+        gone.stderr
+    );
+    assert_eq!(
+        desk.server.take_requests().len(),
+        0,
+        "nothing was asked for in the clear"
+    );
+    fetch(Some(&file("authority.pem"))).done();
+    assert_eq!(desk.server.take_zip_count(), 1);
+    // What is in the cache needs no trust.
+    let world = desk.world(&[&model]);
+    let mut command = desk.command(&["check", &world]);
+    command.env("PHALANX_FUEL_SERVERS", front.url());
+    said(&mut command).done();
 }
