@@ -36,7 +36,7 @@ fn check(format: &str) {
     let scratch = Scratch::new();
     let file = scratch.path("run.mcap");
     let mut record = Command::new(binary("worker"));
-    record.args(["--record-format", format]);
+    record.args(["--record-format", format, "--record-rate", "100"]);
     record.args(["--real-time-factor", "0", "--iterations"]);
     record
         .arg(ITERATIONS.to_string())
