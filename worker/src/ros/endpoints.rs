@@ -38,8 +38,7 @@ pub(super) struct Endpoints {
     clock: Option<ClockTopic>,
     /// `/tf` and `/tf_static`.
     frames: [Option<Publication>; 2],
-    unfit: Seldom,
-    lost: Seldom,
+    warnings: Warnings,
     descriptions: Descriptions,
     departures: Option<Departures>,
     remarks: Remarks,
@@ -48,6 +47,15 @@ pub(super) struct Endpoints {
     passed_over: BTreeMap<Key, TopicMessage>,
     // The last to go.
     participant: Participant,
+}
+
+/// Warnings that come seldom.
+#[derive(Default)]
+struct Warnings {
+    /// Of messages that have no counterpart on the other side.
+    unfit: Seldom,
+    /// Of messages that readers do not get.
+    lost: Seldom,
 }
 
 /// A topic that leaves the run.
@@ -105,8 +113,7 @@ impl Endpoints {
             inbound: BTreeMap::new(),
             clock: or_warn(clock),
             frames,
-            unfit: Seldom::default(),
-            lost: Seldom::default(),
+            warnings: Warnings::default(),
             descriptions: Descriptions::default(),
             departures: or_warn(departures),
             remarks: Remarks::default(),
@@ -217,7 +224,7 @@ impl Endpoints {
             .publish(step.speaks, &self.mapping, &mut self.participant);
         if let Some(clock) = &mut self.clock {
             let followed = clock.follow(step.sim_time, step.speaks);
-            note(followed, "/clock", &mut self.lost);
+            note(followed, "/clock", &mut self.warnings.lost);
         }
     }
 
@@ -288,7 +295,10 @@ impl Endpoints {
                 Way::Direct(outlet) if outlet.is_wanted() => {
                     match ros2::encode(kind, &message.body, outlet.topic.type_name) {
                         Ok(cdr) => ready.push((key, cdr)),
-                        Err(error) => self.unfit.warn(&format!("{}: {error}", message.topic)),
+                        Err(error) => self
+                            .warnings
+                            .unfit
+                            .warn(&format!("{}: {error}", message.topic)),
                     }
                 }
                 Way::Images(topic) if topic.is_wanted() => {
@@ -300,12 +310,12 @@ impl Endpoints {
         for (key, cdr) in ready {
             if let Way::Direct(outlet) = &self.outbound[&key].way {
                 let published = outlet.publication.publish(cdr);
-                note(published, &outlet.topic.name, &mut self.lost);
+                note(published, &outlet.topic.name, &mut self.warnings.lost);
             }
         }
         for (publication, cdr) in self.frames.iter().zip(frames) {
             if let (Some(publication), Some(cdr)) = (publication, cdr) {
-                note(publication.publish(cdr), "/tf", &mut self.lost);
+                note(publication.publish(cdr), "/tf", &mut self.warnings.lost);
             }
         }
         for (topic, message) in images {
@@ -326,8 +336,8 @@ impl Endpoints {
             let outbound = key.and_then(|key| self.outbound.get(&key));
             match outbound.and_then(|outbound| outbound.frames) {
                 Some(Frames::Moving) if !has_moving => {}
-                Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.unfit),
-                Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.unfit),
+                Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.warnings.unfit),
+                Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.warnings.unfit),
                 None => {}
             }
         }
@@ -365,7 +375,7 @@ impl Endpoints {
                         kind: (*kind).to_owned(),
                         body,
                     }),
-                    Err(error) => self.unfit.warn(&format!("{topic}: {error}")),
+                    Err(error) => self.warnings.unfit.warn(&format!("{topic}: {error}")),
                 }
             }
         }
