@@ -771,7 +771,7 @@ fn a_server_is_trusted_by_the_certificates_that_the_user_names() {
         }
         said(&mut command)
     };
-    fetch(None).refused(1, &["cannot reach 127.0.0.1", "certificate"]);
+    fetch(None).refused(3, &["cannot reach 127.0.0.1", "certificate"]);
     // A file without certificates, and one that is not there.
     let wrong = fetch(Some(&file("server.key")));
     assert!(

@@ -316,7 +316,7 @@ fn pictures_show_actors_where_their_script_says() {
     let text = format!(
         "<sdf version='1.11'><world name='w'><gravity>0 0 0</gravity><scene>\
          <background>0 0 0</background></scene><actor name='walker'><link name='l'>\
-         <visual name='v'>{ball}</visual></link><script><trajectory id='0' type='' tension='1'>\
+         <visual name='v'>{ball}</visual></link><script><trajectory id='0' type='walk' tension='1'>\
          <waypoint><time>0</time><pose>0 4 0 0 0 0</pose></waypoint><waypoint><time>1</time>\
          <pose>0 -4 0 0 0 0</pose></waypoint></trajectory></script></actor></world></sdf>"
     );

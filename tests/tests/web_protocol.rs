@@ -571,7 +571,7 @@ fn actors_are_among_the_poses_where_their_script_says() {
     };
     let world = scratch.path("actors.sdf");
     let text = "<sdf version='1.11'><world name='w'><actor name='walker'><link name='l'/><script>\
-                <trajectory id='0' type='' tension='1'><waypoint><time>0</time>\
+                <trajectory id='0' type='walk' tension='1'><waypoint><time>0</time>\
                 <pose>0 0 0 0 0 0</pose></waypoint><waypoint><time>1</time><pose>4 0 0 0 0 0</pose>\
                 </waypoint></trajectory></script></actor></world></sdf>";
     std::fs::write(&world, text).expect("it can be written");

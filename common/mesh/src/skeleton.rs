@@ -278,8 +278,8 @@ impl Skeleton {
         reach.fold(0.0, f64::max)
     }
 
-    /// Takes over the first clip of another skeleton, as Gazebo does, under a name; bones are found by
-    /// theirs. Returns `false` if no bone that moves there is here.
+    /// Takes over the first clip of another skeleton, as Gazebo does, under a name; bones are found
+    /// by theirs. Returns `false` if no bone that moves there is here.
     pub fn take_clip(&mut self, name: &str, other: &Self) -> bool {
         let Some(clip) = other.clips.first() else {
             return false;

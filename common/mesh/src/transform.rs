@@ -125,8 +125,8 @@ impl Transform {
         self.rows
     }
 
-    /// Returns a factor by which no length grows beyond; that by which the longest one grows where it
-    /// only turns and stretches along the axes.
+    /// Returns a factor by which no length grows beyond; that by which the longest one grows where
+    /// it only turns and stretches along the axes.
     pub(crate) fn stretch(&self) -> f64 {
         let product = |i: usize, j: usize| -> f64 {
             let columns = self.rows.iter().map(|row| row[i] * row[j]);

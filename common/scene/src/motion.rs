@@ -33,8 +33,8 @@ impl Motion {
         numbers
     }
 
-    /// Returns the moment of the animation of its limbs at an elapsed simulated time \[s\]; `None` at
-    /// rest.
+    /// Returns the moment of the animation of its limbs at an elapsed simulated time \[s\]; `None`
+    /// at rest.
     ///
     /// The animation is that of the script's part, or else that of the skin's own file. Along a
     /// path the root of the limbs stays at the origin of the model. Source: gz-sim, `SceneManager`.

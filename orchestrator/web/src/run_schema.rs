@@ -69,7 +69,7 @@ fn stats() -> Value {
         "steps": object(&json!({ "first": integer(), "counts": list(&integer()) })),
         "physics_us": times(), "overhead_us": times(), "digest": string(),
         "refused": all(&integer(), &refused), "secondaries_missing": integer(),
-        "events": all(&integer(), &events), "insecure": boolean(),
+        "events": all(&integer(), &events), "insecure": boolean(), "elapsed_s": number(),
     }))
 }
 

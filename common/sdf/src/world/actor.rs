@@ -48,7 +48,11 @@ impl Actor {
             format!(" {name:?} {uri:?}")
         });
         // The same mesh may be that of a visual, which has no bones.
-        Some(format!("{} with bones{}", skin.uri, motions.collect::<String>()))
+        Some(format!(
+            "{} with bones{}",
+            skin.uri,
+            motions.collect::<String>()
+        ))
     }
 }
 
