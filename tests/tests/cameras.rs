@@ -206,6 +206,15 @@ fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_of
     }
 }
 
+/// Waits until a run that begins in a pause has all its secondaries.
+fn waits_for_pause(scratch: &Scratch) {
+    wait_for("the run is paused", || {
+        let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+        let stats: Value = serde_json::from_str(&text).unwrap_or_default();
+        stats["state"] == "paused"
+    });
+}
+
 #[test]
 fn images_go_on_the_same_where_cells_move_in_the_middle_of_a_sequence() {
     let (expected, _) = messages(&["--secondaries", "0"]);
@@ -226,10 +235,7 @@ fn images_go_on_the_same_where_cells_move_in_the_middle_of_a_sequence() {
     ]
     .concat();
     let mut run = started(&scratch, &arguments);
-    wait_for("the run is there", || {
-        let (_, text, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
-        text.contains("\"paused\"")
-    });
+    waits_for_pause(&scratch);
     let does = |words: &[&str]| {
         let (code, _, error) = scratch.phalanx_says(&[&["ctl", "r"], words].concat());
         assert_eq!(code, 0, "{words:?}: {error}");
@@ -285,9 +291,7 @@ fn images_go_on_the_same_where_a_secondary_was_killed() {
         peers.as_array().cloned().unwrap_or_default()
     };
     let find = |name: &str| peers().into_iter().find(|peer| peer["name"] == name);
-    wait_for("both are there", || {
-        find("s1").is_some() && find("s2").is_some()
-    });
+    waits_for_pause(&scratch);
     let does = |words: &[&str]| {
         let (code, _, error) = scratch.phalanx_says(&[&["ctl", "r"], words].concat());
         assert_eq!(code, 0, "{words:?}: {error}");

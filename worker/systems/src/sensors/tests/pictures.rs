@@ -337,8 +337,9 @@ fn actors_are_seen_where_their_script_says() {
     // A metre to the left of the middle at the start, and as far to the right after 4 ms.
     let actor = format!(
         "<actor name='walker'><pose>5 0 0 0 0 0</pose><link name='l'>{}</link>{}<script>\
-         <trajectory id='0' type='walk' tension='1'><waypoint><time>0</time>\
-         <pose>0 1 0 0 0 0</pose></waypoint><waypoint><time>0.004</time><pose>0 -1 0 0 0 0</pose></waypoint>\
+         <trajectory id='0' type='walk' tension='1'>\
+         <waypoint><time>0</time><pose>0 1 0 0 0 0</pose></waypoint>\
+         <waypoint><time>0.004</time><pose>0 -1 0 0 0 0</pose></waypoint>\
          </trajectory></script></actor>",
         ball(""),
         label(5)
