@@ -78,7 +78,8 @@ impl FoundRun {
 }
 
 /// Puts the name of a run's folder, and its path, into the files of the run, which had this name
-/// before. The record comes last: while it has the other name, this is to be done, as after a crash.
+/// before. The record comes last: while it has the other name, this is to be done, as after a
+/// crash.
 ///
 /// # Errors
 /// Fails if the system refuses.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 /// Interval at which a primary is greeted until it answers.
 const GREETING_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Interval at which a welcome relay says that it takes itself for one, also when nothing comes from
-/// its secondaries.
+/// Interval at which a welcome relay says that it takes itself for one, also when nothing comes
+/// from its secondaries.
 const HERE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time for which the primary's last words may still be on their way when its connection closes:
