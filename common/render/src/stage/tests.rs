@@ -268,6 +268,7 @@ fn a_camera_that_is_nowhere_sees_nothing_and_breaks_nothing() {
         let view = View {
             stage: &stage,
             place: &|_, _, start| Some(*start),
+            elapsed_s: 0.0,
             camera: &camera,
             size: SIZE,
             samples: 2,
