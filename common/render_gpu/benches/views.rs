@@ -88,7 +88,6 @@ fn timed(stage: &Stage, size: [usize; 2], image: u32, draw: impl FnOnce(&View<'_
         stage,
         place: &|_, _, start| Some(*start),
         elapsed_s: 0.0,
-        elapsed_s: 0.0,
         camera: &camera,
         size,
         samples: 2,
