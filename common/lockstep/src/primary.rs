@@ -494,12 +494,6 @@ impl Primary {
         self.resume.is_replaying() && self.clock.mode() == ClockMode::Running
     }
 
-    /// Tells whether nodes of ROS 2 wait for what was said in steps that were done ahead, as before
-    /// time stands still: secondaries keep it back until they know that the steps hold.
-    fn owes_word(&self) -> bool {
-        self.settings.ros2.is_some() && self.barrier.speculation().has_untold()
-    }
-
     /// Makes the next step once it is due: the life of an iteration begins here. It goes on in
     /// [`Self::begin_step`], [`Self::publish`], [`Self::on_step_ack`] and [`Self::complete_step`],
     /// which comes back here.

@@ -246,7 +246,8 @@ impl Primary {
         if verdict == DiagnosisVerdict::GoesOn
             && let Some(round) = self.barrier.round_mut()
         {
-            round.restart_timeout(settings.step_timeout, cx.now);
+            let given_up_after = round.given_up_after(settings.step_timeout);
+            round.restart_timeout(given_up_after, cx.now);
         }
     }
 }

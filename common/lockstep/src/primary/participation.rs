@@ -72,6 +72,12 @@ impl Primary {
 
 /// The life of an iteration.
 impl Primary {
+    /// Tells whether nodes of ROS 2 wait for what was said in steps that were done ahead, as before
+    /// time stands still: secondaries keep it back until they know that the steps hold.
+    pub(super) fn owes_word(&self) -> bool {
+        self.settings.ros2.is_some() && self.barrier.speculation().has_untold()
+    }
+
     /// Tells participants of the iteration that is complete.
     pub(super) fn tell_participants(&mut self, cx: &mut Context<'_>) {
         if !self.resume.is_replaying() {
