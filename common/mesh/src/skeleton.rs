@@ -242,40 +242,30 @@ impl Skeleton {
     }
 
     /// Returns the radius of a ball around the origin in which vertices stay that a bone moves and
-    /// that are in balls around the origins of the bones, whatever clip is shown.
+    /// that are in balls around the origins of the bones, whatever clip is shown, also between its
+    /// keys: each bone is taken to be as far from its parent, and as stretched, as it ever is.
     pub fn reach(&self, radii: &[f64]) -> f64 {
-        let mut reach = self.reach_at(None, radii);
-        for (clip, own) in self.clips.iter().enumerate() {
-            let mut times: Vec<f64> = own
-                .tracks
-                .iter()
-                .flat_map(|track| track.keys.iter().map(|key| f64::from(key.time_s)))
-                .collect();
-            times.sort_by(f64::total_cmp);
-            times.dedup();
-            for time_s in times {
-                for holds_root in [false, true] {
-                    let moment = Moment {
-                        clip,
-                        time_s,
-                        holds_root,
-                    };
-                    reach = reach.max(self.reach_at(Some(&moment), radii));
-                }
+        let of_rest = self.bones.iter().map(|bone| extent(&bone.rest));
+        let mut extents: Vec<[f64; 2]> = of_rest.collect();
+        for track in self.clips.iter().flat_map(|clip| &clip.tracks) {
+            for key in &track.keys {
+                let own = extent(&key.place());
+                let known = &mut extents[track.bone];
+                *known = [known[0].max(own[0]), known[1].max(own[1])];
+            }
+        }
+        let mut reach: f64 = 0.0;
+        for (index, bone) in self.bones.iter().enumerate() {
+            // Parents come before their children.
+            let [from, stretch] = bone.parent.map_or([0.0, 1.0], |parent| extents[parent]);
+            let own = extents[index];
+            let far = [from + stretch * own[0], stretch * own[1]];
+            extents[index] = far;
+            if let Some(radius) = radii.get(index).filter(|radius| **radius > 0.0) {
+                reach = reach.max(far[0] + radius * far[1]);
             }
         }
         reach
-    }
-
-    fn reach_at(&self, moment: Option<&Moment>, radii: &[f64]) -> f64 {
-        let places = self.places(moment).into_iter().zip(radii);
-        let reach = places.filter(|(_, radius)| **radius > 0.0);
-        let reach = reach.map(|(place, radius)| {
-            let at = place.apply([0.0; 3]);
-            let distance = at.iter().map(|x| x * x).sum::<f64>().sqrt();
-            distance + radius * place.stretch()
-        });
-        reach.fold(0.0, f64::max)
     }
 
     /// Takes over the first clip of another skeleton, as Gazebo does, under a name; bones are found
@@ -286,6 +276,10 @@ impl Skeleton {
         };
         let tracks = clip.tracks.iter().filter_map(|track| {
             let wanted = &other.bones[track.bone].name;
+            // Bones without a name are nobody else's.
+            if wanted.is_empty() {
+                return None;
+            }
             Some(Track {
                 bone: self.bones.iter().position(|bone| bone.name == *wanted)?,
                 keys: track.keys.clone(),
@@ -301,6 +295,13 @@ impl Skeleton {
         }
         is_found
     }
+}
+
+/// Returns how far a place is from the origin, and by which factor it stretches at most.
+fn extent(place: &Transform) -> [f64; 2] {
+    let at = place.apply([0.0; 3]);
+    let distance = at.iter().map(|x| x * x).sum::<f64>().sqrt();
+    [distance, place.stretch()]
 }
 
 /// Returns the orientation between two others, the shorter way at an even rate.
@@ -429,7 +430,32 @@ mod tests {
         // The tip of the arm, which is farthest at the end: 4 + 1 along x, 1 along y, 2 up.
         let reach = walker().reach(&[0.0, 1.0]);
         let needed = (25.0_f64 + 1.0 + 4.0).sqrt();
-        assert!(reach >= needed && reach < needed + 1.0, "{reach} {needed}");
+        assert!(reach >= needed && reach < needed + 1.1, "{reach} {needed}");
+    }
+
+    #[test]
+    fn reach_is_that_between_keys_too() {
+        // The arm is beside the root at both keys, and points away from the origin between them.
+        let mut skeleton = walker();
+        skeleton.bones[1].rest = Transform::translation([0.0, 1.0, 0.0]);
+        let turned = |time_s, [z, w]: [f32; 2]| Key {
+            position: [3.0, 0.0, 0.0],
+            orientation_xyzw: [0.0, 0.0, z, w],
+            ..key(time_s, 3.0)
+        };
+        skeleton.clips[0].tracks = vec![Track {
+            bone: 0,
+            keys: vec![turned(0.0, [0.0, 1.0]), turned(1.0, [-1.0, 0.0])],
+        }];
+        let reach = skeleton.reach(&[0.0, 0.5]);
+        let middle = Moment {
+            clip: 0,
+            time_s: 0.5,
+            holds_root: false,
+        };
+        let [x, ..] = skeleton.motions(Some(&middle))[1].apply([0.0; 3]);
+        assert!((x - 4.0).abs() < 1e-6, "{x}");
+        assert!((4.5..4.6).contains(&reach), "{reach}");
     }
 
     #[test]
@@ -449,6 +475,11 @@ mod tests {
         }
         assert!(!own.take_clip("w", &walker()));
         assert_eq!(own.clips.len(), 1);
+        let mut other = walker();
+        for bone in own.bones.iter_mut().chain(&mut other.bones) {
+            bone.name.clear();
+        }
+        assert!(!own.take_clip("w", &other), "no name is no name");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::read::MeshProblem;
 use crate::skeleton::{BONES_MAX, Bone, Clip, Grip, KEYS_MAX, Key, Skeleton, Track};
 use crate::transform::Transform;
 
+/// Number of parts that a node of a skeleton may have to count as one that is usual.
+const PARTS_USUAL: usize = 64;
+
 /// The bone that all others hang on, which never moves.
 const GROUND: u16 = 0;
 
@@ -155,7 +158,7 @@ impl<'e> Rig<'e> {
         let (binds, _) = binds.as_chunks::<16>();
         let mut bones = Vec::new();
         for (number, name) in names.text.split_ascii_whitespace().enumerate() {
-            let Some(bind) = binds.get(number) else {
+            let Some(bind) = binds.get(number).filter(|_| number < BONES_MAX) else {
                 return Err(joints.malformed("it has more joints than bind matrices"));
             };
             let Some(bone) = self.find(name) else {
@@ -338,7 +341,10 @@ fn keys(
         what: "keys of bones",
         maximum: KEYS_MAX,
     };
-    *left = left.checked_sub(times.len()).ok_or(too_many)?;
+    // A node of very many parts counts for more: all are gone through for each key.
+    let parts = 1 + (node.children.len() + channels.len()) / PARTS_USUAL;
+    let work = times.len().saturating_mul(parts);
+    *left = left.checked_sub(work).ok_or(too_many)?;
     let mut keys = Vec::with_capacity(times.len());
     for time in times {
         let mut whole = Transform::IDENTITY;

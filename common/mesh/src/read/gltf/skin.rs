@@ -16,6 +16,9 @@ use crate::read::MeshProblem;
 use crate::skeleton::{BONES_MAX, Bone, Clip, Grip, KEYS_MAX, Key, Skeleton, Track};
 use crate::transform::Transform;
 
+/// Number of channels that a bone may have to count as one that is usual.
+const CHANNELS_USUAL: usize = 64;
+
 /// Bones of a document.
 pub(super) struct Rig {
     is_of_use: bool,
@@ -346,7 +349,11 @@ fn keys(
         what: "keys of bones",
         maximum: KEYS_MAX,
     };
-    *left = left.checked_sub(times.len()).ok_or(too_many)?;
+    // A bone of very many channels counts for more: all are gone through for each key.
+    let work = times
+        .len()
+        .saturating_mul(1 + channels.len() / CHANNELS_USUAL);
+    *left = left.checked_sub(work).ok_or(too_many)?;
     let mut keys = Vec::with_capacity(times.len());
     for time in times {
         let mut key = Key::of(time, rest);
