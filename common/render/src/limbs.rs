@@ -1,12 +1,14 @@
 //! [`Limbs`]: the bones of a surface, which move its vertices.
 
+use std::sync::Arc;
+
 use mesh::{Grip, Moment, Skeleton, Transform};
 
 use crate::shape::Surface;
 
 /// Bones of a surface.
 pub(crate) struct Limbs {
-    pub(crate) skeleton: Skeleton,
+    pub(crate) skeleton: Arc<Skeleton>,
     /// The bones that vertices go with, one for each.
     grips: Vec<Grip>,
     /// Radius of a ball around the origin in which all stays, whatever moves \[m\].
@@ -15,7 +17,7 @@ pub(crate) struct Limbs {
 
 impl Limbs {
     /// Takes over the bones of a mesh, with those that the vertices of a surface go with.
-    pub(crate) fn new(skeleton: &Skeleton, grips: &[Grip], surface: &Surface) -> Self {
+    pub(crate) fn new(skeleton: &Arc<Skeleton>, grips: &[Grip], surface: &Surface) -> Self {
         let mut radii = vec![0.0_f64; skeleton.bones.len()];
         for (grip, position) in grips.iter().zip(&surface.positions) {
             for (bone, part) in grip.bones.iter().zip(grip.parts) {
@@ -33,7 +35,7 @@ impl Limbs {
         }
         Self {
             reach: skeleton.reach(&radii),
-            skeleton: skeleton.clone(),
+            skeleton: Arc::clone(skeleton),
             grips: grips.to_vec(),
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct Files<'a> {
     /// Assets of what is taken of mesh files: by URI, file, submesh and whether that is centred.
     parts: BTreeMap<(String, String, String, bool), Option<String>>,
     images: BTreeMap<(String, String), Option<String>>,
+    /// Assets of skins of actors by their names and the files that name them.
+    skins: BTreeMap<(String, String), Option<String>>,
     /// Assets of the meshes of collisions of one world, by their indices.
     collisions: BTreeMap<usize, Option<String>>,
     told: BTreeSet<String>,
@@ -46,6 +48,7 @@ impl<'a> Files<'a> {
             meshes: BTreeMap::new(),
             parts: BTreeMap::new(),
             images: BTreeMap::new(),
+            skins: BTreeMap::new(),
             collisions: BTreeMap::new(),
             told: BTreeSet::new(),
             problems: Vec::new(),
@@ -117,8 +120,17 @@ impl<'a> Files<'a> {
     /// Returns the asset of the skin of an actor, with the motions of its limbs; `visual` is its
     /// scoped name.
     pub(crate) fn skin(&mut self, actor: &Actor, visual: &str) -> Option<String> {
-        let name = actor.skin_name()?;
-        let kept = self.kept.read_data(&name, &actor.file);
+        let key = (actor.skin_name()?, actor.file.clone());
+        if let Some(known) = self.skins.get(&key) {
+            return known.clone();
+        }
+        let asset = self.read_skin(actor, &key.0, visual);
+        self.skins.insert(key, asset.clone());
+        asset
+    }
+
+    fn read_skin(&mut self, actor: &Actor, name: &str, visual: &str) -> Option<String> {
+        let kept = self.kept.read_data(name, &actor.file);
         let read = match kept {
             Ok(data) => mesh::read_skinned_mesh(&data.bytes, &data.file, &|_| None)
                 .map(|mesh| (mesh, Vec::new()))
@@ -143,6 +155,7 @@ impl<'a> Files<'a> {
     /// with it.
     pub(crate) fn begin_world(&mut self, kept: KeptFiles<'a>) {
         self.collisions.clear();
+        self.skins.clear();
         self.kept = kept;
     }
 

@@ -247,7 +247,7 @@ impl Builder<'_> {
         } else {
             mesh::read_visual_mesh
         };
-        let mesh = match read(&found.bytes, asset, &|_| None) {
+        let mut mesh = match read(&found.bytes, asset, &|_| None) {
             Ok(mesh) => mesh,
             Err(error) => {
                 self.tell(format!("{name} is not drawn: {error}"));
@@ -257,14 +257,12 @@ impl Builder<'_> {
         let surfaces = mesh.parts.iter();
         let surfaces = surfaces.map(|part| (Arc::new(Surface::of_part(part)), part.material));
         let surfaces: Vec<(Arc<Surface>, Option<usize>)> = surfaces.collect();
-        let limbs = mesh
-            .parts
-            .iter()
-            .zip(&surfaces)
-            .map(|(part, (surface, _))| {
-                let skeleton = mesh.skeleton.as_ref()?;
-                Some(Arc::new(Limbs::new(skeleton, &part.grips, surface)))
-            });
+        let skeleton = mesh.skeleton.take().map(Arc::new);
+        let parts = mesh.parts.iter().zip(&surfaces);
+        let limbs = parts.map(|(part, (surface, _))| {
+            let skeleton = skeleton.as_ref()?;
+            Some(Arc::new(Limbs::new(skeleton, &part.grips, surface)))
+        });
         Some(ReadMesh {
             limbs: limbs.collect(),
             parts: surfaces,
