@@ -102,10 +102,12 @@ impl Script {
         if !self.starts_by_itself {
             return None;
         }
-        let begun = |trajectory: &&Trajectory| trajectory.waypoints[0].time_s <= time_s;
+        // A world of others may have one without any.
         let trajectories = self.trajectories.iter();
-        let trajectory = trajectories.rev().find(begun);
-        trajectory.or(self.trajectories.first())
+        let mut trajectories = trajectories.filter(|one| !one.waypoints.is_empty());
+        let begun = |trajectory: &&Trajectory| trajectory.waypoints[0].time_s <= time_s;
+        let trajectory = trajectories.clone().rev().find(begun);
+        trajectory.or_else(|| trajectories.next())
     }
 
     /// Returns the time of its own at an elapsed one.
@@ -217,6 +219,19 @@ mod tests {
             tension: 0.0,
             waypoints: points.iter().map(waypoint).collect(),
         }
+    }
+
+    #[test]
+    fn parts_without_waypoints_are_passed_over() {
+        let mut script = Script {
+            trajectories: vec![trajectory("", &[])],
+            ..Script::default()
+        };
+        assert_eq!(script.place(1.0), Pose::IDENTITY);
+        assert_eq!(script.progress(1.0).trajectory, None);
+        let known = trajectory("walk", &[(0.0, [1.0, 0.0, 0.0])]);
+        script.trajectories.push(known.clone());
+        assert_eq!(script.progress(1.0).trajectory, Some(&known));
     }
 
     #[test]
