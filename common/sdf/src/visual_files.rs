@@ -175,8 +175,29 @@ impl UsedFiles {
     /// Returns the files from which the visuals of a model are drawn, and those beside them that
     /// meshes refer to, but for those that another model names, too. Nothing is converted.
     pub fn of(&mut self, model: &Model, resolver: &dyn Resolver) -> BTreeSet<UsedFile> {
+        self.add(named_files(model), resolver)
+    }
+
+    /// Returns the same of an actor, whose skin and animations are files, too.
+    pub fn of_actor(&mut self, actor: &Actor, resolver: &dyn Resolver) -> BTreeSet<UsedFile> {
+        let mut used = self.add(named_by_actor(actor), resolver);
+        let uris = actor.animations.iter().map(|animation| &animation.uri);
+        for uri in uris.filter(|uri| !uri.is_empty()) {
+            let is_new = self.known.insert((uri.clone(), actor.file.clone()));
+            if is_new && resolver.read_data(uri, &actor.file).is_ok() {
+                used.insert(used_file(uri, &actor.file));
+            }
+        }
+        used
+    }
+
+    fn add<'a>(
+        &mut self,
+        all: impl Iterator<Item = Named<'a>>,
+        resolver: &dyn Resolver,
+    ) -> BTreeSet<UsedFile> {
         let mut used = BTreeSet::new();
-        for named in named_files(model) {
+        for named in all {
             let Named { uri, file, .. } = named;
             if !self.known.insert((uri.to_owned(), file.to_owned())) {
                 continue;

@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 
 use lockstep::Library;
 use sdf::{
-    Model, ResolveError, ResolvedData, ResolvedFile, Resolver, SearchPaths, UsedFile, UsedFiles,
-    World,
+    Actor, Model, ResolveError, ResolvedData, ResolvedFile, Resolver, SearchPaths, UsedFile,
+    UsedFiles, World,
 };
 
 use super::{RecorderFeed, RecordingLibrary};
@@ -32,9 +32,10 @@ impl WorldFiles {
     /// Fails if the system has no thread left.
     pub fn start(worlds: &[World], most: usize, feed: RecorderFeed) -> io::Result<Self> {
         let without = worlds.iter().filter(|world| world.visual_files.is_empty());
-        let models = without.flat_map(|world| &world.models).cloned();
+        let models = without.clone().flat_map(|world| &world.models).cloned();
         let models: Vec<Model> = models.collect();
-        if most == 0 || models.is_empty() {
+        let actors: Vec<Actor> = without.flat_map(|world| &world.actors).cloned().collect();
+        if most == 0 || (models.is_empty() && actors.is_empty()) {
             return Ok(Self(None));
         }
         let read = move || {
@@ -49,6 +50,11 @@ impl WorldFiles {
                 feed.wait_for_room();
                 let library = library.another();
                 library.keep(&used.of(model, &*library));
+            }
+            for actor in &actors {
+                feed.wait_for_room();
+                let library = library.another();
+                library.keep(&used.of_actor(actor, &*library));
             }
         };
         let thread = thread::Builder::new().name("visuals".to_owned());
