@@ -161,6 +161,19 @@ async fn serve_connection(stream: TcpStream, front: Arc<Front>, place: OwnedSema
     let _ = tokio::time::timeout(CONNECTION_TIME_MAX, served).await;
 }
 
+/// A client without a connection of its own, which leaves when this is dropped.
+struct Guest(ViewerId, ViewerSender);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let (id, viewers) = (self.0, self.1.clone());
+        tokio::spawn(async move {
+            // The hub has ended with all that it knew.
+            let _ = viewers.send((id, ViewerNews::Left)).await;
+        });
+    }
+}
+
 impl Front {
     async fn answer(
         &self,
@@ -210,6 +223,8 @@ impl Front {
             return known;
         }
         let id = ViewerId(self.last_viewer.fetch_add(1, Ordering::Relaxed));
+        // It leaves also when its client hangs up, and this is given up in the middle.
+        let guest = Guest(id, self.viewers.clone());
         let came = ViewerNews::Came(Outbox::default(), Agreement::default());
         let _ = self.viewers.send((id, came)).await;
         let end = Instant::now() + LAYOUT_TIME_MAX;
@@ -218,7 +233,7 @@ impl Front {
             sleep(LAYOUT_LOOK_TIME).await;
             found = self.assets.layout();
         }
-        let _ = self.viewers.send((id, ViewerNews::Left)).await;
+        drop(guest);
         found.unwrap_or_else(foxglove::general_layout)
     }
 
