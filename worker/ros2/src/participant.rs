@@ -27,6 +27,9 @@ const WINDOW: i32 = 4096;
 /// Number of bytes of one topic that may wait so, unless a single message has more \[bytes\].
 const WINDOW_BYTES: usize = 128 << 20;
 
+/// Time in which a reader that is behind has to acknowledge all, once that many wait.
+const CATCH_UP_TIME: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// Number of endpoints that are made at once; `rustdds` silently announces none beyond 500 that
 /// its discovery has not got to yet.
 const BURST: usize = 100;
@@ -154,8 +157,16 @@ pub struct Publication {
     writer: DataWriter<Payload, Raw>,
     /// Number of readers, as far as the middleware has told it.
     readers: Mutex<usize>,
-    /// Bytes that were published since reliable readers had all of them.
-    unacknowledged: Mutex<usize>,
+    unacknowledged: Mutex<Unacknowledged>,
+}
+
+/// Messages that reliable readers have not acknowledged.
+#[derive(Debug, Default)]
+struct Unacknowledged {
+    /// Bytes that were published since they had all.
+    bytes: usize,
+    /// True if a reader was waited for in vain since.
+    is_stuck: bool,
 }
 
 /// Messages of others on a topic, until it is dropped.
@@ -379,7 +390,8 @@ impl Participant {
 }
 
 impl Publication {
-    /// Publishes a message: plain little-endian CDR with its header. Never waits.
+    /// Publishes a message: plain little-endian CDR with its header. Waits for 100 ms at most, and
+    /// only for a reliable reader that acknowledges nothing, once.
     ///
     /// # Errors
     /// Fails if the bytes are in another encoding, a reliable reader acknowledges nothing any more,
@@ -389,15 +401,26 @@ impl Publication {
             .unacknowledged
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if *waiting > 0 && self.wait_until_received(std::time::Duration::ZERO) {
-            *waiting = 0;
-        }
         let size = cdr.len();
-        if *waiting > 0 && *waiting + size > WINDOW_BYTES {
+        let is_over = |waiting: &Unacknowledged| {
+            waiting.bytes > 0 && waiting.bytes.saturating_add(size) > WINDOW_BYTES
+        };
+        if waiting.bytes > 0 && self.wait_until_received(std::time::Duration::ZERO) {
+            *waiting = Unacknowledged::default();
+        }
+        // One that is a message behind at each of these moments is sound all the same.
+        if is_over(&waiting) && !waiting.is_stuck {
+            if self.wait_until_received(CATCH_UP_TIME) {
+                *waiting = Unacknowledged::default();
+            } else {
+                waiting.is_stuck = true;
+            }
+        }
+        if is_over(&waiting) {
             return Err(PublishError::Full);
         }
         write(&self.writer, cdr)?;
-        *waiting += size;
+        waiting.bytes += size;
         Ok(())
     }
 

@@ -168,7 +168,7 @@ impl Drop for Closing {
 fn size(news: &[RosNews]) -> usize {
     let steps = news.iter().filter_map(|one| match one {
         RosNews::Topics(..) => None,
-        RosNews::Step(step) => Some(&step.messages),
+        RosNews::Step(step) => Some(step.messages.iter().chain(&step.beyond_rate)),
     });
     steps.flatten().map(|message| message.body.len()).sum()
 }
