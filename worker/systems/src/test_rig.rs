@@ -369,6 +369,8 @@ impl SystemTestRig {
             }
         });
         if !is_paused {
+            let begin = SimTime(self.elapsed_ns - STEP_NS);
+            self.cell.move_actors(begin, time.elapsed);
             self.cell.step(time.step_size_s);
             self.each(time, &mut outbox, |member, context| {
                 member.configured.system.after_step(context);
