@@ -126,7 +126,7 @@ fn a_client_finds_a_run_by_its_partition() {
     let show = |run: &str, keys: &KeyRing| {
         let mut command = lab.hosts.command(1, &binary("phalanx"));
         command.env("PHALANX_RUNTIME_DIR", lab.scratch.folder());
-        command.args(["show", run, "run", "--format=json"]);
+        command.args(["show", run, "stats", "--format=json"]);
         let output = command.args(keys.of_secondary("viewer")).output();
         let output = output.expect("phalanx starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -139,7 +139,7 @@ fn a_client_finds_a_run_by_its_partition() {
     for run in ["lan://lab", "lan://lab/", "lan://lab/run"] {
         let (code, told, error) = show(run, &keys);
         assert_eq!(code, Some(0), "{run}: {error}");
-        assert!(told.contains("\"state\""), "{run}: {told}");
+        assert!(told.contains("\"iteration\""), "{run}: {told}");
     }
     let (code, _, error) = show("lan://lab/walk", &keys);
     assert_eq!(code, Some(1), "{error}");

@@ -564,42 +564,6 @@ fn visit(peer: &mut Peer, server: &Server, which: usize) {
 }
 
 #[test]
-fn actors_are_among_the_poses_where_their_script_says() {
-    let scratch = Scratch::new();
-    let Some(mut peer) = Peer::start(&scratch) else {
-        return;
-    };
-    let world = scratch.path("actors.sdf");
-    let text = "<sdf version='1.11'><world name='w'><actor name='walker'><link name='l'/><script>\
-                <trajectory id='0' type='walk' tension='1'><waypoint><time>0</time>\
-                <pose>0 0 0 0 0 0</pose></waypoint><waypoint><time>1</time><pose>4 0 0 0 0 0</pose>\
-                </waypoint></trajectory></script></actor></world></sdf>";
-    std::fs::write(&world, text).expect("it can be written");
-    let world = world.to_str().expect("a plain path");
-    let _run = start_run(&scratch, "acted", &["--secondaries=1", world]);
-    let server = Server::start(&scratch, "web", &["acted"]);
-    peer.connect(&server);
-    peer.subscribe("/phalanx/scene");
-    peer.subscribe("/phalanx/poses");
-    let scene = peer.last("/phalanx/scene");
-    let walker = &scene["worlds"][0]["models"][0];
-    assert_eq!(walker["name"], "walker");
-    let link = link_id(&walker["links"][0]);
-    let mut at = |x: f64| {
-        peer.wait("/phalanx/poses", |poses| {
-            let found = list(&poses["links"])
-                .iter()
-                .find(|one| link_id_of_pose(one) == link);
-            found.is_some_and(|found| (number(&found["position"][0]) - x).abs() < 1e-6)
-        });
-    };
-    at(0.0);
-    let (code, _, error) = scratch.phalanx_says(&["ctl", "acted", "step", "500"]);
-    assert_eq!(code, 0, "{error}");
-    at(2.0);
-}
-
-#[test]
 fn hostile_requests_are_refused_and_the_server_goes_on() {
     let scratch = Scratch::new();
     let _run = start_run(&scratch, "safe", &["--secondaries=0"]);
