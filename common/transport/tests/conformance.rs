@@ -182,15 +182,16 @@ fn peers_see_the_primary_go_and_come_back() {
 #[test]
 fn a_waker_ends_a_wait_from_another_thread() {
     on_every_stage(|stage| {
-        let (primary, _) = stage.primary();
+        let (mut primary, _) = stage.primary();
         let mut peer = stage.peer("client", Subscription::None);
         // That comes of itself, and may not come between the looks below.
         expect(&mut *peer, &Arrival::Connected);
-        for mut link in [primary, peer] {
+        // Both live to the end: a peer hears when its primary is gone.
+        for link in [&mut primary, &mut peer] {
             let waker = link.waker();
             for _ in 0..3 {
                 let waiting = std::thread::scope(|scope| {
-                    let thread = scope.spawn(|| expect(&mut *link, &Arrival::Woken));
+                    let thread = scope.spawn(|| expect(&mut **link, &Arrival::Woken));
                     waker.wake();
                     thread.join()
                 });
@@ -198,7 +199,7 @@ fn a_waker_ends_a_wait_from_another_thread() {
             }
             waker.wake();
             waker.wake();
-            expect(&mut *link, &Arrival::Woken);
+            expect(&mut **link, &Arrival::Woken);
             assert_eq!(link.receive(Some(Duration::ZERO)).unwrap(), None);
         }
     });
