@@ -1,7 +1,7 @@
 //! [`ExportRates`]: which messages of a model's or a world's systems leave the run.
 //!
-//! Where the number of a topic's messages per second is limited, the time of the last one is part
-//! of what systems remember: it travels with the model, so that hosts leave out the same ones.
+//! The time of the last message of a topic with a limited rate is part of what systems remember: it
+//! travels with the model, so that hosts leave out the same ones.
 
 use std::collections::BTreeMap;
 

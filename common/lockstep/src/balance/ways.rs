@@ -1,9 +1,9 @@
 //! [`Ways`]: time that messages are on their way to the secondaries of each host and back.
 //!
-//! What a way takes is what is left of the time until a secondary has answered when its own work is
-//! taken off. Where several steps go in one message, each has its share of the way. The nearest
-//! secondary of a host tells its way: with the others, something else has taken longer. What is as
-//! long to all hosts does not count, since no cell can be nearer.
+//! The time of a way is the rest of the time until a secondary has answered, without its own work.
+//! Of several steps in one message each has its share of the way. The nearest secondary of a host
+//! tells its way: with the others, something else has taken longer. A time that is the same to all
+//! hosts does not count, since no cell can be nearer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -10,7 +10,7 @@ use super::moved::Moved;
 pub(super) struct Rest {
     /// True if it is told before each update whose states have changed.
     is_told: bool,
-    /// Whose states have since the last update.
+    /// Performers whose states have changed since the last update.
     moved: Moved,
     /// True if the last update found nothing to change and nobody who waits.
     is_settled: bool,

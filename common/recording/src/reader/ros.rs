@@ -93,7 +93,7 @@ impl RosChannel {
 }
 
 /// Reads a quality of service as rosbag2 writes it, with words or, in older versions, with numbers.
-/// What is not said is as topics of ROS 2 have it without a wish.
+/// The rest is as topics of ROS 2 have it without a wish.
 fn offered(text: &str) -> Qos {
     let value = |key: &str| {
         let mut lines = text.lines().map(|line| line.trim_start_matches(['-', ' ']));

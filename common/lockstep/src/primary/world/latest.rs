@@ -35,7 +35,7 @@ pub(crate) struct LatestStates {
     is_digest_current: bool,
     /// Builder of it, whose memory is used again.
     builder: DigestBuilder,
-    /// Whose states have come since they were looked at last.
+    /// Performers whose states have come since they were looked at last.
     moved: Moved,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,
