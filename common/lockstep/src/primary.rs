@@ -700,7 +700,7 @@ impl Primary {
             checkpoint: self
                 .recovery
                 .asks_for_checkpoint(purpose, number, &self.settings),
-            repeats: self.resume.is_replaying(),
+            repeats: self.resume.repeats(time.iteration, &step),
             ..step
         };
         self.recovery.losses_mut().announce_restored(&mut step);

@@ -4,6 +4,9 @@ pub(crate) mod replay;
 pub(crate) mod saved_state;
 mod storage;
 
+use protocol::Iteration;
+use protocol::primary_to_secondary::Step;
+
 use crate::checkpoint::Checkpoint;
 use replay::Replaying;
 use storage::StorageFailure;
@@ -13,6 +16,8 @@ use storage::StorageFailure;
 pub(crate) struct Resume {
     /// Cells whose host is not known yet, in a run that was resumed.
     checkpoint: Option<Box<Checkpoint>>,
+    /// Iteration of that checkpoint.
+    begins_at: Option<Iteration>,
     /// Iterations that were complete before and are done again.
     replay: Option<Replaying>,
     /// Reason why what is done cannot be written down.
@@ -22,7 +27,15 @@ pub(crate) struct Resume {
 impl Resume {
     /// Keeps the checkpoint from which the run goes on, until secondaries are here.
     pub(crate) fn begin_from(&mut self, checkpoint: Checkpoint) {
+        self.begins_at = Some(checkpoint.iteration);
         self.checkpoint = Some(Box::new(checkpoint));
+    }
+
+    /// Tells whether what a step says was said before the run was resumed: iterations that are
+    /// replayed, and the one of the checkpoint, as far as nothing new comes with it.
+    pub(crate) fn repeats(&self, iteration: Iteration, step: &Step) -> bool {
+        let is_plain = !step.reset && step.actions.is_empty() && step.messages.is_empty();
+        self.is_replaying() || (is_plain && self.begins_at == Some(iteration))
     }
 
     /// Takes the checkpoint from which the run goes on.

@@ -498,6 +498,31 @@ fn steps_since_a_checkpoint_are_replayed() {
 }
 
 #[test]
+fn the_iteration_of_a_checkpoint_is_not_said_again() {
+    let mut first = Rig::new();
+    while first.primary.iteration() < Iteration(6) || !first.is_between_steps() {
+        first.go_on();
+    }
+    let again = resumed(first.checkpoint(), Replay::default()).primary;
+    let says_nothing_new =
+        |iteration, step: Step| again.resume.repeats(Iteration(iteration), &step);
+    let reset = || Step {
+        reset: true,
+        ..Step::default()
+    };
+    assert!(says_nothing_new(6, Step::default()));
+    assert!(!says_nothing_new(6, reset()));
+    assert!(!says_nothing_new(7, Step::default()));
+    assert!(!first.primary.resume.repeats(Iteration(6), &Step::default()));
+    let iterations = Replay {
+        digests: vec![Digest(1)],
+        ..Replay::default()
+    };
+    let replaying = resumed(first.checkpoint(), iterations).primary;
+    assert!(replaying.resume.repeats(Iteration(7), &reset()));
+}
+
+#[test]
 fn bytes_that_are_no_saved_state_are_refused() {
     let mut rig = Rig::new();
     while rig.primary.iteration() < Iteration(10) || !rig.is_between_steps() {
