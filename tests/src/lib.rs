@@ -22,6 +22,7 @@ pub mod python;
 pub mod relay_load;
 pub mod repository;
 pub mod required;
+pub mod ros2_readers;
 pub mod screen;
 pub mod secondary_node;
 pub mod slow_cable;

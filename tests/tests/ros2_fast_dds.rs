@@ -12,6 +12,7 @@ use mesh::{ImageFile, ImageFormat};
 use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{Process, Scratch, wait_for};
+use tests::ros2_readers::{LOG_LEVEL, wait_for_readers};
 use tests::{repository, required};
 
 /// Values of `nav_msgs/msg/Odometry`: header, child, pose, covariance, twist, covariance.
@@ -74,6 +75,7 @@ impl Bench {
         let mut command = scratch.phalanx();
         command.args(["run", "--headless", "--paused", "--secondaries=2", "--ros2"]);
         command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
+        command.args(["--name", "r", "--log-level", LOG_LEVEL]);
         command.arg("--ros-rules").arg(file);
         let run = scratch.start("run", command.arg(world));
         wait_for("a run", || {
@@ -86,6 +88,10 @@ impl Bench {
         peer.tell("wait 2 240");
         let known = peer.hear("writers", |line| line.get("known").is_some());
         assert_eq!(known["known"], 2, "not all publishers are known");
+        let names = topics.iter().filter_map(|topic| topic.split('=').next());
+        let readers: Vec<_> = names.map(|name| (name, 1)).collect();
+        let logs = ["r/logs/s1.log", "r/logs/s2.log"].map(|log| scratch.path(log));
+        wait_for_readers(&logs, &readers, 1);
         Some(Self {
             peer,
             _run: run,

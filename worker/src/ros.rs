@@ -41,6 +41,8 @@ mod image_thread;
 #[cfg(feature = "ros2")]
 mod node;
 #[cfg(feature = "ros2")]
+mod readers;
+#[cfg(feature = "ros2")]
 mod remarks;
 #[cfg(feature = "ros2")]
 mod remembered;

@@ -155,9 +155,17 @@ pub struct Participant {
 /// The right to publish on a topic, which ends with it.
 pub struct Publication {
     writer: DataWriter<Payload, Raw>,
-    /// Number of readers, as far as the middleware has told it.
-    readers: Mutex<usize>,
+    /// Readers, as far as the middleware has told of them.
+    readers: Mutex<Readers>,
     unacknowledged: Mutex<Unacknowledged>,
+}
+
+/// Number of readers of a topic.
+#[derive(Debug, Default)]
+struct Readers {
+    all: usize,
+    /// Those of this process, of which the middleware tells by chance.
+    own: usize,
 }
 
 /// Messages that reliable readers have not acknowledged.
@@ -424,21 +432,26 @@ impl Publication {
         Ok(())
     }
 
-    /// Returns the number of readers that are known.
+    /// Returns the number of readers of other processes that are known.
     pub fn reader_count(&self) -> usize {
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut told = 0;
         while let Some(status) = self.writer.try_recv_status() {
             told += 1;
-            if let DataWriterStatus::PublicationMatched { current, .. } = status {
-                *readers = usize::try_from(current.count()).unwrap_or_default();
+            if let DataWriterStatus::PublicationMatched {
+                current, reader, ..
+            } = status
+            {
+                readers.all = usize::try_from(current.count()).unwrap_or_default();
+                let is_own = reader.prefix == self.writer.guid().prefix;
+                readers.own += usize::from(is_own && current.count_change() > 0);
             }
         }
         if told >= STATUSES_MAX {
             // The middleware drops what nobody has taken, and the last of it may be a reader.
-            *readers = (*readers).max(1);
+            readers.all = readers.all.max(readers.own + 1);
         }
-        *readers
+        readers.all.saturating_sub(readers.own)
     }
 
     /// Waits until all reliable readers have acknowledged what was published; tells whether they

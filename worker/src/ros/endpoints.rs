@@ -361,6 +361,14 @@ impl Endpoints {
         }
     }
 
+    /// Returns the publishers of topics and of the clock, with the names of their topics.
+    pub(super) fn publications(&self) -> impl Iterator<Item = (&str, &Publication)> {
+        let outlets = self.outbound.values().flat_map(Outbound::outlets);
+        let outlets = outlets.map(|outlet| (&*outlet.topic.name, &outlet.publication));
+        let clock = self.clock.as_ref().map(ClockTopic::publication);
+        outlets.chain(clock.map(|clock| ("/clock", clock)))
+    }
+
     /// Takes what other nodes have published.
     pub(super) fn take(&mut self) -> Vec<RosMessage> {
         let mut messages = Vec::new();

@@ -1,7 +1,7 @@
 //! [`RosNode`]: the thread that has a secondary's node of ROS 2.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use protocol::RosSettings;
 use ros2_node::{Domain, OnArrival, Participant};
 
 use super::endpoints::Endpoints;
+use super::readers::Readers;
 use super::remembered::Remembered;
 use super::{OnMessages, RosError, RosNews, mapping};
 
@@ -43,6 +44,8 @@ struct Closing(Arc<Room>);
 enum Event {
     News(Vec<RosNews>),
     Arrived,
+    /// Some time has passed.
+    Nothing,
 }
 
 /// Tells the thread of arrivals, once until it looks.
@@ -92,6 +95,7 @@ impl RosNode {
             on_messages,
             speaks: false,
             remembered: Remembered::default(),
+            readers: Readers::default(),
         };
         let room = Arc::new(Room::new());
         let closing = Closing(Arc::clone(&room));
@@ -173,6 +177,18 @@ fn size(news: &[RosNews]) -> usize {
     steps.flatten().map(|message| message.body.len()).sum()
 }
 
+/// Returns the next event, none once there is no sender; one after this time if it is given.
+fn next(events: &Receiver<Event>, patience: Option<Duration>) -> Option<Event> {
+    let Some(patience) = patience else {
+        return events.recv().ok();
+    };
+    match events.recv_timeout(patience) {
+        Ok(event) => Some(event),
+        Err(RecvTimeoutError::Timeout) => Some(Event::Nothing),
+        Err(RecvTimeoutError::Disconnected) => None,
+    }
+}
+
 /// The thread's own.
 struct Node {
     endpoints: Endpoints,
@@ -182,11 +198,13 @@ struct Node {
     speaks: bool,
     /// The last messages of nodes that another secondary should have passed on.
     remembered: Remembered,
+    readers: Readers,
 }
 
 impl Node {
     fn run(mut self, events: &Receiver<Event>, room: &Room) {
-        while let Ok(event) = events.recv() {
+        let look = Readers::interval();
+        while let Some(event) = next(events, look) {
             match event {
                 Event::News(news) if news.is_empty() => {
                     return self.endpoints.finish(LAST_IMAGES, LAST_WORDS);
@@ -198,7 +216,10 @@ impl Node {
                     }
                     room.give_back(size);
                 }
-                Event::Arrived => {}
+                Event::Arrived | Event::Nothing => {}
+            }
+            if look.is_some() {
+                self.readers.tell(self.endpoints.publications());
             }
             if self.bell.rings.swap(false, Ordering::AcqRel) {
                 self.on_arrivals();
