@@ -8,7 +8,7 @@ use crate::camera::Lens;
 use crate::light::{Lamp, turned};
 use crate::lit::Look;
 use crate::raster::single;
-use crate::shadow::{Placing, Region};
+use crate::region::{Placing, Region};
 use crate::shape::Surface;
 use crate::stage::{Item, Pose};
 use crate::vector::{Vector, add, dot, place, rotate, subtract};
@@ -38,8 +38,8 @@ pub struct Frame<'a> {
     pub lens: Lens,
     /// Distances before and beyond which nothing is seen \[m\].
     pub clip: [f64; 2],
-    /// Shadows, if any are drawn.
-    pub shadow: Option<FrameShadow>,
+    /// Shadows, in the order of the lamps that cast them.
+    pub shadows: Vec<FrameShadow>,
     /// Surfaces where bones move them, in place of those of the stage.
     pub moved: Vec<Surface>,
 }
@@ -66,15 +66,16 @@ pub struct FrameItem<'a> {
     pub fronts_only: bool,
 }
 
-/// Shadows of a light that is far away.
+/// Shadows of a lamp on the maps of a region; one that shines to all sides has several of these.
 pub struct FrameShadow {
-    /// The light, as an index into the lamps.
+    /// The lamp, as an index into those of the frame.
     pub lamp: usize,
     /// Place and direction of the maps.
     pub region: Region,
     /// Places that the camera sees, on the maps: columns and rows, and depth along the light \[m\].
+    /// Columns and rows of a lamp's are to be divided by the depth, and counted from the middle.
     pub placing: Rows,
-    /// Size of a sample of the maps \[m\].
+    /// Size of a sample of the maps \[m\]; of a lamp's at a depth of 1 m.
     pub texel: f32,
     /// Items that cast shadows.
     pub casters: Vec<Caster>,
@@ -128,7 +129,7 @@ impl<'a> Frame<'a> {
         });
         Self {
             items: seen.collect(),
-            shadow: FrameShadow::of(view, &lamps, &poses, &places),
+            shadows: FrameShadow::all_of(view, &lamps, &poses, &places),
             moved,
             lamps,
             ambient: stage.world.ambient.map(|part| linear(part as f32)),
@@ -178,30 +179,38 @@ impl<'a> FrameItem<'a> {
 }
 
 impl FrameShadow {
-    fn of(
+    fn all_of(
         view: &View<'_>,
         lamps: &[Lamp],
         poses: &[Option<Pose>],
         places: &[Placed<'_>],
-    ) -> Option<Self> {
+    ) -> Vec<Self> {
+        let regions = Region::of_view(view, lamps, poses);
+        let regions = regions.into_iter();
+        regions
+            .map(|(lamp, region)| Self::of(view, lamp, region, places))
+            .collect()
+    }
+
+    fn of(view: &View<'_>, lamp: usize, region: Region, places: &[Placed<'_>]) -> Self {
         let camera = view.camera;
-        let (lamp, region) = Region::of_view(view, lamps, poses)?;
         let in_world = region.placing([0.0; 3], |unit| unit);
         let casters = places.iter().filter_map(|placed| {
             let blends = view.stage.looks[placed.item.look].blends;
             let pose = placed.pose.filter(|_| !blends)?;
             let casts = placed.item.traits.casts_shadows;
+            let casts = casts && region.may_show(placed.item.ball_at(pose));
             casts.then(|| Caster::of(placed, pose, &region, &in_world))
         });
         let casters = casters.collect();
         let seen = region.placing(camera.position(), |unit| camera.turned_out(unit));
-        Some(Self {
+        Self {
             lamp,
             region,
             placing: rows(columns(seen.rows), seen.origin),
             texel: seen.texel as f32,
             casters,
-        })
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Lamp {
     pub reach: Reach,
     /// Unit vector along it, world frame.
     pub(crate) along: Vector,
+    /// Its place, world frame \[m\].
+    pub(crate) origin: Vector,
     pub(crate) casts_shadows: bool,
 }
 
@@ -64,6 +66,7 @@ impl Lamp {
             color,
             reach,
             along: in_world,
+            origin: place(&pose, [0.0; 3]),
             casts_shadows: light.cast_shadows,
         }
     }
@@ -74,6 +77,7 @@ impl Lamp {
             color: [0.7; 3],
             reach: Reach::Far([0.2, 0.3, 0.932_737_9]),
             along: [0.0, 0.0, -1.0],
+            origin: [0.0; 3],
             casts_shadows: false,
         }
     }
@@ -144,6 +148,7 @@ mod tests {
                 cone,
             },
             along: [0.0, 0.0, 1.0],
+            origin: [0.0; 3],
             casts_shadows: false,
         };
         let all_round = lamp(None);

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::light::{Lamp, Reach};
+use crate::light::Lamp;
 use crate::raster::Sample;
-use crate::shadow::{Placing, Shadows};
+use crate::region::Placing;
+use crate::shadow::Shadows;
 use crate::texture::Texture;
 
 /// Part of the light that comes straight back from what is no metal.
@@ -47,8 +48,9 @@ pub(crate) struct Lighting<'a> {
     /// Light from everywhere.
     pub(crate) ambient: [f32; 3],
     pub(crate) lamps: Vec<Lamp>,
-    /// The number of the lamp that casts shadows, with its maps and how places come onto them.
-    pub(crate) shadow: Option<(usize, &'a Shadows, Placing)>,
+    /// The maps of shadows of each lamp, with how places come onto them; none of those that cast
+    /// none.
+    pub(crate) shadows: Vec<Vec<(&'a Shadows, Placing)>>,
     /// The direction that is up, frame of the camera.
     pub(crate) up: [f32; 3],
 }
@@ -106,11 +108,9 @@ impl Look {
             if amount <= 0.0 || facing <= 0.0 {
                 continue;
             }
-            if let Some((shaded, maps, placing)) = &lighting.shadow
-                && *shaded == number
-            {
-                let (at, normal) = (sample.at.map(f64::from), normal.map(f64::from));
-                amount *= maps.light(placing, at, normal);
+            let shadows = &*lighting.shadows[number];
+            if !shadows.is_empty() {
+                amount *= unshaded(shadows, sample.at, normal);
                 if amount <= 0.0 {
                     continue;
                 }
@@ -128,16 +128,13 @@ impl Look {
     }
 }
 
-impl Lighting<'_> {
-    /// Returns the lamp whose shadows are drawn, with the direction of its light,
-    /// world frame.
-    pub(crate) fn sun(lamps: &[Lamp]) -> Option<(usize, [f64; 3])> {
-        let mut numbered = lamps.iter().enumerate();
-        numbered.find_map(|(number, lamp)| match lamp.reach {
-            Reach::Far(_) if lamp.casts_shadows => Some((number, lamp.along)),
-            Reach::Far(_) | Reach::Near { .. } => None,
-        })
-    }
+/// Returns the part of the light of a lamp that reaches a place on a surface with this normal, by
+/// the first map that shows the place; all of it beyond the maps.
+fn unshaded(shadows: &[(&Shadows, Placing)], at: [f32; 3], normal: [f32; 3]) -> f32 {
+    let (at, normal) = (at.map(f64::from), normal.map(f64::from));
+    let mut lights = shadows.iter();
+    let light = lights.find_map(|(maps, placing)| maps.light(placing, at, normal));
+    light.unwrap_or(1.0)
 }
 
 /// Returns a power of a number between 0 and 1 within a thousandth, the same on any machine: a

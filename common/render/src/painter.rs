@@ -3,11 +3,13 @@
 use mesh::Image;
 use mesh::color::linear;
 
+use crate::light::Lamp;
 use crate::lit::{Lighting, Look};
 use crate::pixels::Shown;
 use crate::raster::{Corner, Grid, NONE, Triangle, single};
+use crate::region::{Placing, Region};
 use crate::renderer::{NO_VISUAL, Renderer, Seen};
-use crate::shadow::{Placing, Region, Shadows};
+use crate::shadow::Shadows;
 use crate::shape::Surface;
 use crate::sky::Sky;
 use crate::stage::{Item, Pose, Stage};
@@ -30,7 +32,8 @@ pub struct Painter {
     poses: Vec<Option<Pose>>,
     /// Surfaces of items that bones move; of the others, none.
     moved: Vec<Option<Surface>>,
-    shadows: Option<Box<Shadows>>,
+    /// Maps of shadows, as many as were drawn last.
+    shadows: Vec<Shadows>,
     screen: Screen,
 }
 
@@ -53,15 +56,19 @@ impl Default for Screen {
 impl Renderer for Painter {
     fn paint(&mut self, view: &View<'_>) -> Image {
         self.find_poses(view);
-        let sun = self.draw_shadows(view);
+        let lamps = view.stage.lamps(view);
+        let placings = self.draw_shadows(view, &lamps);
         self.draw(view, true);
-        let placed = sun.zip(self.shadows.as_deref());
+        let mut shadows: Vec<Vec<_>> = lamps.iter().map(|_| Vec::new()).collect();
+        for ((lamp, placing), maps) in placings.into_iter().zip(&self.shadows) {
+            shadows[lamp].push((maps, placing));
+        }
         let canvas = Canvas {
             view,
             lighting: Lighting {
                 ambient: view.stage.world.ambient.map(|part| linear(part as f32)),
-                shadow: placed.map(|((number, placing), maps)| (number, maps, placing)),
-                lamps: view.stage.lamps(view),
+                shadows,
+                lamps,
                 up: single(crate::light::turned(view.camera, [0.0, 0.0, 1.0])),
             },
             background: view.stage.background(),
@@ -156,20 +163,34 @@ impl Painter {
         }
     }
 
-    /// Draws the shadows of the first light that is far away, around what the camera looks at;
-    /// returns that light's number, with how places that the camera sees come onto the maps.
-    fn draw_shadows(&mut self, view: &View<'_>) -> Option<(usize, Placing)> {
-        let (stage, camera) = (view.stage, view.camera);
-        let lamps = stage.lamps(view);
-        let (number, region) = Region::of_view(view, &lamps, &self.poses)?;
-        let shadows = self.shadows.get_or_insert_default();
-        let is_new = shadows.begin(region);
+    /// Draws the shadows of lamps; returns for each of the maps the lamp that it is of, with how
+    /// places that the camera sees come onto it.
+    fn draw_shadows(&mut self, view: &View<'_>, lamps: &[Lamp]) -> Vec<(usize, Placing)> {
+        let camera = view.camera;
+        let regions = Region::of_view(view, lamps, &self.poses);
+        self.shadows.resize_with(regions.len(), Shadows::default);
+        let placings = regions
+            .into_iter()
+            .enumerate()
+            .map(|(map, (lamp, region))| {
+                self.draw_map(view.stage, map, &region);
+                let turned = |unit| camera.turned_out(unit);
+                (lamp, region.placing(camera.position(), turned))
+            });
+        placings.collect()
+    }
+
+    /// Draws what casts shadows on the maps of a region, as far as it is not there.
+    fn draw_map(&mut self, stage: &Stage, map: usize, region: &Region) {
+        let shadows = &mut self.shadows[map];
+        let is_new = shadows.begin(*region);
         let in_world = region.placing([0.0; 3], |unit| unit);
         for ((item, pose), moved) in stage.items.iter().zip(&self.poses).zip(&self.moved) {
             let is_fixed = item.traits.is_fixed;
             let blends = stage.looks[item.look].blends;
             let Some(pose) = pose else { continue };
-            if !item.traits.casts_shadows || blends || (is_fixed && !is_new) {
+            let is_due = item.traits.casts_shadows && !blends && (is_new || !is_fixed);
+            if !is_due || !region.may_show(item.ball_at(pose)) {
                 continue;
             }
             let surface = surface_of(stage, item, moved.as_ref());
@@ -178,8 +199,6 @@ impl Painter {
                 shadows.draw(is_fixed, &in_world, corners);
             }
         }
-        let turned = |unit| camera.turned_out(unit);
-        Some((number, region.placing(camera.position(), turned)))
     }
 }
 

@@ -13,14 +13,14 @@ use wgpu::{
 
 use crate::painter::{DrawError, GpuPainter};
 use crate::pipelines::Pipelines;
-use crate::targets::depth_map;
+use crate::targets::depth_maps;
 
 /// A device that draws, for any number of painters on any threads.
 pub struct Gpu {
     pub(crate) device: Device,
     pub(crate) queue: Queue,
     pub(crate) pipelines: Pipelines,
-    /// Map of shadows where there are none: shaders have one all the same.
+    /// Maps of shadows where there are none: shaders have one all the same.
     pub(crate) no_map: TextureView,
     name: String,
     /// Its driver, with its version, and the interface to that.
@@ -109,7 +109,7 @@ impl Gpu {
         });
         let pipelines = Pipelines::new(&device);
         let own = Self {
-            no_map: depth_map(&device, 1),
+            no_map: depth_maps(&device, 1, 1).0,
             device,
             queue,
             pipelines,

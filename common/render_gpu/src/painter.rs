@@ -11,10 +11,10 @@ use wgpu::{
 
 use crate::device::Gpu;
 use crate::numbers::Numbers;
-use crate::passes::{Plan, Upload, add_lamps, add_view};
+use crate::passes::{Plan, Upload, add_lamps, add_shades, add_view};
 use crate::pipelines::{Hidden, Kind, Way};
 use crate::prepared::{Prepared, bind};
-use crate::shadows::{MapDepths, ShadowMaps, depth_attachment};
+use crate::shadows::{MapPlace, ShadowMaps, depth_attachment};
 use crate::targets::{ColorTargets, VisualTargets};
 
 /// A painter of one stage, on a device.
@@ -37,6 +37,7 @@ struct Uploads {
     view: Upload,
     items: Upload,
     lamps: Upload,
+    shades: Upload,
     clear_indices: Upload,
     moved: Upload,
 }
@@ -64,6 +65,7 @@ impl GpuPainter {
                 view: Upload::new("view", BufferUsages::UNIFORM),
                 items: Upload::new("items", BufferUsages::STORAGE),
                 lamps: Upload::new("lamps", BufferUsages::STORAGE),
+                shades: Upload::new("shades", BufferUsages::STORAGE),
                 clear_indices: Upload::new("indices", BufferUsages::INDEX),
                 moved: Upload::new("moved", BufferUsages::VERTEX),
             },
@@ -121,16 +123,13 @@ impl GpuPainter {
         let targets = self.colors.insert(targets);
         let moved = self.uploads.moved.put(gpu, plan.moved.bytes()).clone();
         let mut encoder = gpu.device.create_command_encoder(&<_>::default());
-        let (maps, depths) = match &frame.shadow {
-            Some(shadow) => {
-                let shadows = self.shadows.get_or_insert_with(|| ShadowMaps::new(gpu));
-                let places = &plan.moved_places;
-                let depths = shadows.draw(gpu, prepared, (shadow, places, &moved), &mut encoder);
-                ([&shadows.fixed, &shadows.moving], depths)
-            }
-            None => ([&gpu.no_map; 2], MapDepths::default()),
-        };
-        let in_view = (&frame, view, depths);
+        let known = self.shadows.take();
+        let shadows = known.unwrap_or_else(|| ShadowMaps::new(gpu));
+        let shadows = self.shadows.insert(shadows);
+        let drawn = (&*frame.shadows, &*plan.moved_places, &moved);
+        let places = shadows.draw(gpu, prepared, drawn, &mut encoder)?;
+        let maps = shadows.views();
+        let in_view = (&frame, view, &*places);
         let bound = self.uploads.bind(gpu, prepared, &plan, maps, in_view);
         let indices = plan.clear_indices.bytes();
         let clear_indices = self.uploads.clear_indices.put(gpu, indices);
@@ -178,8 +177,8 @@ impl GpuPainter {
         let targets = self.visuals.insert(targets);
         let mut encoder = gpu.device.create_command_encoder(&<_>::default());
         let moved = self.uploads.moved.put(gpu, plan.moved.bytes()).clone();
-        let maps = [&gpu.no_map; 2];
-        let in_view = (&frame, view, MapDepths::default());
+        let maps = [&gpu.no_map; 4];
+        let in_view = (&frame, view, &[][..]);
         let bound = self.uploads.bind(gpu, prepared, &plan, maps, in_view);
         let nothing = Color {
             r: f64::from(NO_VISUAL),
@@ -238,20 +237,27 @@ impl Uploads {
         gpu: &Gpu,
         prepared: &Prepared,
         plan: &Plan,
-        maps: [&TextureView; 2],
-        (frame, view, depths): (&Frame<'_>, &View<'_>, MapDepths),
+        maps: [&TextureView; 4],
+        (frame, view, places): (&Frame<'_>, &View<'_>, &[MapPlace]),
     ) -> BindGroup {
         let mut numbers = Numbers::default();
-        add_view(&mut numbers, frame, view.size, view.samples, depths);
+        add_view(&mut numbers, frame, view.size, view.samples);
         let mut lamps = Numbers::default();
-        add_lamps(&mut lamps, &frame.lamps);
+        add_lamps(&mut lamps, frame);
+        let mut shades = Numbers::default();
+        add_shades(&mut shades, &frame.shadows, places);
+        let [far_fixed, far_moving, lamp_fixed, lamp_moving] =
+            maps.map(BindingResource::TextureView);
         let resources = [
             self.view.put(gpu, numbers.bytes()).as_entire_binding(),
             self.items.put(gpu, plan.items.bytes()).as_entire_binding(),
             prepared.looks.as_entire_binding(),
             self.lamps.put(gpu, lamps.bytes()).as_entire_binding(),
-            BindingResource::TextureView(maps[0]),
-            BindingResource::TextureView(maps[1]),
+            self.shades.put(gpu, shades.bytes()).as_entire_binding(),
+            far_fixed,
+            far_moving,
+            lamp_fixed,
+            lamp_moving,
         ];
         bind(gpu, &gpu.pipelines.view_layout, resources)
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use render::{Frame, FrameItem, Lamp, Reach, Stage};
+use render::{Frame, FrameItem, FrameShadow, Lamp, Reach, Stage};
 use scene::{Fog, FogKind};
 use wgpu::{Buffer, BufferUsages, RenderPass};
 
@@ -10,7 +10,7 @@ use crate::device::Gpu;
 use crate::numbers::Numbers;
 use crate::pipelines::{Hidden, Kind, Way};
 use crate::prepared::{Prepared, SurfaceRange, moved_vertices};
-use crate::shadows::MapDepths;
+use crate::shadows::MapPlace;
 use crate::targets::buffer;
 
 /// Triangles of items that are drawn at once.
@@ -280,7 +280,6 @@ pub(crate) fn add_view(
     frame: &Frame<'_>,
     [width, height]: [usize; 2],
     samples: usize,
-    depths: MapDepths,
 ) {
     let grid = [width, height].map(|edge| (edge * samples) as f32);
     let on_grid = |place: [f64; 2]| place.map(|part| (part * samples as f64) as f32);
@@ -292,20 +291,10 @@ pub(crate) fn add_view(
     numbers.floats(grid);
     numbers.floats([frame.clip[0] as f32, footprint]);
     numbers.three_and(frame.up, 0.0);
-    let shadow = frame.shadow.as_ref();
-    numbers.rows(&shadow.map_or([[0.0; 4]; 3], |shadow| shadow.placing));
-    numbers.floats(depths.fixed);
-    numbers.floats(depths.moving);
     numbers.three_and(frame.ambient, 0.0);
     numbers.three_and(frame.background, 0.0);
     let fog_kind = add_fog(numbers, frame.fog);
-    numbers.floats([shadow.map_or(0.0, |shadow| shadow.texel)]);
-    numbers.words([
-        shadow.map_or(u32::MAX, |shadow| shadow.lamp as u32),
-        frame.lamps.len() as u32,
-        fog_kind,
-        u32::from(frame.has_sky),
-    ]);
+    numbers.words([frame.lamps.len() as u32, fog_kind, u32::from(frame.has_sky)]);
     numbers.end_struct();
 }
 
@@ -325,37 +314,61 @@ fn add_fog(numbers: &mut Numbers, fog: Option<&Fog>) -> u32 {
     }
 }
 
-/// Adds the lamps of a frame.
-pub(crate) fn add_lamps(numbers: &mut Numbers, lamps: &[Lamp]) {
-    for lamp in lamps {
-        numbers.floats(lamp.color);
-        match &lamp.reach {
-            Reach::Far(along) => {
-                numbers.words([0]);
-                numbers.floats(along.map(|part| part as f32));
-                numbers.floats([0.0; 13]);
-            }
-            Reach::Near {
-                at,
-                range,
-                attenuation,
-                cone,
-            } => {
-                let (along, [inner, outer], falloff) = cone.unwrap_or_default();
-                let parts = [
-                    attenuation.constant,
-                    attenuation.linear,
-                    attenuation.quadratic,
-                ];
-                numbers.words([1 + u32::from(cone.is_some())]);
-                numbers.three_and(*at, *range);
-                numbers.three_and(parts.map(|part| part as f32), falloff);
-                numbers.three_and(along, inner);
-                numbers.floats([outer, 0.0, 0.0, 0.0]);
-            }
+/// Adds the lamps of a frame, with which shades are theirs.
+pub(crate) fn add_lamps(numbers: &mut Numbers, frame: &Frame<'_>) {
+    for (number, lamp) in frame.lamps.iter().enumerate() {
+        add_lamp(numbers, lamp);
+        let shadows = &frame.shadows;
+        let first = shadows.partition_point(|shadow| shadow.lamp < number);
+        let end = shadows.partition_point(|shadow| shadow.lamp <= number);
+        numbers.words([first, end - first].map(|count| count as u32));
+        numbers.end_struct();
+    }
+    if frame.lamps.is_empty() {
+        numbers.words([0; 20]);
+    }
+}
+
+fn add_lamp(numbers: &mut Numbers, lamp: &Lamp) {
+    numbers.floats(lamp.color);
+    match &lamp.reach {
+        Reach::Far(along) => {
+            numbers.words([0]);
+            numbers.floats(along.map(|part| part as f32));
+            numbers.floats([0.0; 10]);
+        }
+        Reach::Near {
+            at,
+            range,
+            attenuation,
+            cone,
+        } => {
+            let (along, [inner, outer], falloff) = cone.unwrap_or_default();
+            let parts = [
+                attenuation.constant,
+                attenuation.linear,
+                attenuation.quadratic,
+            ];
+            numbers.words([1 + u32::from(cone.is_some())]);
+            numbers.three_and(*at, *range);
+            numbers.three_and(parts.map(|part| part as f32), falloff);
+            numbers.three_and(along, inner);
+            numbers.floats([outer]);
         }
     }
-    if lamps.is_empty() {
+}
+
+/// Adds the shades of a frame, whose maps are at these places.
+pub(crate) fn add_shades(numbers: &mut Numbers, shadows: &[FrameShadow], places: &[MapPlace]) {
+    for (shadow, place) in shadows.iter().zip(places) {
+        numbers.rows(&shadow.placing);
+        numbers.floats(place.fixed);
+        numbers.floats(place.moving);
+        numbers.floats([shadow.texel]);
+        numbers.words([place.layer, u32::from(shadow.region.is_of_lamp())]);
+        numbers.end_struct();
+    }
+    if shadows.is_empty() {
         numbers.words([0; 20]);
     }
 }

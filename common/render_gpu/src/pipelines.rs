@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use render::{AMBIENT_PART, HORIZON, LAMP_PART, REFLECTANCE, SHADOW_SIZE, ZENITH};
+use render::{
+    AMBIENT_PART, HORIZON, LAMP_PART, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE, REFLECTANCE, SHADOW_SIZE,
+    ZENITH,
+};
 use wgpu::{
     BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BlendComponent,
     BlendFactor, BlendOperation, BlendState, BufferBindingType, ColorTargetState, ColorWrites,
@@ -66,6 +69,7 @@ pub(crate) struct Pipelines {
     pub(crate) texture_layout: BindGroupLayout,
     pub(crate) shadow_layout: BindGroupLayout,
     pub(crate) shadow: RenderPipeline,
+    pub(crate) lamp_shadow: RenderPipeline,
     /// From samples to pixels.
     pub(crate) mean_layout: BindGroupLayout,
     pub(crate) mean: ComputePipeline,
@@ -84,8 +88,11 @@ impl Pipelines {
                 storage(1, ShaderStages::VERTEX_FRAGMENT),
                 storage(2, ShaderStages::FRAGMENT),
                 storage(3, ShaderStages::FRAGMENT),
-                texture(4, ShaderStages::FRAGMENT, TextureSampleType::Depth),
-                texture(5, ShaderStages::FRAGMENT, TextureSampleType::Depth),
+                storage(4, ShaderStages::FRAGMENT),
+                depth_maps(5),
+                depth_maps(6),
+                depth_maps(7),
+                depth_maps(8),
             ],
         );
         let filtered = TextureSampleType::Float { filterable: true };
@@ -101,8 +108,13 @@ impl Pipelines {
         );
         let shadow_layout = layout(device, "shadow", &[storage(0, ShaderStages::VERTEX)]);
         let (mean_layout, mean) = mean_pipeline(device);
+        let casters = module(device, "shadow", prelude() + include_str!("shadow.wgsl"));
+        let shadow = |entry_point, nearer| {
+            shadow_pipeline(device, &shadow_layout, &casters, (entry_point, nearer))
+        };
         Self {
-            shadow: shadow_pipeline(device, &shadow_layout),
+            shadow: shadow("caster", CompareFunction::Less),
+            lamp_shadow: shadow("lamp_caster", CompareFunction::Greater),
             mean_layout,
             mean,
             layout: pipeline_layout(device, &[&view_layout, &texture_layout]),
@@ -214,6 +226,8 @@ fn prelude() -> String {
     format!(
         "const AMBIENT_PART = {AMBIENT_PART:?};\nconst LAMP_PART = {LAMP_PART:?};\n\
          const REFLECTANCE = {REFLECTANCE:?};\nconst SHADOW_SIZE = {SHADOW_SIZE};\n\
+         const LAMP_SHADOW_SIZE = {LAMP_SHADOW_SIZE};\n\
+         const LAMP_SHADOW_NEAR = {LAMP_SHADOW_NEAR:?};\n\
          const ALPHA_MIN = {ALPHA_MIN:?};\nconst HORIZON = {};\nconst ZENITH = {};\n",
         color(HORIZON),
         color(ZENITH),
@@ -227,14 +241,18 @@ fn module(device: &Device, label: &str, text: String) -> ShaderModule {
     })
 }
 
-fn shadow_pipeline(device: &Device, bind_group: &BindGroupLayout) -> RenderPipeline {
-    let module = module(device, "shadow", include_str!("shadow.wgsl").to_owned());
+fn shadow_pipeline(
+    device: &Device,
+    bind_group: &BindGroupLayout,
+    module: &ShaderModule,
+    (entry_point, nearer): (&str, CompareFunction),
+) -> RenderPipeline {
     device.create_render_pipeline(&RenderPipelineDescriptor {
-        label: Some("shadow"),
+        label: Some(entry_point),
         layout: Some(&pipeline_layout(device, &[bind_group])),
         vertex: VertexState {
-            module: &module,
-            entry_point: Some("caster"),
+            module,
+            entry_point: Some(entry_point),
             compilation_options: PipelineCompilationOptions::default(),
             buffers: &[Some(VERTICES)],
         },
@@ -242,7 +260,7 @@ fn shadow_pipeline(device: &Device, bind_group: &BindGroupLayout) -> RenderPipel
         depth_stencil: Some(DepthStencilState {
             format: DEPTH,
             depth_write_enabled: Some(true),
-            depth_compare: Some(CompareFunction::Less),
+            depth_compare: Some(nearer),
             stencil: wgpu::StencilState::default(),
             bias: wgpu::DepthBiasState::default(),
         }),
@@ -328,6 +346,16 @@ fn texture(
         multisampled: false,
     };
     entry(binding, visibility, ty)
+}
+
+/// Maps of depths in layers.
+fn depth_maps(binding: u32) -> BindGroupLayoutEntry {
+    let ty = BindingType::Texture {
+        sample_type: TextureSampleType::Depth,
+        view_dimension: TextureViewDimension::D2Array,
+        multisampled: false,
+    };
+    entry(binding, ShaderStages::FRAGMENT, ty)
 }
 
 fn entry(binding: u32, visibility: ShaderStages, ty: BindingType) -> BindGroupLayoutEntry {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use wgpu::{
     BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, Extent3d, MapMode,
     PollType, Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureUsages,
-    TextureView, TextureViewDescriptor,
+    TextureView, TextureViewDescriptor, TextureViewDimension,
 };
 
 use crate::device::Gpu;
@@ -179,14 +179,38 @@ fn texture(
     })
 }
 
-/// Returns a map of depths that shaders read, of so many samples along an edge.
-pub(crate) fn depth_map(device: &Device, edge: u32) -> TextureView {
-    view(&texture(
-        device,
-        [edge; 2],
-        DEPTH,
-        TextureUsages::TEXTURE_BINDING,
-    ))
+/// Returns maps of depths that shaders read, of so many samples along an edge: all as one, and each
+/// for itself.
+pub(crate) fn depth_maps(
+    device: &Device,
+    edge: u32,
+    count: u32,
+) -> (TextureView, Vec<TextureView>) {
+    let maps = device.create_texture(&TextureDescriptor {
+        label: Some("shadows"),
+        size: Extent3d {
+            width: edge,
+            height: edge,
+            depth_or_array_layers: count,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: TextureDimension::D2,
+        format: DEPTH,
+        usage: TextureUsages::TEXTURE_BINDING | TextureUsages::RENDER_ATTACHMENT,
+        view_formats: &[],
+    });
+    let own = |dimension, layer, layers| {
+        maps.create_view(&TextureViewDescriptor {
+            dimension: Some(dimension),
+            base_array_layer: layer,
+            array_layer_count: Some(layers),
+            ..TextureViewDescriptor::default()
+        })
+    };
+    let each = (0..count).map(|layer| own(TextureViewDimension::D2, layer, 1));
+    let each = each.collect();
+    (own(TextureViewDimension::D2Array, 0, count), each)
 }
 
 fn view(texture: &Texture) -> TextureView {

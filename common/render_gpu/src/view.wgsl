@@ -1,5 +1,5 @@
 // Views in colours: the formulas of the renderer on the processor (`common/render`: `lit.rs`,
-// `light.rs`, `shadow.rs`, `stage.rs`), under the same names. Frame of the camera: right, down,
+// `light.rs`, `region.rs`, `shadow.rs`, `stage.rs`), under the same names. Frame of the camera: right, down,
 // along its view [m]. Constants in capitals stand before this text.
 
 struct View {
@@ -10,20 +10,13 @@ struct View {
     near: f32,
     // Extent of what is lit at once, along an edge [samples].
     footprint: f32,
-    // The direction that is up; the rows of the placing on the maps of shadows.
+    // The direction that is up.
     up: vec4f,
-    shadow_placing: mat3x4f,
-    // Least depths of the two maps and their ranges [m].
-    fixed_depths: vec2f,
-    moving_depths: vec2f,
     ambient: vec4f,
     background: vec4f,
     fog_color: vec4f,
     // Start and end [m], and density [1/m].
     fog: vec4f,
-    shadow_texel: f32,
-    // The lamp that casts shadows; beyond their count for none.
-    shadow_lamp: u32,
     lamp_count: u32,
     // 0: none, 1: linear, 2: exponential, 3: quadratic.
     fog_kind: u32,
@@ -61,14 +54,34 @@ struct Lamp {
     // Cosines of half the angles of the cone.
     inner: f32,
     outer: f32,
+    // The shades that are its own; none if it casts no shadows.
+    first_shade: u32,
+    shade_count: u32,
+}
+
+// Maps of the shadows of a lamp.
+struct Shade {
+    // Columns and rows of samples, and depth along the light [m]; where the rays spread, the first
+    // two are to be divided by the depth, and counted from the middle.
+    placing: mat3x4f,
+    // Least depths of the two maps and their ranges [m].
+    fixed_depths: vec2f,
+    moving_depths: vec2f,
+    // Size of a sample [m]; where the rays spread, at a depth of 1 m.
+    texel: f32,
+    layer: u32,
+    is_spread: u32,
 }
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> items: array<Item>;
 @group(0) @binding(2) var<storage, read> looks: array<Look>;
 @group(0) @binding(3) var<storage, read> lamps: array<Lamp>;
-@group(0) @binding(4) var fixed_map: texture_depth_2d;
-@group(0) @binding(5) var moving_map: texture_depth_2d;
+@group(0) @binding(4) var<storage, read> shades: array<Shade>;
+@group(0) @binding(5) var far_fixed_maps: texture_depth_2d_array;
+@group(0) @binding(6) var far_moving_maps: texture_depth_2d_array;
+@group(0) @binding(7) var lamp_fixed_maps: texture_depth_2d_array;
+@group(0) @binding(8) var lamp_moving_maps: texture_depth_2d_array;
 @group(1) @binding(0) var texture_sampler: sampler;
 @group(1) @binding(1) var color_texture: texture_2d<f32>;
 @group(1) @binding(2) var emissive_texture: texture_2d<f32>;
@@ -148,26 +161,76 @@ fn power(base: f32, exponent: f32) -> f32 {
     return select(0.0, pow(base, exponent), base > 0.0);
 }
 
-// The part of the light that reaches a place on a surface; all of it beyond the maps.
-fn shadow_light(at: vec3f, normal: vec3f) -> f32 {
+// The part of the light of a lamp that reaches a place on a surface, by the first map that shows the
+// place; all of it beyond the maps.
+fn unshaded(lamp: Lamp, at: vec3f, normal: vec3f) -> f32 {
+    for (var number = 0u; number < lamp.shade_count; number++) {
+        let own = shades[lamp.first_shade + number];
+        var part = -1.0;
+        if own.is_spread != 0u {
+            part = spread_light(own, at, normal);
+        } else {
+            part = far_light(own, at, normal);
+        }
+        if part >= 0.0 {
+            return part;
+        }
+    }
+    return 1.0;
+}
+
+// The part of a light from far away that reaches a place; -1 beyond the map.
+fn far_light(own: Shade, at: vec3f, normal: vec3f) -> f32 {
     // A surface that the light grazes would shade itself between two samples.
-    let lifted = vec4f(at + normal * 1.5 * view.shadow_texel, 1.0);
-    let place = lifted * view.shadow_placing;
-    let limit = place.z - 0.5 * view.shadow_texel;
+    let lifted = vec4f(at + normal * 1.5 * own.texel, 1.0);
+    let place = lifted * own.placing;
+    let limit = place.z - 0.5 * own.texel;
     let edge = f32(SHADOW_SIZE - 1);
     if any(place.xy < vec2f(1.0)) || any(place.xy >= vec2f(edge)) {
-        return 1.0;
+        return -1.0;
     }
     // Where nothing is, the maps are at their greatest depth, 1.
-    let fixed_limit = min((limit - view.fixed_depths.x) / view.fixed_depths.y, 1.0);
-    let moving_limit = min((limit - view.moving_depths.x) / view.moving_depths.y, 1.0);
+    let fixed_limit = min((limit - own.fixed_depths.x) / own.fixed_depths.y, 1.0);
+    let moving_limit = min((limit - own.moving_depths.x) / own.moving_depths.y, 1.0);
     let first = vec2i(place.xy) - 1;
     var lit = 0.0;
     for (var row = 0; row < 3; row++) {
         for (var column = 0; column < 3; column++) {
             let texel = first + vec2i(column, row);
-            let is_lit = textureLoad(fixed_map, texel, 0) >= fixed_limit
-                && textureLoad(moving_map, texel, 0) >= moving_limit;
+            let is_lit = textureLoad(far_fixed_maps, texel, own.layer, 0) >= fixed_limit
+                && textureLoad(far_moving_maps, texel, own.layer, 0) >= moving_limit;
+            lit += select(0.0, 1.0, is_lit);
+        }
+    }
+    return lit / 9.0;
+}
+
+// The part of the light of a lamp that reaches a place; -1 beyond the map.
+fn spread_light(own: Shade, at: vec3f, normal: vec3f) -> f32 {
+    let depth = dot(vec4f(at, 1.0), own.placing[2]);
+    if depth <= 0.0 {
+        return -1.0;
+    }
+    let texel_size = own.texel * depth;
+    let lifted = vec4f(at + normal * 1.5 * texel_size, 1.0) * own.placing;
+    let before = lifted.z - 0.5 * texel_size;
+    if before <= 0.0 {
+        return -1.0;
+    }
+    let place = lifted.xy / lifted.z + 0.5 * f32(LAMP_SHADOW_SIZE);
+    let edge = f32(LAMP_SHADOW_SIZE - 1);
+    if any(place < vec2f(1.0)) || any(place >= vec2f(edge)) {
+        return -1.0;
+    }
+    // Where nothing is, the maps are 0.
+    let limit = LAMP_SHADOW_NEAR / before;
+    let first = vec2i(place) - 1;
+    var lit = 0.0;
+    for (var row = 0; row < 3; row++) {
+        for (var column = 0; column < 3; column++) {
+            let texel = first + vec2i(column, row);
+            let is_lit = textureLoad(lamp_fixed_maps, texel, own.layer, 0) <= limit
+                && textureLoad(lamp_moving_maps, texel, own.layer, 0) <= limit;
             lit += select(0.0, 1.0, is_lit);
         }
     }
@@ -195,8 +258,8 @@ fn light(own: Look, at: vec3f, interpolated: vec3f, albedo: vec3f) -> vec3f {
         if amount <= 0.0 || facing <= 0.0 {
             continue;
         }
-        if number == view.shadow_lamp {
-            amount *= shadow_light(at, normal);
+        if lamps[number].shade_count > 0u {
+            amount *= unshaded(lamps[number], at, normal);
             if amount <= 0.0 {
                 continue;
             }

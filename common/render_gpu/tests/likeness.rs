@@ -291,6 +291,65 @@ fn shadows_look_alike_also_of_what_moves() {
 }
 
 #[test]
+fn shadows_of_lamps_look_alike_also_of_what_moves() {
+    let lamp = |kind: &str, pose: &str, more: &str| {
+        format!(
+            "<light name='{kind} {pose}' type='{kind}'><pose>{pose} 0 0 0</pose>\
+             <diffuse>1 0.9 0.7 1</diffuse><attenuation><range>14</range><constant>0.5</constant>\
+             <linear>0.05</linear></attenuation>{more}<cast_shadows>1</cast_shadows></light>"
+        )
+    };
+    let cone = |outer: f64| {
+        format!(
+            "<direction>0.2 0.1 -1</direction><spot><inner_angle>0.6</inner_angle><outer_angle>\
+             {outer}</outer_angle><falloff>0.8</falloff></spot>"
+        )
+    };
+    let second = "<light name='far' type='directional'><direction>-0.4 0.6 -1</direction>\
+                  <diffuse>0.4 0.4 0.8 1</diffuse><cast_shadows>1</cast_shadows></light>";
+    let point = lamp("point", "-1.5 1 3.5", "");
+    let spot = lamp("spot", "-0.6 -0.8 4", &cone(1.2));
+    let things = model("0 0 1 0.3 0.2 0.5", BOX, RED) + &mover("0.5 1.2 0.6 0 0 0", BALL, RED);
+    for (name, lights) in [
+        ("point_shadow", point.clone()),
+        ("spot_shadow", spot.clone()),
+        ("wide_spot_shadow", lamp("spot", "-0.6 -0.8 4", &cone(2.9))),
+        ("two_suns", format!("{LOW_SUN}{second}")),
+        ("all_shadows", format!("{point}{LOW_SUN}{spot}{second}")),
+    ] {
+        let world = format!("{lights}{GROUND}{things}");
+        let mut sight = Sight::of(&world);
+        let Some([first, _]) = check(name, &mut sight) else {
+            return;
+        };
+        let dark = format!("<scene><shadows>0</shadows></scene>{world}");
+        let without = Sight::of(&dark);
+        let mut painter = GpuPainter::new(gpu().expect("it has drawn"));
+        let other = without.with(|view| {
+            painter.paint(&View {
+                samples: 1,
+                ..*view
+            })
+        });
+        let Difference { part, .. } = difference(&first, &other);
+        assert!(part > 0.01, "{name}: shadows are seen: {part}");
+        // The maps of what stands are kept, those of what moves are not, and are empty at the end.
+        let mut painter = GpuPainter::new(gpu().expect("it has drawn"));
+        let mover = *sight.poses.keys().last().expect("there are links");
+        for y in [1.2, 0.6, 0.0, f64::NAN, f64::NAN] {
+            sight.poses.insert(mover, [0.5, y, 0.6, 0.0, 0.0, 0.0, 1.0]);
+            let expected = sight.with(|view| Painter::default().paint(view));
+            let found = sight.with(|view| painter.paint(view));
+            let Difference { mean, part } = difference(&expected, &found);
+            assert!(
+                mean < MEAN_MAX && part < PART_MAX,
+                "{name}, {y}: {mean} {part}"
+            );
+        }
+    }
+}
+
+#[test]
 fn bodies_that_are_nowhere_are_left_out() {
     let there = format!("{LOW_SUN}{GROUND}{}", model("0 0 1 0.3 0.2 0.5", BOX, RED));
     let Some([_, expected]) = check("without", &mut Sight::of(&there)) else {

@@ -121,6 +121,93 @@ fn a_ball_casts_a_shadow_on_the_ground_unless_it_may_not() {
     );
 }
 
+/// A lamp 6 m above the ground, of a kind, that casts shadows or not.
+fn lamp(kind: &str, more: &str, casts: bool) -> String {
+    format!(
+        "<light name='{kind}' type='{kind}'><pose>0 0 6 0 0 0</pose><diffuse>1 1 1 1</diffuse>\
+         <attenuation><range>30</range><constant>0.3</constant></attenuation>{more}\
+         <cast_shadows>{casts}</cast_shadows></light>"
+    )
+}
+
+#[test]
+fn every_light_that_may_casts_shadows_of_its_own() {
+    let narrow = "<direction>0 0 -1</direction><spot><inner_angle>1</inner_angle><outer_angle>1.2\
+                  </outer_angle></spot>";
+    let wide = narrow.replace("1.2", "3");
+    let second = "<light name='first' type='directional'><direction>0.3 0 -1</direction><diffuse>\
+                  0.1 0.1 0.1 1</diffuse><cast_shadows>1</cast_shadows></light>";
+    let far = "<direction>0 0 -1</direction>";
+    let ground = "<plane><size>40 40</size></plane>";
+    for (kind, more, before) in [
+        ("point", "", ""),
+        ("spot", narrow, ""),
+        ("spot", &*wide, ""),
+        ("directional", far, ""),
+        ("directional", far, second),
+        ("point", "", second),
+    ] {
+        let below = |casts: bool| {
+            let ball = model("ball", "0 0 2 0 0 0", BALL, &colored("1 1 1"));
+            let ground = model("ground", "0 0 0 0 0 0", ground, &colored("1 1 1"));
+            let dark = "<scene><ambient>0.1 0.1 0.1</ambient></scene>";
+            let lights = before.to_owned() + &lamp(kind, more, casts);
+            let stage = stage(&format!("{dark}{lights}{ball}{ground}"));
+            let camera = |at: f64| Camera::looking([-6.0, at, 0.8], [0.0, at, 0.0], 0.1);
+            let draw = |at| middle(&stage.picture(&stage.start(), 0.0, &camera(at), SIZE))[0];
+            // The shadow of a lamp ends 1.6 m beside the place below the ball.
+            [draw(0.0), draw(2.4)]
+        };
+        let ([shaded, beside], [lit, lit_beside]) = (below(true), below(false));
+        assert!(lit > shaded + 60, "{kind} {more} {before}: {lit} {shaded}");
+        assert_eq!(beside, lit_beside, "{kind} {more} {before}");
+    }
+}
+
+#[test]
+fn shadows_follow_a_lamp_and_what_moves_as_if_they_were_drawn_anew() {
+    let light = lamp("point", "", true).replace("0 0 6 0 0 0", "0 0 2 0 0 0");
+    let carried = format!(
+        "<model name='carrier'><pose>0 0 4 0 0 0</pose><link name='l'>{light}</link></model>"
+    );
+    let ball = model("ball", "0.5 0 2 0 0 0", BALL, "").replace("<static>1", "<static>0");
+    let wall = model("wall", "3 0 1 0 0 0", "<box><size>0.2 6 2</size></box>", "");
+    let ground = model(
+        "ground",
+        "0 0 0 0 0 0",
+        "<plane><size>40 40</size></plane>",
+        "",
+    );
+    let stage = stage(&(carried + &ball + &wall + &ground));
+    let camera = Camera::looking([-9.0, -3.0, 5.0], [0.0; 3], 0.8);
+    let mut painter = Painter::default();
+    let mut images = Vec::new();
+    for step in 0..4 {
+        let along = f64::from(step);
+        let mut poses = stage.start();
+        poses.insert(0, [0.5 * along, 0.0, 4.0 - 0.2 * along, 0.0, 0.0, 0.0, 1.0]);
+        if step > 1 {
+            poses.insert(1, [0.5, 0.4 * along, 2.0, 0.0, 0.0, 0.0, 1.0]);
+        }
+        let view = View {
+            stage: &stage,
+            place: &|_, link, start| Some(pose_of(&poses, link, start)),
+            elapsed_s: 0.0,
+            camera: &camera,
+            size: SIZE,
+            samples: 2,
+            visibility_mask: u32::MAX,
+            sees_backs: true,
+            has_headlight: true,
+        };
+        let image = painter.paint(&view);
+        assert!(image == Painter::default().paint(&view), "step {step}");
+        images.push(image.pixels);
+    }
+    images.dedup();
+    assert_eq!(images.len(), 4);
+}
+
 #[test]
 fn poses_move_what_is_drawn() {
     let stage = stage(&model("ball", "0 5 0 0 0 0", BALL, &colored("1 0 0")));
