@@ -12,6 +12,7 @@ import {
   SRGBColorSpace,
   Texture,
 } from './vendor/three.module.min.js';
+import { keyOf } from './limbs.js';
 
 /** @typedef {import('./vendor/three.module.min.js').BufferGeometry} BufferGeometry */
 /** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
@@ -31,6 +32,8 @@ const METAL_SHOWN = 0.4;
 export class Assets {
   /** @type {Map<string, Promise<Part[]>>} */
   #meshes = new Map();
+  /** @type {Map<string, Promise<import('./limbs.js').SkinFile | null>>} */
+  #skins = new Map();
   /** @type {Map<string, Promise<ImageBitmap>>} */
   #images = new Map();
   #token;
@@ -69,6 +72,24 @@ export class Assets {
         parts.push({ geometry, material, colour: takeColour(material), matrix: matrixWorld });
       });
       return parts;
+    });
+  }
+
+  /**
+   * Returns the file of a skin; null if no bones move the mesh.
+   *
+   * @param {string} address
+   */
+  skin(address) {
+    return this.#once(this.#skins, address, async () => {
+      const bytes = await (await this.#fetch(address)).arrayBuffer();
+      const loaded = await new GLTFLoader().parseAsync(bytes, '');
+      const { json } = loaded.parser;
+      const root = json.skins?.[0]?.skeleton;
+      if (root === undefined) return null;
+      const bone = await loaded.parser.getDependency('node', root);
+      const names = (json.animations ?? []).map((/** @type {any} */ clip) => clip.name ?? '');
+      return { scene: loaded.scene, clips: loaded.animations, names, root: keyOf(bone) };
     });
   }
 

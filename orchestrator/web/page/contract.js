@@ -70,6 +70,26 @@
  * @property {Pose} [pose] of its origin at the start, world frame
  * @property {number} [canonical_link] index of the link that its origin is attached to
  * @property {Link[]} links
+ * @property {Motion | null} [motion] of an actor
+ */
+
+/** @typedef {{ time_s: number, pose: { position: number[] } }} Waypoint */
+
+/** @typedef {{ animation: string, waypoints: Waypoint[] }} Trajectory */
+
+/**
+ * @typedef {object} Script
+ * @property {boolean} is_loop
+ * @property {number} delay_s
+ * @property {boolean} starts_by_itself
+ * @property {Trajectory[]} trajectories
+ */
+
+/**
+ * @typedef {object} Motion
+ * @property {Script} script
+ * @property {string[]} by_distance names of animations that go on with the way and not with time
+ * @property {number} scale of the mesh that limbs move
  */
 
 /** @typedef {{ name: string, pose: Pose, size: Triple, buffer: number, default: boolean }} Level */
@@ -175,6 +195,7 @@
  * @property {string} state
  * @property {number} iteration
  * @property {number} sim_time_s
+ * @property {number | null} elapsed_s time by which actors move, where it is another one
  * @property {number} real_time_factor
  * @property {number} steps_per_second
  * @property {number} pace real-time factor asked for, 0 is as fast as possible
@@ -207,6 +228,7 @@ export function readRun(raw, before = null) {
     state: String(raw.state ?? 'waiting'),
     iteration: number(raw.iteration),
     sim_time_s: number(raw.sim_time_s),
+    elapsed_s: Number.isFinite(raw.elapsed_s) ? raw.elapsed_s : null,
     real_time_factor: number(raw.real_time_factor),
     steps_per_second: number(raw.steps_per_second),
     pace: number(raw.pace),

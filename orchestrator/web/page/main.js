@@ -18,6 +18,7 @@ import { GROUPS_TOPIC } from './groups.js';
 import { Inspector } from './inspector.js';
 import { Keys } from './keys.js';
 import { Lights } from './lights.js';
+import { LimbClock } from './limbs.js';
 import { LookPanel } from './look_panel.js';
 import { Materials } from './materials.js';
 import { readOptions, writeOptions } from './options.js';
@@ -39,6 +40,9 @@ const CLICK_PX = 5;
 const LEVEL_ROOM_M = 2;
 /** Part of the fastest speed below which the scale of speeds shrinks. */
 const SCALE_SHRINK = 0.3;
+
+/** Time without poses after which a run's own time counts [ms]. */
+const POSES_SILENT_MS = 500;
 
 /** States of a run in words, with the colour of their pill. */
 const STATES = /** @type {Record<string, string>} */ ({
@@ -101,6 +105,11 @@ class Page {
   fastest = 1;
   #shownWorld = '';
   #awaitsPoses = false;
+  /** Simulated time by which limbs of actors move, and how far that of their scripts is ahead [s]. */
+  #limbClock = new LimbClock();
+  #limbsAheadS = 0;
+  /** Time at which poses came last [ms]. */
+  #posesAt = -Infinity;
   /** True until the meshes of a world that is shown anew are there. */
   #awaitsMeshes = false;
   #panelsAt = 0;
@@ -407,10 +416,22 @@ class Page {
     return isHuge ? performers.expandByScalar(4) : box;
   }
 
+  /**
+   * Takes the time of a run, where poses do not tell it.
+   *
+   * @param {import('./contract.js').RunMessage} run
+   */
+  hearTime(run) {
+    const nowMs = performance.now();
+    this.#limbsAheadS = run.elapsed_s === null ? 0 : run.elapsed_s - run.sim_time_s;
+    if (nowMs - this.#posesAt > POSES_SILENT_MS) this.#limbClock.take(run.sim_time_s, nowMs);
+  }
+
   /** @param {import('./contract.js').RunMessage} run */
   onRun(run) {
     const before = this.run;
     this.run = run;
+    this.hearTime(run);
     this.levelIndex = new Map(
       run.levels
         .filter((level) => !isDefaultLevel(level.name))
@@ -508,7 +529,10 @@ class Page {
 
   /** @param {DataView} payload */
   onPoses(payload) {
-    this.track.take(readPoses(payload), performance.now());
+    const poses = readPoses(payload);
+    this.#posesAt = performance.now();
+    this.track.take(poses, this.#posesAt);
+    this.#limbClock.take(poses.timeS, this.#posesAt);
     if (!this.#awaitsPoses) return;
     // Models are elsewhere by now than they were at the start.
     this.#awaitsPoses = false;
@@ -534,9 +558,11 @@ class Page {
     this.track.advance(performance.now());
     const hasGrown = this.scene.grow();
     const changed = this.scene.move();
+    const elapsedS = this.#limbClock.at(performance.now()) + this.#limbsAheadS;
+    const hasBent = this.scene.bend(elapsedS);
     if (hasGrown) this.onMeshes();
     const hasMoved = changed.size > 0;
-    const hasChanged = hasMoved || this.#isRecoloured || this.assets.isLoading;
+    const hasChanged = hasMoved || hasBent || this.#isRecoloured || this.assets.isLoading;
     if (hasMoved || this.#isRecoloured) this.recolour();
     if (hasMoved) this.sensors.move();
     const isAnimated = this.overlays.update(nowMs, hasMoved, (slot) => this.categoryOf(slot));
@@ -546,7 +572,7 @@ class Page {
     this.#quiet = hasChanged || isAnimated ? 0 : this.#quiet + 1;
     const isSettled = this.message !== null && this.run !== null && this.#quiet > 2;
     document.documentElement.dataset.settled = String(isSettled);
-    return hasMoved || hasGrown || isAnimated;
+    return hasMoved || hasBent || hasGrown || isAnimated;
   }
 
   /**

@@ -176,6 +176,35 @@ export class Materials {
   }
 
   /**
+   * Returns a material of a skin as it is drawn here, of that alone: no instance has its colour.
+   *
+   * @param {any} own material that came with the mesh
+   * @param {Surface | null} surface in its place
+   * @returns {ThreeMaterial}
+   */
+  ofSkin(own, surface) {
+    const given = surface && /** @type {any} */ (this.of(surface));
+    const colour = surface?.colour ?? own.color ?? new Color(0xffffff);
+    if (!this.isSimple) {
+      const material = (given ?? own).clone();
+      material.color?.copy(colour);
+      if (material.metalness > METAL_SHOWN) material.metalness = METAL_SHOWN;
+      return material;
+    }
+    const { side, transparent, opacity, depthWrite, alphaTest, map } = given ?? own;
+    return new MeshLambertMaterial({
+      color: colour,
+      emissive: own.emissive,
+      side,
+      transparent,
+      opacity: surface?.opacity ?? opacity,
+      depthWrite,
+      alphaTest,
+      map: map ?? null,
+    });
+  }
+
+  /**
    * @param {string} address
    * @param {boolean} isColour
    * @param {{ repeat?: [number, number], isMesh: boolean }} look

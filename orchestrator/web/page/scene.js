@@ -19,6 +19,7 @@ import {
 import { report } from './assets.js';
 import { categoryColour } from './colours.js';
 import { Lean, prepare } from './lean.js';
+import { Skin } from './limbs.js';
 import { chooseDetail, geometryOf, matrixOf, unitShape } from './shapes.js';
 
 /** @typedef {import('./contract.js').World} World */
@@ -82,6 +83,10 @@ export class WorldScene {
   #onChange;
   #track;
   #showsCollisions = false;
+  /** Skins of each slot. @type {Map<number, Skin[]>} */
+  #skins = new Map();
+  /** Elapsed simulated time at which skins are shown [s]. */
+  #elapsedS = 0;
   /** Batches with instances that came after they were built. @type {Set<Batch>} */
   #grown = new Set();
   #generation = 0;
@@ -180,14 +185,16 @@ export class WorldScene {
   #addLink(entry, link, index, slot, hasVisuals) {
     const bounds = entry.bounds[index];
     const collisions = link.collisions ?? [];
+    const motion = entry.model.motion ?? null;
     for (const visual of hasVisuals ? link.visuals : collisions) {
       const material =
         visual.material ?? (hasVisuals || entry.model.static ? null : softMaterial(entry.model.id));
-      this.#addShape(visual, slot, bounds, { isCollision: false, material });
+      this.#addShape(visual, slot, bounds, { isCollision: false, material, motion });
     }
     if (!hasVisuals) return;
     for (const collision of collisions) {
-      this.#addShape(collision, slot, new Box3(), { isCollision: true, material: COLLISION });
+      const options = { isCollision: true, material: COLLISION, motion: null };
+      this.#addShape(collision, slot, new Box3(), options);
     }
   }
 
@@ -195,7 +202,8 @@ export class WorldScene {
    * @param {Shape} shape
    * @param {number} slot
    * @param {Box3} bounds
-   * @param {{ isCollision: boolean, material: import('./contract.js').Material | null }} options
+   * @param {{ isCollision: boolean, material: import('./contract.js').Material | null,
+   *   motion: import('./contract.js').Motion | null }} options
    */
   #addShape(shape, slot, bounds, options) {
     const { geometry } = shape;
@@ -225,8 +233,67 @@ export class WorldScene {
       );
     } else if (geometry.asset) {
       if (geometry.scale) pose.scale(new Vector3(...geometry.scale));
-      this.#addMesh(geometry.asset, pose, slot, bounds, { ...options, transparency, castsShadows });
+      const more = { ...options, transparency, castsShadows };
+      const { motion } = options;
+      if (motion) this.#addSkin(geometry.asset, pose, slot, bounds, { ...more, motion });
+      else this.#addMesh(geometry.asset, pose, slot, bounds, more);
     }
+  }
+
+  /**
+   * Adds a mesh of an actor when its file has come, which bones may move.
+   *
+   * @param {string} asset
+   * @param {Matrix4} pose
+   * @param {number} slot
+   * @param {Box3} bounds
+   * @param {{ isCollision: boolean, material: import('./contract.js').Material | null,
+   *   transparency: number, castsShadows: boolean,
+   *   motion: import('./contract.js').Motion }} options
+   */
+  #addSkin(asset, pose, slot, bounds, options) {
+    const generation = this.#generation;
+    const place = async () => {
+      const file = await this.#assets.skin(asset);
+      if (generation !== this.#generation) return;
+      if (!file) {
+        this.#addMesh(asset, pose, slot, bounds, options);
+        return;
+      }
+      const { material, transparency, castsShadows } = options;
+      const surface = material && this.#materials.surface(material, transparency, { isMesh: true });
+      const skin = new Skin(file, options.motion, pose);
+      for (const mesh of skin.meshes) {
+        mesh.material = this.#materials.ofSkin(mesh.material, surface);
+        mesh.castShadow = castsShadows;
+        mesh.receiveShadow = true;
+        mesh.frustumCulled = false;
+        mesh.userData.slot = slot;
+        growBounds(bounds, mesh.geometry, pose.clone());
+      }
+      skin.place(matrixOf(this.#track.shown, slot * 7, scratch));
+      skin.bend(this.#elapsedS);
+      this.root.add(skin.root);
+      const known = this.#skins.get(slot) ?? [];
+      this.#skins.set(slot, [...known, skin]);
+      this.#onChange();
+    };
+    place().catch(report(asset));
+  }
+
+  /**
+   * Bends skins as they are at an elapsed simulated time [s]; tells whether there are any that are
+   * shown at another one.
+   *
+   * @param {number} elapsedS
+   */
+  bend(elapsedS) {
+    if (elapsedS === this.#elapsedS) return false;
+    this.#elapsedS = elapsedS;
+    for (const skins of this.#skins.values()) {
+      for (const skin of skins) skin.bend(elapsedS);
+    }
+    return this.#skins.size > 0;
   }
 
   /**
@@ -354,6 +421,9 @@ export class WorldScene {
         this.#place(batch, index);
         batch.mesh.instanceMatrix.needsUpdate = true;
       }
+      for (const skin of this.#skins.get(slot) ?? []) {
+        skin.place(matrixOf(this.#track.shown, slot * 7, scratch));
+      }
     }
     return changed;
   }
@@ -399,8 +469,15 @@ export class WorldScene {
     );
     meshes.push(...(this.#lean?.boxMeshes() ?? []));
     for (const mesh of meshes) mesh.computeBoundingSphere();
-    const [hit] = raycaster.intersectObjects(meshes, false);
-    if (!hit || hit.instanceId === undefined) return null;
+    const skins = [...this.#skins.values()].flat().flatMap((skin) => skin.meshes);
+    for (const mesh of skins) mesh.computeBoundingSphere();
+    const [hit] = raycaster.intersectObjects([...meshes, ...skins], false);
+    if (!hit) return null;
+    const ofSkin = hit.object.userData.slot;
+    if (ofSkin !== undefined) {
+      return { entry: this.entryOfSlot[ofSkin], slot: ofSkin, point: hit.point };
+    }
+    if (hit.instanceId === undefined) return null;
     const [batch, index] = this.#instanceAt(hit.object, hit.instanceId);
     const { slot } = batch.instances[index];
     return { entry: this.entryOfSlot[slot], slot, point: hit.point };
@@ -471,6 +548,11 @@ export class WorldScene {
       this.root.remove(batch.mesh);
       batch.mesh.dispose();
     }
+    for (const skin of [...this.#skins.values()].flat()) {
+      this.root.remove(skin.root);
+      skin.dispose();
+    }
+    this.#skins.clear();
     this.#batches.clear();
     this.#grown.clear();
     this.#lean?.clear();

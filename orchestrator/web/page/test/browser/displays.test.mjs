@@ -7,7 +7,7 @@ import { categoryColour, speedColour } from '../../colours.js';
 import { launch, open, settled } from '../browser.mjs';
 import { load } from '../modules.mjs';
 import { StandIn } from '../stand_in/server.mjs';
-import { still, tower } from '../stand_in/worlds.mjs';
+import { acting, still, tower } from '../stand_in/worlds.mjs';
 
 const { PNG } = load('pngjs');
 
@@ -27,8 +27,7 @@ before(async () => {
 after(() => browser.close());
 
 /** Shows the world of three robots that stand, and calls what checks it. */
-async function shown(fragment, check, { state = 'paused' } = {}) {
-  const world = still();
+async function shown(fragment, check, { state = 'paused', world = still() } = {}) {
   const server = new StandIn(world);
   server.state = state;
   const address = await server.listen();
@@ -315,6 +314,50 @@ test('a depth image is drawn, what is near in light', async () => {
     });
   };
   await shown('panel=sensors', check, { state: 'running' });
+});
+
+test('skins of actors are bent as their time says', async () => {
+  const check = async ({ page, server }) => {
+    // The middle of what is red, from the left and from above.
+    const plate = async () => {
+      const { data, width } = await picture(page);
+      let [across, down, count] = [0, 0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        const [red, green, blue] = data.subarray(at, at + 3);
+        if (red < 120 || green > red / 2 || blue > red / 2) continue;
+        across += (at / 4) % width;
+        down += Math.floor(at / 4 / width);
+        count += 1;
+      }
+      return count > 200 ? [across / count, down / count] : [NaN, NaN];
+    };
+    const isNear = (wanted) => async () => Math.abs((await plate())[0] - wanted) < 6;
+    const at = async (iteration) => {
+      server.iteration = iteration;
+      await heard(page, server);
+    };
+    await at(2000);
+    await until('the plate', async () => (await plate())[0] < 300);
+    const [left] = await plate();
+    await at(3000);
+    await until('the plate on the right', async () => (await plate())[0] > 640 - left - 30);
+    const [right, row] = await plate();
+    assert.ok(right - left > 120, `${left} ${right}`);
+    // Half way, on its way back; then a whole turn later.
+    for (const iteration of [3500, 5500]) {
+      await at(iteration);
+      await until(`the plate in the middle at ${iteration}`, isNear((left + right) / 2));
+    }
+    // It is picked where it is, and not where it was drawn without bones.
+    await at(7000);
+    await until('the plate on the right again', isNear(right));
+    const selected = () => page.$eval('#inspector', (inspector) => inspector.textContent);
+    await page.mouse.click((left + right) / 2, row);
+    assert.doesNotMatch(await selected(), /walker/);
+    await page.mouse.click(right, row);
+    await until('the actor in the inspector', async () => /walker/.test(await selected()));
+  };
+  await shown(VIEW, check, { world: acting() });
 });
 
 test('a time to run to and a pace reach the run', async () => {

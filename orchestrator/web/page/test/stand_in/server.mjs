@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { checker, pyramid } from './assets.mjs';
+import { checker, pyramid, walker } from './assets.mjs';
 import { load } from '../modules.mjs';
 import { buffersAt, levelAt } from './worlds.mjs';
 
@@ -123,6 +123,7 @@ export class StandIn {
       await this.meshes;
       return send(200, 'model/gltf-binary', pyramid());
     }
+    if (path === '/assets/walker.glb') return send(200, 'model/gltf-binary', walker());
     const name = path === '/' ? 'index.html' : path.replace(/^\/page\//, '');
     if (name.includes('..') || name.startsWith('test')) return send(404, 'text/plain', 'not found');
     try {

@@ -280,6 +280,43 @@ export function still() {
   };
 }
 
+/** The same with an actor, whose limbs move with the time while it stands. */
+export function acting() {
+  const own = still();
+  const pose = AT(0, -2);
+  own.world.models.push({
+    id: 9,
+    name: 'walker',
+    performer: false,
+    static: false,
+    pose,
+    canonical_link: 0,
+    links: [
+      {
+        id: 9,
+        name: 'link',
+        pose,
+        collisions: [],
+        visuals: [
+          visual(
+            'skin',
+            { type: 'mesh', asset: '/assets/walker.glb', scale: [1, 1, 1] },
+            ORIGIN,
+            null,
+          ),
+        ],
+      },
+    ],
+    motion: {
+      origin: pose,
+      script: { is_loop: true, delay_s: 0, starts_by_itself: true, trajectories: [] },
+      by_distance: [],
+      scale: 1,
+    },
+  });
+  return own;
+}
+
 /** A world of one mesh that is far larger than what is known of it before its file comes. */
 export function tower() {
   const links = [
