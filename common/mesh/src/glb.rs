@@ -149,6 +149,9 @@ fn material(material: &VisualMaterial) -> Value {
     });
     if let Some(image) = material.normal_image {
         own["normalTexture"] = json!({ "index": image });
+        if material.normal_scale != 1.0 {
+            own["normalTexture"]["scale"] = json!(material.normal_scale);
+        }
     }
     if let Some(image) = material.emissive_image {
         own["emissiveTexture"] = json!({ "index": image });

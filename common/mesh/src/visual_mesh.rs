@@ -61,6 +61,8 @@ pub struct VisualMaterial {
     pub color_image: Option<usize>,
     /// Image of normals in the tangent frame.
     pub normal_image: Option<usize>,
+    /// Factor of how far those lean.
+    pub normal_scale: f32,
     /// Image of roughness (green) and metalness (blue).
     pub metal_rough_image: Option<usize>,
     /// Image of what it sends out by itself.
@@ -93,6 +95,7 @@ impl Default for VisualMaterial {
             roughness: 0.8,
             color_image: None,
             normal_image: None,
+            normal_scale: 1.0,
             metal_rough_image: None,
             emissive_image: None,
             alpha: Alpha::Opaque,

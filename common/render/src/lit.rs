@@ -33,6 +33,10 @@ pub struct Look {
     pub texture: Option<usize>,
     /// The same for light of its own.
     pub emissive_texture: Option<usize>,
+    /// The texture by which normals lean.
+    pub normal_texture: Option<usize>,
+    /// Factor of how far they do.
+    pub normal_scale: f32,
     /// Alpha of the texture below which nothing is drawn, unless it blends.
     pub cutoff: f32,
     /// True if it blends with what is behind it.
@@ -61,6 +65,7 @@ impl Look {
         &self,
         sample: &Sample,
         footprint: impl Fn() -> [f32; 2],
+        tangents: impl Fn() -> Option<[[f32; 3]; 2]>,
         textures: &[Arc<Texture>],
         lighting: &Lighting<'_>,
     ) -> [f32; 4] {
@@ -79,7 +84,12 @@ impl Look {
         let own = of(self.emissive_texture).unwrap_or([1.0; 4]);
         let emissive: [f32; 3] = std::array::from_fn(|i| self.emissive[i] * own[i]);
         let light = if self.is_lit {
-            self.light(sample, albedo, lighting)
+            let normal = unit(sample.normal);
+            let seen = of(self.normal_texture).zip(tangents());
+            let leans = seen.map_or(normal, |(texel, tangents)| {
+                leaning(normal, tangents, texel, self.normal_scale)
+            });
+            self.light(sample, [normal, leans], albedo, lighting)
         } else {
             albedo
         };
@@ -88,13 +98,19 @@ impl Look {
         [red, green, blue, alpha]
     }
 
-    /// Returns the light that comes back from a sample.
-    fn light(&self, sample: &Sample, albedo: [f32; 3], lighting: &Lighting<'_>) -> [f32; 3] {
+    /// Returns the light that comes back from a sample, by the normal of its surface and the one
+    /// that its texture makes of that.
+    fn light(
+        &self,
+        sample: &Sample,
+        [mut flat, mut normal]: [[f32; 3]; 2],
+        albedo: [f32; 3],
+        lighting: &Lighting<'_>,
+    ) -> [f32; 3] {
         let view = unit(sample.at.map(|x| -x));
-        let mut normal = unit(sample.normal);
         // What is seen from behind is lit from behind.
-        if dot(normal, view) < 0.0 {
-            normal = normal.map(|x| -x);
+        if dot(flat, view) < 0.0 {
+            (flat, normal) = (flat.map(|x| -x), normal.map(|x| -x));
         }
         let dull = 1.0 - 0.6 * self.metalness;
         let above = 0.85 + 0.15 * dot(normal, lighting.up);
@@ -110,7 +126,7 @@ impl Look {
             }
             let shadows = &*lighting.shadows[number];
             if !shadows.is_empty() {
-                amount *= unshaded(shadows, sample.at, normal);
+                amount *= unshaded(shadows, sample.at, flat);
                 if amount <= 0.0 {
                     continue;
                 }
@@ -126,6 +142,27 @@ impl Look {
         }
         sum
     }
+}
+
+/// Length of the mean of normals below which they say nothing.
+pub const LEAN_MIN: f32 = 0.1;
+
+/// Returns the normal that a texel makes of another: its parts along u, against v and outwards,
+/// from -1 as 0 to 1 as 1.
+fn leaning(normal: [f32; 3], tangents: [[f32; 3]; 2], texel: [f32; 4], scale: f32) -> [f32; 3] {
+    let [right, up, out] = [texel[0], texel[1], texel[2]].map(|part| 2.0 * part - 1.0);
+    let [right, up] = [right * scale, up * scale];
+    if (right * right + up * up + out * out).sqrt() < LEAN_MIN {
+        return normal;
+    }
+    // Both are brought onto the surface, whose normal is interpolated.
+    let [along, upwards] = tangents.map(|tangent| {
+        let part = dot(tangent, normal);
+        unit(std::array::from_fn(|i| tangent[i] - part * normal[i]))
+    });
+    unit(std::array::from_fn(|i| {
+        along[i] * right + upwards[i] * up + normal[i] * out
+    }))
 }
 
 /// Returns the part of the light of a lamp that reaches a place on a surface with this normal, by
@@ -184,6 +221,29 @@ fn unit(a: [f32; 3]) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texels_that_are_no_normals_change_nothing() {
+        let tangents = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let normal = [0.0, 0.0, 1.0];
+        let of = |texel: [f32; 3], scale| {
+            let [x, y, z] = texel;
+            leaning(normal, tangents, [x, y, z, 1.0], scale)
+        };
+        assert_eq!(of([0.5; 3], 1.0), normal);
+        assert_eq!(of([0.5, 0.5, 1.0], 1.0), normal);
+        assert_eq!(of([1.0, 0.5, 0.5], 1.0), [1.0, 0.0, 0.0]);
+        assert_eq!(of([0.5, 1.0, 0.5], 2.0), [0.0, 1.0, 0.0]);
+        assert_eq!(of([0.9, 0.1, 1.0], 0.0), normal);
+        // Tangents need not be on a surface that is smooth.
+        let slanted = leaning(
+            normal,
+            [[0.6, 0.0, 0.8], [0.0; 3]],
+            [1.0, 0.5, 0.5, 1.0],
+            1.0,
+        );
+        assert_eq!(slanted, [1.0, 0.0, 0.0]);
+    }
 
     #[test]
     fn a_power_is_right_within_a_thousandth() {

@@ -421,7 +421,9 @@ impl Canvas<'_> {
         let look = &stage.looks[stage.items[triangle.item as usize].look];
         let sample = triangle.sample(x, y);
         let footprint = || triangle.footprint(x, y, edge);
-        let own = look.shade(&sample, footprint, &stage.textures, &self.lighting);
+        let tangents = || triangle.tangents();
+        let (textures, lighting) = (&*stage.textures, &self.lighting);
+        let own = look.shade(&sample, footprint, tangents, textures, lighting);
         let fogged = stage.in_fog([own[0], own[1], own[2]], sample.at);
         [fogged[0], fogged[1], fogged[2], own[3]]
     }

@@ -180,6 +180,27 @@ impl Triangle {
         std::array::from_fn(|i| (right[i] - here[i]).abs().max((below[i] - here[i]).abs()))
     }
 
+    /// Returns the unit vectors along which u grows and v becomes less, which the triangle has
+    /// everywhere; none where its places on the texture are in a line.
+    pub(crate) fn tangents(&self) -> Option<[[f32; 3]; 2]> {
+        let [first, second, third] = &self.corners;
+        let sides = [second, third].map(|other| {
+            let way: [f32; 3] = std::array::from_fn(|i| other.at[i] - first.at[i]);
+            let texcoord = [0, 1].map(|i| other.texcoord[i] - first.texcoord[i]);
+            (way, texcoord)
+        });
+        let [(a, [a_u, a_v]), (b, [b_u, b_v])] = sides;
+        let area = a_u * b_v - b_u * a_v;
+        let sign = if area < 0.0 { -1.0 } else { 1.0 };
+        let along_u = std::array::from_fn(|i| (a[i] * b_v - b[i] * a_v) * sign);
+        let against_v = std::array::from_fn(|i| (a[i] * b_u - b[i] * a_u) * sign);
+        let unit = |vector: [f32; 3]| {
+            let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+            (length > 0.0 && length.is_finite()).then(|| vector.map(|x| x / length))
+        };
+        Some([unit(along_u)?, unit(against_v)?]).filter(|_| area != 0.0)
+    }
+
     /// Returns the shares of the corners in what is seen at a place of the grid.
     fn shares(&self, x: f64, y: f64) -> [f32; 3] {
         let [first, second, third] = self.screen;
@@ -389,6 +410,31 @@ mod tests {
                 assert_eq!(*count, expect(i), "{middle:?}: {i}");
             }
         }
+    }
+
+    #[test]
+    fn tangents_are_those_of_the_texture_whichever_way_it_runs() {
+        let camera = Camera::looking([0.0; 3], [1.0, 0.0, 0.0], 1.0);
+        // To the right and down, as the frame of the camera does.
+        let places = [[0.0, 0.0, 2.0], [0.4, 0.0, 2.0], [0.0, 0.4, 2.0]];
+        let tangents = |texcoords: [[f32; 2]; 3]| {
+            let mut triangles = Vec::new();
+            let corners = [0, 1, 2].map(|i| Corner {
+                at: places[i],
+                texcoord: texcoords[i],
+                ..Corner::default()
+            });
+            Triangle::on_grid(corners, 0, &camera, [100, 100], false, &mut triangles);
+            triangles[0].tangents()
+        };
+        let upright = tangents([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]]);
+        assert_eq!(upright, Some([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]));
+        let mirrored = tangents([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]);
+        assert_eq!(mirrored, Some([[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]));
+        let turned = tangents([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]);
+        assert_eq!(turned, Some([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]));
+        assert_eq!(tangents([[0.5; 2]; 3]), None);
+        assert_eq!(tangents([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), None);
     }
 
     #[test]

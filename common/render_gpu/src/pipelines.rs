@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use render::{
-    AMBIENT_PART, HORIZON, LAMP_PART, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE, REFLECTANCE, SHADOW_SIZE,
-    ZENITH,
+    AMBIENT_PART, HORIZON, LAMP_PART, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE,
+    LEAN_MIN, REFLECTANCE, SHADOW_SIZE, ZENITH,
 };
 use wgpu::{
     BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BlendComponent,
@@ -104,6 +104,7 @@ impl Pipelines {
                 entry(0, ShaderStages::FRAGMENT, sampler),
                 texture(1, ShaderStages::FRAGMENT, filtered),
                 texture(2, ShaderStages::FRAGMENT, filtered),
+                texture(3, ShaderStages::FRAGMENT, filtered),
             ],
         );
         let shadow_layout = layout(device, "shadow", &[storage(0, ShaderStages::VERTEX)]);
@@ -228,6 +229,7 @@ fn prelude() -> String {
          const REFLECTANCE = {REFLECTANCE:?};\nconst SHADOW_SIZE = {SHADOW_SIZE};\n\
          const LAMP_SHADOW_SIZE = {LAMP_SHADOW_SIZE};\n\
          const LAMP_SHADOW_NEAR = {LAMP_SHADOW_NEAR:?};\n\
+         const LEAN_MIN = {LEAN_MIN:?};\n\
          const ALPHA_MIN = {ALPHA_MIN:?};\nconst HORIZON = {};\nconst ZENITH = {};\n",
         color(HORIZON),
         color(ZENITH),

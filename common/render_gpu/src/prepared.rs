@@ -273,9 +273,12 @@ fn looks(looks: &[Look]) -> Numbers {
         numbers.three_and(look.emissive, look.cutoff);
         numbers.floats([look.metalness, look.roughness]);
         numbers.words([look.blends, look.is_lit].map(u32::from));
+        numbers.words([u32::from(look.normal_texture.is_some())]);
+        numbers.floats([look.normal_scale]);
+        numbers.end_struct();
     }
     if looks.is_empty() {
-        numbers.words([0; 12]);
+        numbers.words([0; 16]);
     }
     numbers
 }
@@ -300,21 +303,21 @@ fn groups(
     let view = |number: Option<usize>| number.map_or(&white, |number| &own[number].1);
     let (mut groups, mut known) = (Vec::new(), BTreeMap::new());
     let of_look = stage.looks().iter().map(|look| {
-        let pair = (look.texture, look.emissive_texture);
-        *known.entry(pair).or_insert_with(|| {
-            groups.push(group(gpu, &sampler, [view(pair.0), view(pair.1)]));
+        let own = [look.texture, look.emissive_texture, look.normal_texture];
+        *known.entry(own).or_insert_with(|| {
+            groups.push(group(gpu, &sampler, own.map(view)));
             groups.len() - 1
         })
     });
     let of_look = of_look.collect();
     // The background has one, too, of which it makes no use.
-    groups.push(group(gpu, &sampler, [&white; 2]));
+    groups.push(group(gpu, &sampler, [&white; 3]));
     (groups, of_look)
 }
 
-fn group(gpu: &Gpu, sampler: &Sampler, textures: [&TextureView; 2]) -> BindGroup {
-    let [color, emissive] = textures.map(BindingResource::TextureView);
-    let resources = [BindingResource::Sampler(sampler), color, emissive];
+fn group(gpu: &Gpu, sampler: &Sampler, textures: [&TextureView; 3]) -> BindGroup {
+    let [color, emissive, normals] = textures.map(BindingResource::TextureView);
+    let resources = [BindingResource::Sampler(sampler), color, emissive, normals];
     bind(gpu, &gpu.pipelines.texture_layout, resources)
 }
 

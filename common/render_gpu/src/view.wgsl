@@ -38,6 +38,8 @@ struct Look {
     roughness: f32,
     blends: u32,
     is_lit: u32,
+    has_normals: u32,
+    normal_scale: f32,
 }
 
 struct Lamp {
@@ -85,6 +87,7 @@ struct Shade {
 @group(1) @binding(0) var texture_sampler: sampler;
 @group(1) @binding(1) var color_texture: texture_2d<f32>;
 @group(1) @binding(2) var emissive_texture: texture_2d<f32>;
+@group(1) @binding(3) var normal_texture: texture_2d<f32>;
 
 struct Corner {
     @builtin(position) position: vec4f,
@@ -237,12 +240,28 @@ fn spread_light(own: Shade, at: vec3f, normal: vec3f) -> f32 {
     return lit / 9.0;
 }
 
-// The light that comes back from a sample.
-fn light(own: Look, at: vec3f, interpolated: vec3f, albedo: vec3f) -> vec3f {
+// The normal that a texel makes of another: its parts along u, against v and outwards.
+fn leaning(normal: vec3f, tangents: mat2x3f, texel: vec3f, scale: f32) -> vec3f {
+    let parts = (2.0 * texel - 1.0) * vec3f(scale, scale, 1.0);
+    let is_none = all(tangents[0] == vec3f(0.0)) || all(tangents[1] == vec3f(0.0));
+    if is_none || length(parts) < LEAN_MIN {
+        return normal;
+    }
+    // Both are brought onto the surface, whose normal is interpolated.
+    let along = unit_or(tangents[0] - dot(tangents[0], normal) * normal, vec3f(0.0));
+    let upwards = unit_or(tangents[1] - dot(tangents[1], normal) * normal, vec3f(0.0));
+    return unit_or(along * parts.x + upwards * parts.y + normal * parts.z, vec3f(0.0));
+}
+
+// The light that comes back from a sample, by the normal of its surface and the one that its
+// texture makes of that.
+fn light(own: Look, at: vec3f, normals: mat2x3f, albedo: vec3f) -> vec3f {
     let towards_view = unit_or(-at, vec3f(0.0));
-    var normal = unit_or(interpolated, vec3f(0.0));
+    var flat_normal = normals[0];
+    var normal = normals[1];
     // What is seen from behind is lit from behind.
-    if dot(normal, towards_view) < 0.0 {
+    if dot(flat_normal, towards_view) < 0.0 {
+        flat_normal = -flat_normal;
         normal = -normal;
     }
     let dull = 1.0 - 0.6 * own.metalness;
@@ -259,7 +278,7 @@ fn light(own: Look, at: vec3f, interpolated: vec3f, albedo: vec3f) -> vec3f {
             continue;
         }
         if lamps[number].shade_count > 0u {
-            amount *= unshaded(lamps[number], at, normal);
+            amount *= unshaded(lamps[number], at, flat_normal);
             if amount <= 0.0 {
                 continue;
             }
@@ -297,8 +316,8 @@ fn in_fog(color: vec3f, at: vec3f) -> vec3f {
 }
 
 // The colour of a sample, and its alpha; 0 where it is cut out.
-fn shade(own: Look, in: Corner, edges: vec2f) -> vec4f {
-    let footprint = edges * view.footprint;
+fn shade(own: Look, in: Corner, sides: Sides) -> vec4f {
+    let footprint = sides.edges * view.footprint;
     let color = own.color * sample_of(color_texture, in.texcoord, footprint);
     if own.blends == 0u && color.a < own.cutoff {
         return vec4f(0.0);
@@ -306,15 +325,40 @@ fn shade(own: Look, in: Corner, edges: vec2f) -> vec4f {
     let emissive = own.emissive * sample_of(emissive_texture, in.texcoord, footprint).rgb;
     var back = color.rgb;
     if own.is_lit != 0u {
-        back = light(own, in.at, in.normal, color.rgb);
+        let normal = unit_or(in.normal, vec3f(0.0));
+        var leans = normal;
+        if own.has_normals != 0u {
+            let texel = sample_of(normal_texture, in.texcoord, footprint);
+            leans = leaning(normal, sides.tangents, texel.xyz, own.normal_scale);
+        }
+        back = light(own, in.at, mat2x3f(normal, leans), color.rgb);
     }
     let alpha = select(1.0, color.a, own.blends != 0u);
     return vec4f(in_fog(back + emissive, in.at), alpha);
 }
 
-// The extent of a sample on a texture.
-fn sample_on_texture(texcoord: vec2f) -> vec2f {
-    return max(abs(dpdx(texcoord)), abs(dpdy(texcoord)));
+struct Sides {
+    // The extent of a sample on a texture.
+    edges: vec2f,
+    // Unit vectors along which u grows and v becomes less; none where both are in a line.
+    tangents: mat2x3f,
+}
+
+// What a sample covers.
+fn sides_of(in: Corner) -> Sides {
+    let across = dpdx(in.texcoord);
+    let down = dpdy(in.texcoord);
+    let way_across = dpdx(in.at);
+    let way_down = dpdy(in.at);
+    let area = across.x * down.y - down.x * across.y;
+    let side = sign(area);
+    let along = (way_across * down.y - way_down * across.y) * side;
+    let upwards = (way_across * down.x - way_down * across.x) * side;
+    let none = vec3f(0.0);
+    return Sides(
+        max(abs(across), abs(down)),
+        mat2x3f(unit_or(along, none), unit_or(upwards, none)),
+    );
 }
 
 // Tells whether a sample is where its texture is invisible.
@@ -325,24 +369,24 @@ fn is_cut_out(own: Look, in: Corner, edges: vec2f) -> bool {
 
 @fragment
 fn solid(in: Corner) -> @location(0) vec4f {
-    let edges = sample_on_texture(in.texcoord);
-    return vec4f(shade(looks[items[in.item].look], in, edges).rgb, 1.0);
+    let sides = sides_of(in);
+    return vec4f(shade(looks[items[in.item].look], in, sides).rgb, 1.0);
 }
 
 @fragment
 fn cut_out(in: Corner) -> @location(0) vec4f {
-    let edges = sample_on_texture(in.texcoord);
+    let sides = sides_of(in);
     let own = looks[items[in.item].look];
-    if is_cut_out(own, in, edges) {
+    if is_cut_out(own, in, sides.edges) {
         discard;
     }
-    return vec4f(shade(own, in, edges).rgb, 1.0);
+    return vec4f(shade(own, in, sides).rgb, 1.0);
 }
 
 @fragment
 fn clear(in: Corner) -> @location(0) vec4f {
-    let edges = sample_on_texture(in.texcoord);
-    let color = shade(looks[items[in.item].look], in, edges);
+    let sides = sides_of(in);
+    let color = shade(looks[items[in.item].look], in, sides);
     if color.a < ALPHA_MIN {
         discard;
     }
@@ -357,8 +401,8 @@ fn visual(in: Corner) -> @location(0) vec2u {
 
 @fragment
 fn visual_cut_out(in: Corner) -> @location(0) vec2u {
-    let edges = sample_on_texture(in.texcoord);
-    if is_cut_out(looks[items[in.item].look], in, edges) {
+    let sides = sides_of(in);
+    if is_cut_out(looks[items[in.item].look], in, sides.edges) {
         discard;
     }
     return vec2u(items[in.item].visual, bitcast<u32>(in.at.z));

@@ -13,7 +13,8 @@ use render::{Camera, NO_VISUAL, Painter, Poses, Renderer, Seen, Stage, View};
 use render_gpu::{Gpu, GpuPainter};
 
 use worlds::{
-    BALL, BOX, GROUND, LOW_SUN, MASKED, PANE, RED, SIZE, SUN, model, mover, stage, stage_after,
+    BALL, BOX, BUMPY, GROUND, LOW_SUN, MASKED, PANE, RED, SIZE, SUN, model, mover, stage,
+    stage_after,
 };
 
 /// The device of all tests, if there is one.
@@ -211,6 +212,8 @@ fn textures_look_alike() {
     let glowing = "<material><pbr><metal><emissive_map>squares.png</emissive_map></metal></pbr>\
                    </material>";
     let diffuse = "<diffuse>1 0.8 0.6</diffuse>";
+    let bumps = "<material><diffuse>0.8 0.7 0.6</diffuse><pbr><metal><normal_map>bumps.png\
+                 </normal_map><roughness>0.4</roughness></metal></pbr></material>";
     for (name, shape, material) in [
         ("squares", BOX, textured("squares.png", "")),
         ("tinted", BALL, textured("squares.png", diffuse)),
@@ -222,6 +225,9 @@ fn textures_look_alike() {
         ),
         ("glowing", BOX, glowing.to_owned()),
         ("mask", MASKED, String::new()),
+        ("bumps", BOX, bumps.to_owned()),
+        ("round_bumps", BALL, bumps.to_owned()),
+        ("bumpy", BUMPY, String::new()),
     ] {
         let world = format!(
             "{SUN}{GROUND}{}",

@@ -243,7 +243,7 @@ fn named_by(visual: &Visual) -> impl Iterator<Item = Named<'_>> {
         _ => None,
     };
     let pbr = visual.material.iter().flat_map(|material| &material.pbr);
-    let maps = pbr.flat_map(|pbr| [pbr.albedo_map.as_str(), pbr.emissive_map.as_str()]);
+    let maps = pbr.flat_map(|pbr| [&*pbr.albedo_map, &*pbr.emissive_map, &*pbr.normal_map]);
     let ground = visual.ground.iter().map(|ground| ground.diffuse.as_str());
     let images = maps.chain(ground).map(|uri| (uri, Kind::Image));
     let named = shape.into_iter().chain(images);

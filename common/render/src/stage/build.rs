@@ -263,10 +263,16 @@ impl Builder<'_> {
             let skeleton = skeleton.as_ref()?;
             Some(Arc::new(Limbs::new(skeleton, &part.grips, surface)))
         });
+        let of_normals = |number: usize| {
+            let mut materials = mesh.materials.iter();
+            materials.any(|material| material.normal_image == Some(number))
+        };
+        let images = mesh.images.iter().enumerate();
+        let images = images.map(|(number, image)| decoded(image, of_normals(number)));
         Some(ReadMesh {
             limbs: limbs.collect(),
             parts: surfaces,
-            images: mesh.images.iter().map(decoded).collect(),
+            images: images.collect(),
             materials: mesh.materials,
         })
     }
@@ -297,26 +303,32 @@ impl Builder<'_> {
         }
     }
 
-    fn texture(&mut self, asset: &str) -> Option<usize> {
-        if let Some(known) = self.textures.get(asset) {
+    /// Returns the texture of an image of colours, or of `plain` numbers.
+    fn texture(&mut self, asset: &str, is_plain: bool) -> Option<usize> {
+        let key = if is_plain {
+            format!("{asset} of numbers")
+        } else {
+            asset.to_owned()
+        };
+        if let Some(known) = self.textures.get(&key) {
             return *known;
         }
-        let known = self.before.and_then(|before| before.images.get(asset));
+        let known = self.before.and_then(|before| before.images.get(&key));
         let image = known.cloned().or_else(|| {
             let id = asset.parse::<AssetId>().ok();
             let found = id.and_then(|id| self.assets.get(&id))?;
             let file = ImageFile::new(found.bytes.to_vec()).ok()?;
-            Some(decoded(&file))
+            Some(decoded(&file, is_plain))
         });
         let number = if let Some(image) = image {
             let sources = &mut self.stage.sources.images;
-            sources.insert(asset.to_owned(), image.clone());
+            sources.insert(key.clone(), image.clone());
             self.keep_image(image, asset)
         } else {
             self.tell(format!("a texture is not drawn: {asset} is missing"));
             None
         };
-        self.textures.insert(asset.to_owned(), number);
+        self.textures.insert(key, number);
         number
     }
 
@@ -324,9 +336,11 @@ impl Builder<'_> {
         let texture = material
             .texture
             .as_deref()
-            .and_then(|asset| self.texture(asset));
+            .and_then(|asset| self.texture(asset, false));
         let emissive = material.emissive_map.as_deref();
-        let emissive_texture = emissive.and_then(|asset| self.texture(asset));
+        let emissive_texture = emissive.and_then(|asset| self.texture(asset, false));
+        let normals = material.normal_map.as_deref();
+        let normal_texture = normals.and_then(|asset| self.texture(asset, true));
         let light = |part: f64| linear(part as f32);
         let [red, green, blue, alpha] = material.diffuse;
         let [own_red, own_green, own_blue, _] = material.emissive;
@@ -337,6 +351,8 @@ impl Builder<'_> {
             roughness: material.roughness as f32,
             texture,
             emissive_texture,
+            normal_texture,
+            normal_scale: 1.0,
             cutoff: if texture.is_some() { CUTOFF } else { 0.0 },
             blends: alpha < 1.0,
             is_lit: material.lighting,
@@ -351,9 +367,9 @@ impl Builder<'_> {
     }
 }
 
-fn decoded(image: &ImageFile) -> ReadImage {
+fn decoded(image: &ImageFile, is_plain: bool) -> ReadImage {
     let image = image.decode()?;
-    Ok(Arc::new(Texture::new(&image, false)))
+    Ok(Arc::new(Texture::new(&image, is_plain)))
 }
 
 /// Returns the look of a material of a mesh.
@@ -368,6 +384,8 @@ fn of_mesh(material: &VisualMaterial, images: &[Option<usize>]) -> Look {
         roughness: material.roughness,
         texture,
         emissive_texture: number(material.emissive_image),
+        normal_texture: number(material.normal_image),
+        normal_scale: material.normal_scale,
         cutoff: match material.alpha {
             Alpha::Mask(cutoff) => cutoff,
             Alpha::Opaque | Alpha::Blend => 0.0,
@@ -388,6 +406,8 @@ fn plain() -> Look {
         roughness: 0.8,
         texture: None,
         emissive_texture: None,
+        normal_texture: None,
+        normal_scale: 1.0,
         cutoff: 0.0,
         blends: false,
         is_lit: true,

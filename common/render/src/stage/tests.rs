@@ -2,18 +2,23 @@
 
 mod actors;
 
+use mesh::{ImageFile, VisualMaterial, VisualMesh, VisualPart};
 use scene::{Assets, Scene};
-use sdf::NoFiles;
+use sdf::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver};
 
 use super::*;
 
 const SIZE: [usize; 2] = [64, 48];
 
 fn stage(world: &str) -> Stage {
+    stage_with(world, &NoFiles)
+}
+
+fn stage_with(world: &str, files: &dyn Resolver) -> Stage {
     let text = format!("<sdf version='1.11'><world name='w'>{world}</world></sdf>");
-    let worlds = sdf::read_worlds(&text, "w.sdf", &NoFiles).unwrap().worlds;
+    let worlds = sdf::read_worlds(&text, "w.sdf", files).unwrap().worlds;
     let mut assets = Assets::default();
-    let scene = Scene::from_worlds(&worlds, &NoFiles, &mut assets);
+    let scene = Scene::from_worlds(&worlds, files, &mut assets);
     let stage = Stage::new(&scene.worlds[0], &assets);
     assert!(stage.problems().is_empty(), "{:?}", stage.problems());
     stage
@@ -206,6 +211,113 @@ fn shadows_follow_a_lamp_and_what_moves_as_if_they_were_drawn_anew() {
     }
     images.dedup();
     assert_eq!(images.len(), 4);
+}
+
+/// Files with normals: those of four squares lean away from the middle.
+struct Normals;
+
+impl Normals {
+    fn image() -> Image {
+        let pixel = |place: usize| {
+            let lean = |is_more: bool| if is_more { 204 } else { 51 };
+            [lean(place % 2 == 1), lean(place < 2), 204, 255]
+        };
+        Image {
+            width: 2,
+            height: 2,
+            pixels: (0..4).map(pixel).collect(),
+        }
+    }
+
+    /// A wall that faces -x, of 2 m by 2 m.
+    fn wall() -> VisualMesh {
+        let corner = |y: f32, z: f32| [0.0, y, z];
+        VisualMesh {
+            parts: vec![VisualPart {
+                positions: vec![
+                    corner(1.0, -1.0),
+                    corner(-1.0, -1.0),
+                    corner(-1.0, 1.0),
+                    corner(1.0, 1.0),
+                ],
+                normals: vec![[-1.0, 0.0, 0.0]; 4],
+                texcoords: vec![[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]],
+                triangles: vec![[0, 1, 2], [0, 2, 3]],
+                material: Some(0),
+                ..VisualPart::default()
+            }],
+            materials: vec![VisualMaterial {
+                normal_image: Some(0),
+                ..VisualMaterial::default()
+            }],
+            images: vec![ImageFile::new(Self::image().to_png()).unwrap()],
+            ..VisualMesh::default()
+        }
+    }
+}
+
+impl Resolver for Normals {
+    fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
+        NoFiles.read(uri, from_file)
+    }
+
+    fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
+        let bytes = match uri {
+            "normals.png" => Self::image().to_png(),
+            "wall.glb" => Self::wall().to_glb(),
+            "faint.glb" => {
+                let mut wall = Self::wall();
+                wall.materials[0].normal_scale = 0.0;
+                wall.to_glb()
+            }
+            _ => return NoFiles.read_data(uri, from_file),
+        };
+        Ok(ResolvedData {
+            bytes,
+            file: uri.to_owned(),
+            identity: uri.to_owned(),
+        })
+    }
+}
+
+#[test]
+fn maps_of_normals_turn_surfaces_to_the_light() {
+    let mapped = "<material><diffuse>1 1 1</diffuse><pbr><metal><normal_map>normals.png\
+                  </normal_map></metal></pbr></material>";
+    let cube = "<box><size>2 2 2</size></box>";
+    let mesh = |name: &str| format!("<mesh><uri>{name}.glb</uri></mesh>");
+    // From the right of the camera, from its left, and from above.
+    let lights = [
+        ("1 0.6 0", [0, 1, 0, 1]),
+        ("1 -0.6 0", [1, 0, 1, 0]),
+        ("1 0 -0.6", [1, 1, 0, 0]),
+    ];
+    for (shape, material, leans) in [
+        (cube.to_owned(), mapped, true),
+        (mesh("wall"), "", true),
+        (mesh("faint"), "", false),
+        (cube.to_owned(), "", false),
+    ] {
+        for (direction, brighter) in lights {
+            let light = format!(
+                "<light name='l' type='directional'><direction>{direction}</direction></light>"
+            );
+            let world = light + &model("m", "0 0 0 0 0 0", &shape, material);
+            let image = seen(&stage_with(&world, &Normals));
+            let place = |x: usize, y: usize| image.pixels[y * SIZE[0] + x][1];
+            let [west, east, north, south] = [25, 39, 17, 31];
+            let squares = [(west, north), (east, north), (west, south), (east, south)];
+            let found = squares.map(|(x, y)| place(x, y));
+            let spread = found.iter().max().unwrap() - found.iter().min().unwrap();
+            if !leans {
+                assert!(spread < 3, "{shape} {direction}: {found:?}");
+                continue;
+            }
+            let is_bright = found.map(|value| u8::from(value > 150));
+            assert_eq!(is_bright, brighter, "{shape} {direction}: {found:?}");
+            assert!(spread > 60, "{shape} {direction}: {found:?}");
+        }
+    }
 }
 
 #[test]

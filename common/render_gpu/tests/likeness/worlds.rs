@@ -29,6 +29,9 @@ pub(crate) const RED: &str = "<material><diffuse>0.9 0.2 0.1</diffuse></material
 /// A wall with holes, of a mesh with a texture.
 pub(crate) const MASKED: &str = "<mesh><uri>masked.glb</uri></mesh>";
 
+/// The same with bumps in place of holes.
+pub(crate) const BUMPY: &str = "<mesh><uri>bumpy.glb</uri></mesh>";
+
 /// A wedge, closed, with flat sides.
 const WEDGE: &str = "v -1 -0.6 -0.5\nv 1 -0.6 -0.5\nv 1 0.6 -0.5\nv -1 0.6 -0.5\nv -1 -0.6 0.9\n\
     v -1 0.6 0.9\nf 1 4 3 2\nf 1 2 5\nf 4 6 3\nf 2 3 6 5\nf 1 5 6 4\n";
@@ -47,6 +50,8 @@ impl Resolver for Files {
             "squares.png" => squares([32, 32]).to_png(),
             "odd.png" => squares([27, 19]).to_png(),
             "holes.png" => holes().to_png(),
+            "bumps.png" => bumps().to_png(),
+            "bumpy.glb" => bumpy().to_glb(),
             _ => return NoFiles.read_data(uri, from_file),
         };
         Ok(ResolvedData {
@@ -121,6 +126,34 @@ fn holes() -> Image {
         }
     }
     image
+}
+
+/// Normals of rows of bumps.
+fn bumps() -> Image {
+    let lean = |place: usize| {
+        let along = (place % 32) as f64 / 32.0 * std::f64::consts::TAU;
+        (127.5 + 80.0 * along.sin()) as u8
+    };
+    Image {
+        width: 64,
+        height: 64,
+        pixels: (0..64 * 64)
+            .map(|place| [lean(place % 64), lean(place / 64), 220, 255])
+            .collect(),
+    }
+}
+
+/// A wall of a mesh with normals of a texture, which lean more than that says.
+fn bumpy() -> VisualMesh {
+    let mut mesh = masked();
+    mesh.materials[0] = VisualMaterial {
+        normal_image: Some(0),
+        normal_scale: 1.5,
+        is_double_sided: true,
+        ..VisualMaterial::default()
+    };
+    mesh.images = vec![ImageFile::new(bumps().to_png()).expect("it is one")];
+    mesh
 }
 
 fn masked() -> VisualMesh {

@@ -69,6 +69,7 @@ impl<'d> Materials<'d> {
             roughness: part(pbr.roughness_factor()),
             color_image: image(pbr.base_color_texture().map(|info| info.texture())),
             normal_image: image(material.normal_texture().map(|info| info.texture())),
+            normal_scale: normal_scale(material),
             metal_rough_image: image(pbr.metallic_roughness_texture().map(|info| info.texture())),
             emissive_image: image(material.emissive_texture().map(|info| info.texture())),
             alpha: match material.alpha_mode() {
@@ -122,4 +123,9 @@ pub(super) fn has_whole_images(document: &Document) -> bool {
         let has_view = image.buffer_view.is_some() && image.mime_type.is_some();
         has_view || (image.buffer_view.is_none() && image.uri.is_some())
     })
+}
+/// Returns the factor by which normals of an image lean; what is no number is none.
+fn normal_scale(material: &Material<'_>) -> f32 {
+    let scale = material.normal_texture().map_or(1.0, |info| info.scale());
+    if scale.is_finite() { scale } else { 1.0 }
 }
