@@ -28,7 +28,7 @@ pub use frame::{Caster, Frame, FrameItem, FrameShadow, Rows};
 pub use light::{Lamp, Reach};
 pub use lit::{AMBIENT_PART, LAMP_PART, LEAN_MIN, Look, REFLECTANCE};
 pub use painter::Painter;
-pub use region::{LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE, Region, SHADOW_SIZE};
+pub use region::{LAMP_SHADOW_LIFT, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE, Region, SHADOW_SIZE};
 pub use renderer::{NO_VISUAL, Renderer, Seen};
 pub use shape::Surface;
 pub use stage::{HORIZON, Pose, Poses, Stage, ZENITH};

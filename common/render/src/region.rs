@@ -1,7 +1,7 @@
 //! [`Region`]: place and direction of a map of shadows.
 //!
-//! A light from far away has one, with parallel rays, around what the camera looks at. A lamp has one
-//! along its cone, or one along each of six directions; their rays spread from its place.
+//! A light from far away has one, with parallel rays, around what the camera looks at. A lamp has
+//! one along its cone, or one along each of six directions; their rays spread from its place.
 
 use crate::light::{Lamp, Reach};
 use crate::stage::{Pose, around_all};
@@ -17,6 +17,10 @@ pub const LAMP_SHADOW_SIZE: usize = 1024;
 /// Distance along the middle of a lamp's map before which nothing casts shadows: the lamp's own
 /// housing is there \[m\].
 pub const LAMP_SHADOW_NEAR: f64 = 0.05;
+
+/// Samples by which a place is lifted off its surface before it is looked for on a lamp's map: as
+/// far as the farthest of the samples around it, so that no plane shades itself in flat light.
+pub const LAMP_SHADOW_LIFT: f64 = 2.2;
 
 /// Samples of a lamp's map beyond what it is to show: those around a place count, too.
 const RIM: f64 = 4.0;
@@ -253,7 +257,7 @@ impl Placing {
             return None;
         }
         let texel = self.texel * depth;
-        let lifted = self.turned(add(at, scale(normal, 1.5 * texel)));
+        let lifted = self.turned(add(at, scale(normal, LAMP_SHADOW_LIFT * texel)));
         let before = lifted[2] - 0.5 * texel;
         let [x, y, _] = spread(lifted, middle);
         (before > 0.0).then(|| (x, y, (-1.0 / before) as f32))
@@ -265,8 +269,8 @@ impl Placing {
     }
 }
 
-/// Returns where a place is on a map of a lamp; its depth is one over the distance, and grows evenly
-/// over triangles.
+/// Returns where a place is on a map of a lamp; its depth, less than 0, is one over the distance,
+/// which changes evenly over triangles.
 fn spread([right, down, along]: Vector, middle: f64) -> Vector {
     [right / along + middle, down / along + middle, -1.0 / along]
 }
@@ -316,6 +320,45 @@ mod tests {
                 place.is_some_and(|(x, y, _)| edge.contains(&x) && edge.contains(&y))
             });
             assert!(on.count() > 0, "{at:?}");
+        }
+    }
+
+    #[test]
+    fn no_plane_shades_itself_however_flat_the_light() {
+        // Planes through a place beside the middle of the map, turned and leant against the light.
+        let region = Region::of_lamp(DOWN, [0.0; 3], 1.0, 20.0);
+        let placing = region.placing([0.0; 3], |unit| unit);
+        let at = [1.3, 2.1, -4.0];
+        let to_lamp = unit_or(scale(at, -1.0), DOWN);
+        for turn in 0..24 {
+            let (sine, cosine) = (f64::from(turn) * 0.26).sin_cos();
+            for lean in [0.02, 0.1, 0.4, 0.9] {
+                let aside = unit_or(cross(to_lamp, [cosine, sine, 0.3]), DOWN);
+                let normal = add(
+                    scale(to_lamp, lean),
+                    scale(aside, (1.0 - lean * lean).sqrt()),
+                );
+                let (x, y, limit) = placing.lifted(at, normal).unwrap();
+                for (column, row) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {
+                    // The depth of the plane in the middle of that sample.
+                    let middle = LAMP_SHADOW_SIZE as f64 / 2.0;
+                    let sample = [
+                        x.floor() + column + 0.5 - middle,
+                        y.floor() + row + 0.5 - middle,
+                    ];
+                    let [first, second] = region.axes();
+                    let ray = add(
+                        add(scale(first, sample[0]), scale(second, sample[1])),
+                        scale(DOWN, 1.0 / placing.texel),
+                    );
+                    let depth = dot(normal, at) / dot(normal, ray) / placing.texel;
+                    let is_seen = depth > 0.0;
+                    assert!(
+                        !is_seen || -1.0 / depth >= f64::from(limit),
+                        "{turn} {lean}"
+                    );
+                }
+            }
         }
     }
 

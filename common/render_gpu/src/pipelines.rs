@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use render::{
-    AMBIENT_PART, HORIZON, LAMP_PART, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE,
+    AMBIENT_PART, HORIZON, LAMP_PART, LAMP_SHADOW_LIFT, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE,
     LEAN_MIN, REFLECTANCE, SHADOW_SIZE, ZENITH,
 };
 use wgpu::{
@@ -228,6 +228,7 @@ fn prelude() -> String {
         "const AMBIENT_PART = {AMBIENT_PART:?};\nconst LAMP_PART = {LAMP_PART:?};\n\
          const REFLECTANCE = {REFLECTANCE:?};\nconst SHADOW_SIZE = {SHADOW_SIZE};\n\
          const LAMP_SHADOW_SIZE = {LAMP_SHADOW_SIZE};\n\
+         const LAMP_SHADOW_LIFT = {LAMP_SHADOW_LIFT:?};\n\
          const LAMP_SHADOW_NEAR = {LAMP_SHADOW_NEAR:?};\n\
          const LEAN_MIN = {LEAN_MIN:?};\n\
          const ALPHA_MIN = {ALPHA_MIN:?};\nconst HORIZON = {};\nconst ZENITH = {};\n",

@@ -215,7 +215,7 @@ fn spread_light(own: Shade, at: vec3f, normal: vec3f) -> f32 {
         return -1.0;
     }
     let texel_size = own.texel * depth;
-    let lifted = vec4f(at + normal * 1.5 * texel_size, 1.0) * own.placing;
+    let lifted = vec4f(at + normal * LAMP_SHADOW_LIFT * texel_size, 1.0) * own.placing;
     let before = lifted.z - 0.5 * texel_size;
     if before <= 0.0 {
         return -1.0;
