@@ -1,9 +1,11 @@
 //! Measures images of both renderers, in turns in the same run: with smooth edges, of a world with
 //! 200 visuals on a ground under a sun whose shadows are drawn, in 640 x 480 and in 1920 x 1080
-//! pixels; the camera turns and travels between images.
+//! pixels; the camera turns and travels between images. The first size is drawn again with two
+//! point and two spot lights besides, which cast no shadows, and which do.
 //!
-//! Prints one JSON line: the device, and for each size images in a second by the processor and by
-//! the GPU, and images of labels by the GPU. Run it with `cargo bench -p render_gpu`.
+//! Prints one JSON line: the device, and for each size and light images in a second by the
+//! processor and by the GPU, and images of labels by the GPU. Run it
+//! with `cargo bench -p render_gpu`.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -33,12 +35,15 @@ fn main() {
             return say(&line);
         }
     };
-    let stage = stage();
+    let stage = stage_under("");
+    let lit = ["false", "true"].map(|casts| stage_under(&lamps(casts)));
     say(&json!({
         "bench": "views",
         "device": gpu.name(),
         "visuals": VISUALS,
         "sizes": SIZES.map(|size| compare(&stage, gpu.renderer().as_mut(), size)),
+        "with_lamps": compare(&lit[0], gpu.renderer().as_mut(), SIZES[0]),
+        "with_shadows_of_lamps": compare(&lit[1], gpu.renderer().as_mut(), SIZES[0]),
     }));
 }
 
@@ -123,8 +128,25 @@ fn camera(image: u32, size: [usize; 2]) -> Camera {
     )
 }
 
+/// Returns two lamps to all sides and two with cones, where the camera travels.
+fn lamps(casts_shadows: &str) -> String {
+    let lamp = |kind: &str, x: f64, y: f64, more: &str| {
+        format!(
+            "<light name='{kind} {x}' type='{kind}'><pose>{x} {y} 4 0 0 0</pose><attenuation>\
+             <range>20</range><constant>0.6</constant></attenuation>{more}\
+             <cast_shadows>{casts_shadows}</cast_shadows></light>"
+        )
+    };
+    let cone = "<direction>0 0 -1</direction><spot><inner_angle>0.8</inner_angle>\
+                <outer_angle>1.2</outer_angle></spot>";
+    lamp("point", 3.0, 2.0, "")
+        + &lamp("point", 8.0, -3.0, "")
+        + &lamp("spot", 4.0, -1.0, cone)
+        + &lamp("spot", 9.0, 1.0, cone)
+}
+
 /// Returns boxes, cylinders and balls around a place that is free, on a ground; a quarter may move.
-fn stage() -> Stage {
+fn stage_under(lamps: &str) -> Stage {
     let mut models = String::new();
     for number in 0..VISUALS {
         let part = |factor: f64| (f64::from(number) * factor).sin();
@@ -148,7 +170,7 @@ fn stage() -> Stage {
     let text = format!(
         "<sdf version='1.11'><world name='w'><scene><sky/></scene>\
          <light name='sun' type='directional'><direction>0.3 0.2 -1</direction>\
-         <cast_shadows>1</cast_shadows></light><model name='ground'><static>1</static>\
+         <cast_shadows>1</cast_shadows></light>{lamps}<model name='ground'><static>1</static>\
          <link name='l'><visual name='v'><geometry><plane><size>200 200</size></plane></geometry>\
          </visual></link></model>{models}</world></sdf>"
     );
