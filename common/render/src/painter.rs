@@ -32,6 +32,8 @@ pub struct Painter {
     poses: Vec<Option<Pose>>,
     /// Surfaces of items that bones move; of the others, none.
     moved: Vec<Option<Surface>>,
+    /// Vertices of an item in the frame of a map.
+    placed: Vec<Vector>,
     /// Maps of shadows, as many as were drawn last.
     shadows: Vec<Shadows>,
     screen: Screen,
@@ -194,9 +196,14 @@ impl Painter {
                 continue;
             }
             let surface = surface_of(stage, item, moved.as_ref());
+            let vertices = 0..surface.positions.len() as u32;
+            let vertices = vertices.map(|index| item.place(pose, surface, index));
+            self.placed.clear();
+            self.placed
+                .extend(vertices.map(|vertex| in_world.turned(vertex)));
             for triangle in &surface.triangles {
-                let corners = triangle.map(|index| item.place(pose, surface, index));
-                shadows.draw(is_fixed, &in_world, corners);
+                let placed = triangle.map(|index| self.placed[index as usize]);
+                shadows.draw(is_fixed, &in_world, placed);
             }
         }
     }

@@ -214,10 +214,9 @@ pub(crate) struct Placing {
 }
 
 impl Placing {
-    /// Returns the place of a triangle on the map, whose depths grow with the distance; as two
-    /// triangles, or none, where a lamp is between its corners.
-    pub(crate) fn triangles(&self, corners: [Vector; 3], mut visit: impl FnMut([Vector; 3])) {
-        let placed = corners.map(|corner| self.turned(corner));
+    /// Visits the place of a triangle on the map, whose depths grow with the distance, by its
+    /// corners in the frame of the map; as two triangles, or none, where a lamp is between those.
+    pub(crate) fn triangles(&self, placed: [Vector; 3], mut visit: impl FnMut([Vector; 3])) {
         let Some(middle) = self.middle else {
             visit(placed);
             return;
@@ -264,7 +263,7 @@ impl Placing {
     }
 
     /// Returns a place in the frame of the map.
-    fn turned(&self, at: Vector) -> Vector {
+    pub(crate) fn turned(&self, at: Vector) -> Vector {
         add(self.rows.map(|row| dot(row, at)), self.origin)
     }
 }

@@ -90,14 +90,14 @@ impl Shadows {
         is_new
     }
 
-    /// Adds a triangle that casts shadows, by its corners in the frame of a placing.
-    pub(crate) fn draw(&mut self, is_fixed: bool, placing: &Placing, corners: [Vector; 3]) {
+    /// Adds a triangle that casts shadows, by its corners in the frame of the maps.
+    pub(crate) fn draw(&mut self, is_fixed: bool, placing: &Placing, placed: [Vector; 3]) {
         let map = if is_fixed {
             &mut self.fixed
         } else {
             &mut self.moving
         };
-        placing.triangles(corners, |placed| map.draw(placed));
+        placing.triangles(placed, |on_map| map.draw(on_map));
     }
 
     /// Returns the part of the light that reaches a place on a surface with this normal, both in
@@ -133,20 +133,33 @@ mod tests {
     /// A triangle that faces up, 1 m above the ground.
     const TRIANGLE: [Vector; 3] = [[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [0.0, 1.0, 1.0]];
 
+    fn draw(maps: &mut Shadows, is_fixed: bool, placing: &Placing, triangle: [Vector; 3]) {
+        maps.draw(
+            is_fixed,
+            placing,
+            triangle.map(|corner| placing.turned(corner)),
+        );
+    }
+
     #[test]
     fn only_what_is_behind_a_triangle_is_shaded() {
         let region = Region::around(DOWN, [0.0; 3], 4.0);
         let placing = region.placing([0.0; 3], |unit| unit);
         let mut maps = Shadows::default();
         assert!(maps.begin(region));
-        maps.draw(true, &placing, TRIANGLE);
+        draw(&mut maps, true, &placing, TRIANGLE);
         let light = |maps: &Shadows, at: Vector| maps.light(&placing, at, [0.0, 0.0, 1.0]);
         assert_eq!(light(&maps, [0.0, 0.0, 0.0]), Some(0.0));
         assert_eq!(light(&maps, [0.0, 0.0, 2.0]), Some(1.0), "above it");
         assert_eq!(light(&maps, [0.0, 0.0, 1.0]), Some(1.0), "on it");
         assert_eq!(light(&maps, [3.0, 0.0, 0.0]), Some(1.0), "beside it");
         assert_eq!(light(&maps, [9.0, 0.0, 0.0]), None, "beyond the map");
-        maps.draw(false, &placing, TRIANGLE.map(|at| add(at, [3.0, 0.0, 0.0])));
+        draw(
+            &mut maps,
+            false,
+            &placing,
+            TRIANGLE.map(|at| add(at, [3.0, 0.0, 0.0])),
+        );
         assert_eq!(light(&maps, [3.0, 0.0, 0.0]), Some(0.0));
         assert!(!maps.begin(region), "what stands is kept");
         assert_eq!(
@@ -163,7 +176,7 @@ mod tests {
         let placing = region.placing([0.0; 3], |unit| unit);
         let mut maps = Shadows::default();
         assert!(maps.begin(region));
-        maps.draw(true, &placing, TRIANGLE);
+        draw(&mut maps, true, &placing, TRIANGLE);
         let light = |at: Vector| maps.light(&placing, at, [0.0, 0.0, 1.0]);
         assert_eq!(light([0.0, -1.8, 0.0]), Some(0.0), "twice as wide");
         assert_eq!(light([0.0, -2.2, 0.0]), Some(1.0));
@@ -181,13 +194,18 @@ mod tests {
         maps.begin(region);
         // A wall beside the lamp, from below it to above it.
         let wall = [[0.2, -5.0, 0.0], [0.2, 5.0, 0.0], [0.2, 0.0, 9.0]];
-        maps.draw(true, &placing, wall);
+        draw(&mut maps, true, &placing, wall);
         let light = |x: f64| maps.light(&placing, [x, 0.0, 1.0], [0.0, 0.0, 1.0]);
         assert_eq!((light(0.1), light(0.4)), (Some(1.0), Some(0.0)));
         // What is nearer to a lamp than its housing may be shades nothing.
         let mut maps = Shadows::default();
         maps.begin(region);
-        maps.draw(true, &placing, TRIANGLE.map(|at| add(at, [0.0, 0.0, 0.97])));
+        draw(
+            &mut maps,
+            true,
+            &placing,
+            TRIANGLE.map(|at| add(at, [0.0, 0.0, 0.97])),
+        );
         assert_eq!(maps.light(&placing, [0.0; 3], [0.0, 0.0, 1.0]), Some(1.0));
     }
 }
