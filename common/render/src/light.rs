@@ -5,7 +5,8 @@ use scene::{Attenuation, Light, LightKind};
 
 use crate::camera::Camera;
 use crate::raster::single;
-use crate::vector::{Vector, add, place, rotate, scale, then};
+use crate::vector::{Vector, add, dot, place, rotate, scale, then};
+use crate::view::View;
 
 /// A light as it falls on samples.
 pub struct Lamp {
@@ -69,6 +70,18 @@ impl Lamp {
             origin: place(&pose, [0.0; 3]),
             casts_shadows: light.cast_shadows,
         }
+    }
+
+    /// Returns the distance from the camera to where a lamp shines \[m\], unless no light of it can
+    /// be seen.
+    pub(crate) fn distance_to_lit(&self, view: &View<'_>) -> Option<f64> {
+        let Reach::Near { at, range, .. } = &self.reach else {
+            return None;
+        };
+        let (at, range) = (at.map(f64::from), f64::from(*range));
+        let size = view.size.map(|edge| edge * view.samples);
+        let may_be_seen = view.camera.may_see(at, range, size);
+        may_be_seen.then(|| (dot(at, at).sqrt() - range).max(0.0))
     }
 
     /// A light at the camera, of worlds without any.

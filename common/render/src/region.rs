@@ -14,6 +14,9 @@ pub const SHADOW_SIZE: usize = 2048;
 /// Samples along an edge of a map of a lamp.
 pub const LAMP_SHADOW_SIZE: usize = 1024;
 
+/// Number of maps of lamps in a view, as eight have that shine to all sides.
+const LAMP_MAPS_MAX: usize = 48;
+
 /// Distance along the middle of a lamp's map before which nothing casts shadows: the lamp's own
 /// housing is there \[m\].
 pub const LAMP_SHADOW_NEAR: f64 = 0.05;
@@ -104,37 +107,63 @@ impl Region {
     }
 
     /// Returns the regions of the shadows in a view, with the numbers of the lamps that cast them,
-    /// in the order of these: of lights that are far away around what the camera looks at.
+    /// in the order of these: of lights that are far away around what the camera looks at, and of
+    /// the nearest lamps whose light it may see.
     pub(crate) fn of_view(
         view: &View<'_>,
         lamps: &[Lamp],
         poses: &[Option<Pose>],
     ) -> Vec<(usize, Self)> {
-        let mut regions = Vec::new();
         if !view.stage.world.shadows || !view.camera.is_somewhere() {
-            return regions;
+            return Vec::new();
         }
+        let casting = || {
+            lamps
+                .iter()
+                .enumerate()
+                .filter(|(_, one)| one.casts_shadows)
+        };
         let mut shaded = None;
-        let casting = lamps.iter().enumerate();
-        for (number, lamp) in casting.filter(|(_, lamp)| lamp.casts_shadows) {
-            let Reach::Near { range, cone, .. } = &lamp.reach else {
+        let far = casting().filter(|(_, lamp)| matches!(lamp.reach, Reach::Far(_)));
+        let mut regions: Vec<_> = far
+            .map(|(number, lamp)| {
                 let (center, radius) = *shaded.get_or_insert_with(|| shaded_ball(view, poses));
-                regions.push((number, Self::around(lamp.along, center, radius)));
-                continue;
+                (number, Self::around(lamp.along, center, radius))
+            })
+            .collect();
+        let mut near: Vec<_> = casting()
+            .filter_map(|(number, lamp)| Some((number, lamp, lamp.distance_to_lit(view)?)))
+            .collect();
+        near.sort_by(|(_, _, one), (_, _, other)| one.total_cmp(other));
+        let mut left = LAMP_MAPS_MAX;
+        for (number, lamp, _) in near {
+            let of_lamp = Self::all_of_lamp(lamp);
+            left = match left.checked_sub(of_lamp.len()) {
+                Some(left) => left,
+                None => break,
             };
-            let along = |direction, tangent| {
-                Self::of_lamp(direction, lamp.origin, tangent, f64::from(*range))
-            };
-            match cone {
-                Some((_, [_, outer], _)) if *outer > CONE_COSINE_MIN => {
-                    let cosine = f64::from(*outer);
-                    let tangent = ((1.0 - cosine * cosine).max(0.0).sqrt() / cosine).max(0.01);
-                    regions.push((number, along(lamp.along, tangent)));
-                }
-                Some(_) | None => regions.extend(SIDES.map(|side| (number, along(side, 1.0)))),
-            }
+            regions.extend(of_lamp.into_iter().map(|region| (number, region)));
         }
+        // Maps of what never moves are kept by their places in this order.
+        regions.sort_by_key(|(number, _)| *number);
         regions
+    }
+
+    /// Returns the regions of all maps of a lamp.
+    fn all_of_lamp(lamp: &Lamp) -> Vec<Self> {
+        let Reach::Near { range, cone, .. } = &lamp.reach else {
+            return Vec::new();
+        };
+        let along =
+            |direction, tangent| Self::of_lamp(direction, lamp.origin, tangent, f64::from(*range));
+        match cone {
+            Some((_, [_, outer], _)) if *outer > CONE_COSINE_MIN => {
+                let cosine = f64::from(*outer);
+                let tangent = ((1.0 - cosine * cosine).max(0.0).sqrt() / cosine).max(0.01);
+                vec![along(lamp.along, tangent)]
+            }
+            Some(_) | None => SIDES.map(|side| along(side, 1.0)).to_vec(),
+        }
     }
 
     /// Tells whether the light is a lamp's, so that its rays spread.

@@ -170,6 +170,36 @@ fn every_light_that_may_casts_shadows_of_its_own() {
 }
 
 #[test]
+fn of_many_lamps_the_nearest_cast_shadows() {
+    let ball = model("ball", "0 0 2 0 0 0", BALL, &colored("1 1 1"));
+    let ground = "<plane><size>40 40</size></plane>";
+    let ground = model("ground", "0 0 0 0 0 0", ground, &colored("1 1 1"));
+    let dark = "<scene><ambient>0.1 0.1 0.1</ambient></scene>";
+    let above = |casts| lamp("point", "", casts);
+    // Each shines up to the ball, and hardly.
+    let others = |first: i32, count: i32| -> String {
+        let other = |at: i32| {
+            above(true)
+                .replace("name='point'", &format!("name='at {at}'"))
+                .replace("<pose>0 0 6", &format!("<pose>{at} 0 6"))
+                .replace("1 1 1 1", "0.001 0.001 0.001 1")
+        };
+        (first..first + count).map(other).collect()
+    };
+    let below = |lights: &str| {
+        let stage = stage(&format!("{dark}{lights}{ball}{ground}"));
+        let camera = Camera::looking([-6.0, 0.0, 0.8], [0.0; 3], 0.1);
+        middle(&stage.picture(&stage.start(), 0.0, &camera, SIZE))[0]
+    };
+    let lit = below(&(others(26, 12) + &above(false)));
+    let shaded = below(&(others(26, 12) + &above(true)));
+    assert!(lit > shaded + 60, "{lit} {shaded}");
+    // Of those that are as near, the first eight.
+    let unshaded = below(&(others(-4, 8) + &above(true)));
+    assert!(unshaded > shaded + 60, "{unshaded} {shaded}");
+}
+
+#[test]
 fn shadows_follow_a_lamp_and_what_moves_as_if_they_were_drawn_anew() {
     let light = lamp("point", "", true).replace("0 0 6 0 0 0", "0 0 2 0 0 0");
     let carried = format!(
