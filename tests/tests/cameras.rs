@@ -24,6 +24,15 @@ const MTL: &str = "newmtl green\nKd 0 1 0\nKe 0 1 0\n";
 const CAMERA: &str = "<camera><horizontal_fov>1.2</horizontal_fov>\
     <image><width>80</width><height>60</height></image><clip><near>0.1</near><far>90</far></clip>";
 
+/// A lamp that the robot passes, and one that it carries.
+const LAMP: &str = "<light name='lamp' type='point'><pose>2 2 3 0 0 0</pose><attenuation>\
+    <range>12</range><constant>0.6</constant></attenuation><cast_shadows>true</cast_shadows>\
+    </light>";
+const HEADLIGHT: &str = "<light name='head' type='spot'><pose>0.3 0 0.2 0 0 0</pose>\
+    <direction>1 0 -0.1</direction><diffuse>1 1 0.8 1</diffuse><spot><inner_angle>0.5</inner_angle>\
+    <outer_angle>0.9</outer_angle><falloff>1</falloff></spot><cast_shadows>true</cast_shadows>\
+    </light>";
+
 /// The skin of an actor: a plate that swings from side to side.
 fn skin() -> Vec<u8> {
     let key = |time_s, y: f32| Key {
@@ -111,16 +120,12 @@ fn world() -> String {
         <scene><background>0 0 0</background><ambient>0.4 0.4 0.4</ambient></scene>
         <light name='sun' type='directional'><direction>0.2 0.3 -1</direction>
         <cast_shadows>true</cast_shadows></light>
-        <light name='lamp' type='point'><pose>2 2 3 0 0 0</pose><attenuation><range>12</range>
-        <constant>0.6</constant></attenuation><cast_shadows>true</cast_shadows></light>
+        {LAMP}
         <model name='ground'><static>true</static><link name='l'><collision name='c'><geometry>
         <plane/></geometry></collision><visual name='v'><geometry><plane><size>100 100</size>
         </plane></geometry></visual></link></model>
         <model name='rover'><pose>-2 0 0.5 0 0 0</pose><link name='body'><gravity>false</gravity>
-        {inertia}<collision name='c'>{cube}</collision>{sensors}
-        <light name='head' type='spot'><pose>0.3 0 0.2 0 0 0</pose><direction>1 0 -0.1</direction>
-        <diffuse>1 1 0.8 1</diffuse><spot><inner_angle>0.5</inner_angle><outer_angle>0.9
-        </outer_angle><falloff>1</falloff></spot><cast_shadows>true</cast_shadows></light></link>
+        {inertia}<collision name='c'>{cube}</collision>{sensors}{HEADLIGHT}</link>
         <plugin filename='f' name='gz::sim::systems::VelocityControl'>
         <initial_linear>2 0 0</initial_linear></plugin></model>
         <actor name='walker'><pose>6 -1.5 0 0 0 0</pose><skin><filename>walker.glb</filename></skin>

@@ -551,11 +551,11 @@ fn a_wide_lens_shows_what_is_beside_the_camera() {
     let sensors = sensor("wideanglecamera", "wide", size, "", lens)
         + &sensor("camera", "narrow", size, "", "");
     // 80 degrees to the left.
-    let (sine, cosine) = 80.0_f64.to_radians().sin_cos();
+    let (aside, ahead) = 80.0_f64.to_radians().sin_cos();
     let beside = format!(
         "{} {} {}",
-        OFFSET + 4.0 * cosine,
-        OFFSET + 4.0 * sine,
+        OFFSET + 4.0 * ahead,
+        OFFSET + 4.0 * aside,
         HEIGHT + OFFSET
     );
     let ball = format!(

@@ -153,6 +153,23 @@ impl Peer {
         assert_eq!(stamps, every(interval), "{topic}");
     }
 
+    /// Shows that each message of a topic until then has come once, in order.
+    fn check_order(&self, topic: &str, interval: u64, until: u64) {
+        let mut stamps = self.stamps(topic);
+        // The clock stands at 0 before the run begins.
+        stamps.retain(|stamp| *stamp > 0);
+        let mut expected = every(interval);
+        expected.retain(|stamp| *stamp <= until);
+        let is_missing = |stamp: &&u64| !stamps.contains(stamp);
+        let lost: Vec<_> = expected.iter().filter(is_missing).collect();
+        let back = stamps.windows(2).filter(|two| two[1] <= two[0]);
+        let back: Vec<_> = back.collect();
+        assert!(
+            stamps == expected,
+            "{topic} lacks {lost:?}; twice or back: {back:?}"
+        );
+    }
+
     fn writer_count(&self, topic: &str) -> usize {
         let mut writers: Vec<u64> = self.heard[topic]
             .iter()
@@ -316,6 +333,13 @@ fn readers(secondaries: usize) -> [(&'static str, usize); 3] {
 
 fn world() -> PathBuf {
     repository::root().join("tests/tests/ros2_run/two_levels.sdf")
+}
+
+/// Tells whether the run `r` has written a checkpoint.
+fn has_checkpoint(scratch: &Scratch) -> bool {
+    let files = fs::read_dir(scratch.path("r/journal")).expect("there is a journal");
+    let mut names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+    names.any(|name| name.starts_with("checkpoint-"))
 }
 
 /// Tells whether `worker` was built with ROS 2.
@@ -548,14 +572,8 @@ fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
         });
     };
     step(&mut peer, 250_000_000);
-    let checkpoints = || {
-        let files = fs::read_dir(scratch.path("r/journal")).expect("there is a journal");
-        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
-        let numbers = names.filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok());
-        numbers.max().unwrap_or(0)
-    };
     for (life, until) in [(1, 500_000_000), (2, 750_000_000)] {
-        wait_for("a checkpoint", || life > 1 || checkpoints() > 0);
+        wait_for("a checkpoint", || life > 1 || has_checkpoint(&scratch));
         // Once a later command is done, the journal has all that was said.
         let (code, said) = say(&domain, "1", &["ctl", "r", "set-real-time-factor", "1"]);
         assert_eq!(code, Some(0), "{said}");
@@ -577,18 +595,7 @@ fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
         (ODOMETRY[1], ODOMETRY_NS),
         (CLOCK, CLOCK_NS),
     ] {
-        let mut stamps = peer.stamps(topic);
-        // The clock stands at 0 before the run begins.
-        stamps.retain(|stamp| *stamp > 0);
-        let all = every(interval).into_iter();
-        let expected: Vec<u64> = all.filter(|stamp| *stamp <= 750_000_000).collect();
-        let lost: Vec<_> = expected.iter().filter(|it| !stamps.contains(it)).collect();
-        let other = stamps.windows(2).filter(|two| two[1] <= two[0]);
-        let other: Vec<_> = other.collect();
-        assert!(
-            stamps == expected,
-            "{topic} lacks {lost:?}; twice or back: {other:?}"
-        );
+        peer.check_order(topic, interval, 750_000_000);
     }
     let (code, said) = say(&domain, "1", &["ctl", "r", "stop"]);
     assert_eq!(code, Some(0), "{said}");
