@@ -74,9 +74,7 @@ impl Default for Quaternion {
     }
 }
 
-impl crate::Message for Quaternion {
-    const KIND: &'static str = "gz.msgs.Quaternion";
-}
+crate::message::message!(Quaternion, "gz.msgs.Quaternion");
 
 impl From<[f64; 3]> for Vector3d {
     fn from([x, y, z]: [f64; 3]) -> Self {

@@ -4,12 +4,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Depth to which the values of a message may be nested.
-const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 
 /// A message with a name of its own.
 pub trait Message: Serialize + DeserializeOwned + Default {
     /// Its name: `gz.msgs.Twist`.
     const KIND: &'static str;
+
+    /// Reads one, as [`decode`] does; compiled once, where the message is defined.
+    ///
+    /// # Errors
+    /// Fails if the bytes are no such map, or have a field that the message has not.
+    fn from_bytes(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error>;
 }
 
 /// Bytes or text that are no message of the kind that is meant.
@@ -49,10 +55,24 @@ pub fn encode<M: Message>(message: &M) -> Vec<u8> {
 /// Fails if the bytes are no such map, or have a field that the message has not.
 pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, MessageError> {
     let kind = M::KIND;
-    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
-    deserializer.set_max_depth(DEPTH_MAX);
-    M::deserialize(&mut deserializer).map_err(|source| MessageError::Bytes { kind, source })
+    M::from_bytes(bytes).map_err(|source| MessageError::Bytes { kind, source })
 }
+
+/// Makes a type a message of a name.
+macro_rules! message {
+    ($name:ident, $kind:literal) => {
+        impl $crate::Message for $name {
+            const KIND: &'static str = $kind;
+
+            fn from_bytes(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error> {
+                let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+                deserializer.set_max_depth($crate::message::DEPTH_MAX);
+                serde::Deserialize::deserialize(&mut deserializer)
+            }
+        }
+    };
+}
+pub(crate) use message;
 
 /// Defines messages whose fields may all be left out: `Name("gz.msgs.Name") { fields }`; without a
 /// name in brackets, a part of messages.
@@ -66,9 +86,7 @@ macro_rules! messages {
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)*
         }
-        $(impl $crate::Message for $name {
-            const KIND: &'static str = $kind;
-        })?
+        $($crate::message::message!($name, $kind);)?
     )*};
 }
 pub(crate) use messages;
