@@ -107,8 +107,8 @@ impl Region {
     }
 
     /// Returns the regions of the shadows in a view, with the numbers of the lamps that cast them,
-    /// in the order of these: of lights that are far away around what the camera looks at, and of
-    /// the nearest lamps whose light it may see.
+    /// in the order of these: of lights that are far away around what the camera looks at. Of more
+    /// lamps than there may be maps, those are chosen that shine nearest to what it may see.
     pub(crate) fn of_view(
         view: &View<'_>,
         lamps: &[Lamp],
@@ -131,18 +131,13 @@ impl Region {
                 (number, Self::around(lamp.along, center, radius))
             })
             .collect();
-        let mut near: Vec<_> = casting()
-            .filter_map(|(number, lamp)| Some((number, lamp, lamp.distance_to_lit(view)?)))
-            .collect();
-        near.sort_by(|(_, _, one), (_, _, other)| one.total_cmp(other));
-        let mut left = LAMP_MAPS_MAX;
-        for (number, lamp, _) in near {
-            let of_lamp = Self::all_of_lamp(lamp);
-            left = match left.checked_sub(of_lamp.len()) {
-                Some(left) => left,
-                None => break,
-            };
-            regions.extend(of_lamp.into_iter().map(|region| (number, region)));
+        let near = casting().map(|(number, lamp)| (number, lamp, Self::all_of_lamp(lamp)));
+        let mut near: Vec<_> = near.collect();
+        if near.iter().map(|(_, _, maps)| maps.len()).sum::<usize>() > LAMP_MAPS_MAX {
+            keep_nearest(view, &mut near);
+        }
+        for (number, _, maps) in near {
+            regions.extend(maps.into_iter().map(|region| (number, region)));
         }
         // Maps of what never moves are kept by their places in this order.
         regions.sort_by_key(|(number, _)| *number);
@@ -301,6 +296,28 @@ impl Placing {
 /// which changes evenly over triangles.
 fn spread([right, down, along]: Vector, middle: f64) -> Vector {
     [right / along + middle, down / along + middle, -1.0 / along]
+}
+
+/// Keeps the lamps whose light is nearest to the camera and may be seen, with as many maps as there
+/// may be; of those that are as near, the first.
+fn keep_nearest(view: &View<'_>, lamps: &mut Vec<(usize, &Lamp, Vec<Region>)>) {
+    let distances = lamps
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (_, lamp, _))| Some((lamp.distance_to_lit(view)?, place)));
+    let mut distances: Vec<(f64, usize)> = distances.collect();
+    distances.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let mut left = LAMP_MAPS_MAX;
+    let mut is_kept = vec![false; lamps.len()];
+    for (_, place) in distances {
+        let Some(rest) = left.checked_sub(lamps[place].2.len()) else {
+            break;
+        };
+        left = rest;
+        is_kept[place] = true;
+    }
+    let mut kept = is_kept.into_iter();
+    lamps.retain(|_| kept.next() == Some(true));
 }
 
 /// Returns the ball in which a view has shadows of lights that are far away.
