@@ -262,6 +262,7 @@ impl Primary {
         if has_rested {
             self.advance(cx);
         }
+        self.do_waiting_commands(cx);
         self.continue_calls(cx);
         self.commands.participants_mut().take_failures(cx);
         self.commands.ros_inbox_mut().limit_refusals(cx);

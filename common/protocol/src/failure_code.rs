@@ -24,7 +24,7 @@ pub enum FailureCode {
     NameInvalid,
     /// A value is none that the request takes.
     Invalid,
-    /// The run is in no state for this: it is paused or not, or replays.
+    /// The run is in no state for this: it is paused or not.
     WrongState,
     /// The state that is asked for holds already, and stays.
     Already,

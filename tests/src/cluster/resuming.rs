@@ -220,9 +220,7 @@ impl Cluster {
         let Reply::Failed { reason, .. } = &message.reply else {
             return;
         };
-        let is_to_wait = reason.contains("wait until it goes on");
-        let is_mended = reason.contains("until that is mended");
-        if (is_to_wait || is_mended)
+        if reason.contains("until that is mended")
             && let Some(command) = self.asked.remove(&message.request)
         {
             let again = message.request.0 + AGAIN;

@@ -24,7 +24,9 @@ use services::Calls;
 use waiters::Waiters;
 
 /// Number of clients that may wait for their commands at once.
-const WAITERS_MAX: usize = 1024;
+pub(crate) const WAITERS_MAX: usize = 1024;
+/// Most bytes of clients' commands and messages that may wait at once.
+pub(crate) const WAITING_BYTES_MAX: usize = 256 << 20;
 
 /// Commands of a run.
 #[derive(Debug)]

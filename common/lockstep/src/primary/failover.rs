@@ -684,6 +684,7 @@ impl Primary {
         let why = format!("the run ended: {reason}");
         let why = Failure::new(FailureCode::Ending, why);
         self.commands.waiters_mut().fail_all(&why, cx);
+        self.resume.fail_waiting(&why, cx);
         self.placement.drop_migrations(&why, cx);
         self.recovery.fail_checkpoints(&why, cx);
         self.peers.fail_drains(&why, cx);

@@ -14,6 +14,7 @@ use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::peers::handshake::HostError;
 use crate::primary::placement::migration::MigrationError;
 use crate::primary::recovery::checkpoints::CheckpointError;
+use crate::primary::resume::waiting::WaitingCommand;
 use crate::primary::run_clock::{ClockMode, StepCountError};
 use crate::primary::spawn_text::ReadText;
 use crate::primary::{Phase, Primary, PrimaryOutput};
@@ -96,10 +97,23 @@ impl Primary {
         &mut self,
         from: RoutingId,
         request: RequestId,
-        (command, texts): (Command, Vec<ReadText>),
+        command: (Command, Vec<ReadText>),
         cx: &mut Context<'_>,
     ) {
-        if let Some(failure) = self.resume.reason_to_wait(&command) {
+        let came = WaitingCommand {
+            from,
+            request,
+            command,
+        };
+        let Some(admitted) = self.resume.admit(came, cx) else {
+            return;
+        };
+        let WaitingCommand {
+            from,
+            request,
+            command: (command, texts),
+        } = admitted;
+        if let Some(failure) = self.resume.reason_to_stand_still(&command) {
             return cx.fail(from, request, failure);
         }
         if command.is_of_worlds() {
@@ -361,9 +375,21 @@ impl Primary {
             let is_too_soon = self.phase != Phase::Running;
             if !is_new {
                 self.peers.count_duplicate();
-            } else if !is_too_soon && self.resume.reason_to_wait(&command).is_none() {
+            } else if !is_too_soon && !self.resume.is_closed_to(&command) {
                 self.enqueue(Origin::Node, command, None, cx);
             }
+        }
+    }
+
+    /// Does the commands that came while the past was replayed, once that has ended.
+    pub(super) fn do_waiting_commands(&mut self, cx: &mut Context<'_>) {
+        while let Some(waiting) = self.resume.take_admitted() {
+            let WaitingCommand {
+                from,
+                request,
+                command,
+            } = waiting;
+            self.on_command(from, request, command, cx);
         }
     }
 

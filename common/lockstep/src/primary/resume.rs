@@ -3,6 +3,7 @@
 pub(crate) mod replay;
 pub(crate) mod saved_state;
 mod storage;
+pub(crate) mod waiting;
 
 use protocol::Iteration;
 use protocol::primary_to_secondary::Step;
@@ -10,6 +11,7 @@ use protocol::primary_to_secondary::Step;
 use crate::checkpoint::Checkpoint;
 use replay::Replaying;
 use storage::StorageFailure;
+use waiting::WaitingCommands;
 
 /// State of a run that was resumed, and of its storage.
 #[derive(Debug, Default)]
@@ -20,6 +22,8 @@ pub(crate) struct Resume {
     begins_at: Option<Iteration>,
     /// Iterations that were complete before and are done again.
     replay: Option<Replaying>,
+    /// Commands that came meanwhile.
+    waiting: WaitingCommands,
     /// Reason why what is done cannot be written down.
     storage_failure: Option<StorageFailure>,
 }

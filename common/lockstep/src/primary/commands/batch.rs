@@ -217,7 +217,7 @@ pub(crate) fn answer_applied(
 pub(crate) fn size(command: &Command) -> usize {
     match command {
         Command::Spawn(request) => request.sdf.len(),
-        Command::Publish { body, .. } => body.len(),
+        Command::Publish { body, .. } | Command::CallService { body, .. } => body.len(),
         _ => 0,
     }
 }

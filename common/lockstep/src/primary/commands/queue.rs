@@ -18,9 +18,9 @@ use protocol::{
     Command, FailureCode, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage,
 };
 
-use crate::primary::commands::WAITERS_MAX;
 use crate::primary::commands::batch::{self, AppliedCommand, Batch, Origin};
 use crate::primary::commands::resolve::{self, Scope};
+use crate::primary::commands::{WAITERS_MAX, WAITING_BYTES_MAX};
 use crate::primary::context::{Context, Failure};
 use crate::primary::io::Settings;
 use crate::primary::participants::is_of_participant;
@@ -31,8 +31,6 @@ use crate::primary::world::resolve::ResolvedCommand;
 
 /// Most commands of systems that may wait at once.
 const REQUESTS_MAX: usize = 1 << 16;
-/// Most bytes of clients' commands and messages that may wait at once.
-const WAITING_BYTES_MAX: usize = 256 << 20;
 /// Number of different failures of systems' commands that are told.
 const TOLD_MAX: usize = 64;
 

@@ -1,14 +1,13 @@
 //! [`Replay`]: iterations that were complete before a run was resumed. They are done once more,
 //! with the commands of then, and must come to the same digests.
 //!
-//! Meanwhile time runs as fast as it can, clients have to wait, and commands of systems about when
+//! Meanwhile time runs as fast as it can, commands of clients wait, and commands of systems about when
 //! time passes are left out: their outcome is known.
 
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
-use protocol::{Command, Digest, FailureCode, Iteration, PeerName, ScheduledCommand, Sequence};
+use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, Sequence};
 use serde::{Deserialize, Serialize};
 
-use crate::primary::context::Failure;
 use crate::primary::resume::Resume;
 use crate::primary::run_clock::ClockMode;
 use crate::primary::world::WorldState;
@@ -56,12 +55,8 @@ impl Resume {
         })
     }
 
-    /// Returns the reason why a command cannot be done now: iterations are replayed, or nothing
-    /// that is done can be written down.
-    pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<Failure> {
-        let Some(replay) = &self.replay else {
-            return self.reason_to_stand_still(command);
-        };
+    /// Tells whether a command has to wait until all is replayed.
+    pub(crate) fn has_to_wait(&self, command: &Command) -> bool {
         // A program that joins meanwhile is asked once what is new begins.
         let may_come = matches!(
             command,
@@ -70,14 +65,13 @@ impl Resume {
                 | Command::JoinBarrier(_)
                 | Command::LeaveBarrier { .. }
         );
-        if command.only_asks() || may_come {
-            return None;
-        }
-        let reason = format!(
-            "the run does again what it had done, up to iteration {}: wait until it goes on",
-            replay.until
-        );
-        Some(Failure::new(FailureCode::WrongState, reason))
+        self.is_replaying() && !command.only_asks() && !may_come
+    }
+
+    /// Tells whether a message of a node of ROS 2 cannot be taken in now, and is dropped: it would be
+    /// old once the past is replayed, or could not be written down.
+    pub(crate) fn is_closed_to(&self, message: &Command) -> bool {
+        self.is_replaying() || self.reason_to_stand_still(message).is_some()
     }
 
     /// Returns the wanted state of the run, whose clock and factor are these.

@@ -11,10 +11,10 @@ use protocol::primary_to_secondary::{SceneSnapshot, Step};
 use protocol::report::RunState;
 use protocol::secondary_to_primary::{CellAck, Loaded, StepAck, SystemRequest, Transfer};
 use protocol::{
-    CellId, ClientToPrimary, Command, DigestBuilder, Envelope, LinkPoses, ModelId, PeerInfo,
-    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher,
-    RequestId, Role, RoutingId, ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime,
-    StateBlob,
+    CellId, ClientToPrimary, Command, DigestBuilder, Envelope, FailureCode, LinkPoses, ModelId,
+    PeerInfo, PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion,
+    Publisher, RequestId, Role, RoutingId, ScheduledCommand, SecondaryToPrimary, SessionId,
+    SessionTime, StateBlob,
 };
 
 use sdf::World;
@@ -445,13 +445,14 @@ fn models_that_come_and_go_leave_no_memory_behind() {
     }
 }
 
-#[test]
-fn steps_since_a_checkpoint_are_replayed() {
-    let mut first = Rig::new();
+/// Has a new run come to the end of iteration `last`; returns it with its checkpoint of iteration 6
+/// and what is replayed after that, to stand still then.
+fn journaled(last: u64) -> (Rig, Checkpoint, Replay) {
+    let mut rig = Rig::new();
     let mut checkpoint = None;
     let mut replay = Replay::default();
-    while first.primary.iteration() < Iteration(LAST) || !first.is_between_steps() {
-        for output in first.go_on() {
+    while rig.primary.iteration() < Iteration(last) || !rig.is_between_steps() {
+        for output in rig.go_on() {
             match output {
                 PrimaryOutput::Stamped(command) => replay.commands.push(command),
                 PrimaryOutput::StepDone(done) if !done.paused => replay.digests.push(done.digest),
@@ -459,17 +460,26 @@ fn steps_since_a_checkpoint_are_replayed() {
                 _ => {}
             }
         }
-        if first.primary.iteration() == Iteration(6) && first.is_between_steps() {
-            checkpoint = Some(first.checkpoint());
+        if rig.primary.iteration() == Iteration(6) && rig.is_between_steps() {
+            checkpoint = Some(rig.checkpoint());
             replay = Replay::default();
         }
     }
-    let checkpoint = checkpoint.expect("iteration 6 ends between steps");
     replay.target = Some(RunTarget {
         is_running: false,
         until: None,
         real_time_factor: 0.5,
     });
+    (
+        rig,
+        checkpoint.expect("iteration 6 ends between steps"),
+        replay,
+    )
+}
+
+#[test]
+fn steps_since_a_checkpoint_are_replayed() {
+    let (first, checkpoint, mut replay) = journaled(LAST);
     let count = replay.digests.len();
     let mut again = resumed(checkpoint.clone(), replay.clone());
     while again.primary.is_replaying() {
@@ -495,6 +505,72 @@ fn steps_since_a_checkpoint_are_replayed() {
     let iteration = 6 + count / 2 + 1;
     assert_eq!(reason.outcome, Outcome::DigestMismatch);
     assert!(reason.cause.contains(&format!("iteration {iteration} ")));
+}
+
+/// Asks for two commands, as requests 1 and 2, and makes sure that neither is answered at once.
+fn ask_for_a_pace_and_steps(rig: &mut Rig) {
+    let commands = [
+        Command::SetRealTimeFactor { factor: 0.25 },
+        Command::Step { count: 2 },
+    ];
+    for (request, command) in (1..).map(RequestId).zip(commands) {
+        let input = PrimaryInput::Client {
+            from: RoutingId::from("c"),
+            session: settings().session,
+            message: ClientToPrimary { request, command },
+            texts: Vec::new(),
+        };
+        let mut out = Vec::new();
+        rig.primary.handle(input, rig.now, &mut out);
+        assert_eq!(replies(out), []);
+    }
+}
+
+fn replies(out: Vec<PrimaryOutput>) -> Vec<(RequestId, Reply)> {
+    let replies = out.into_iter().filter_map(|output| match output {
+        PrimaryOutput::Reply { message, .. } => Some((message.request, message.reply)),
+        _ => None,
+    });
+    replies.collect()
+}
+
+#[test]
+fn commands_that_come_during_a_replay_wait_for_its_end() {
+    let (_, checkpoint, replay) = journaled(10);
+    let mut rig = resumed(checkpoint, replay);
+    ask_for_a_pace_and_steps(&mut rig);
+    let mut answers = Vec::new();
+    while answers.len() < 2 {
+        answers.extend(replies(rig.go_on()));
+        assert!(answers.is_empty() || !rig.primary.is_replaying());
+    }
+    let done = |iteration| Reply::Done {
+        iteration: Iteration(iteration),
+        name: None,
+        warnings: Vec::new(),
+    };
+    let expected = [(RequestId(1), done(10)), (RequestId(2), done(12))];
+    assert_eq!(answers, expected);
+    assert_eq!(rig.primary.settings().real_time_factor, 0.25);
+}
+
+#[test]
+fn commands_that_wait_for_a_replay_that_fails_are_refused() {
+    let (_, checkpoint, mut replay) = journaled(10);
+    replay.digests[1] = Digest(1);
+    let mut rig = resumed(checkpoint, replay);
+    ask_for_a_pace_and_steps(&mut rig);
+    let mut answers = Vec::new();
+    while answers.is_empty() {
+        answers = replies(rig.go_on());
+    }
+    let requests: Vec<_> = answers.iter().map(|(request, _)| request.0).collect();
+    assert_eq!(requests, [1, 2]);
+    for (_, answer) in answers {
+        let is_failed = matches!(&answer, Reply::Failed { code: FailureCode::Ending, reason }
+            if reason.contains("iteration 8 "));
+        assert!(is_failed, "{answer:?}");
+    }
 }
 
 #[test]
