@@ -1,8 +1,8 @@
 //! [`Replay`]: iterations that were complete before a run was resumed. They are done once more,
 //! with the commands of then, and must come to the same digests.
 //!
-//! Meanwhile time runs as fast as it can, commands of clients wait, and commands of systems about when
-//! time passes are left out: their outcome is known.
+//! Meanwhile time runs as fast as it can, commands of clients wait, and commands of systems about
+//! when time passes are left out: their outcome is known.
 
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
 use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, Sequence};
