@@ -68,8 +68,8 @@ impl Resume {
         self.is_replaying() && !command.only_asks() && !may_come
     }
 
-    /// Tells whether a message of a node of ROS 2 cannot be taken in now, and is dropped: it would be
-    /// old once the past is replayed, or could not be written down.
+    /// Tells whether a message of a node of ROS 2 cannot be taken in now, and is dropped: it would
+    /// be old once the past is replayed, or could not be written down.
     pub(crate) fn is_closed_to(&self, message: &Command) -> bool {
         self.is_replaying() || self.reason_to_stand_still(message).is_some()
     }
