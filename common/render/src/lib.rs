@@ -7,6 +7,7 @@
 
 mod camera;
 mod frame;
+mod lanes;
 mod light;
 mod limbs;
 mod lit;

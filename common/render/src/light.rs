@@ -4,8 +4,9 @@ use mesh::color::linear;
 use scene::{Attenuation, Light, LightKind};
 
 use crate::camera::Camera;
-use crate::raster::single;
-use crate::vector::{Vector, add, dot, place, rotate, scale, then};
+use crate::lanes::{Lanes, Vectors, dot, each, vectors};
+use crate::raster::{Sample, single};
+use crate::vector::{Vector, add, place, rotate, scale, then};
 use crate::view::View;
 
 /// A light as it falls on samples.
@@ -81,7 +82,7 @@ impl Lamp {
         let (at, range) = (at.map(f64::from), f64::from(*range));
         let size = view.size.map(|edge| edge * view.samples);
         let may_be_seen = view.camera.may_see(at, range, size);
-        may_be_seen.then(|| (dot(at, at).sqrt() - range).max(0.0))
+        may_be_seen.then(|| (crate::vector::length(at) - range).max(0.0))
     }
 
     /// A light at the camera, of worlds without any.
@@ -95,10 +96,10 @@ impl Lamp {
         }
     }
 
-    /// Returns the unit vector from a place to the light, and the amount of light there.
-    pub(crate) fn at(&self, place: [f32; 3]) -> ([f32; 3], f32) {
+    /// Returns the unit vectors from samples to the light, and the amounts of light there.
+    pub(crate) fn at<const N: usize>(&self, samples: &[Sample; N]) -> (Vectors<N>, Lanes<N>) {
         let (at, range, attenuation, cone) = match &self.reach {
-            Reach::Far(along) => return (along.map(|x| -x as f32), 1.0),
+            Reach::Far(along) => return (along.map(|x| [-x as f32; N]), [1.0; N]),
             Reach::Near {
                 at,
                 range,
@@ -106,32 +107,42 @@ impl Lamp {
                 cone,
             } => (at, *range, attenuation, cone),
         };
-        let way: [f32; 3] = std::array::from_fn(|i| at[i] - place[i]);
-        let distance = way.iter().map(|x| x * x).sum::<f32>().sqrt();
-        if distance > range || distance <= 0.0 {
-            return ([0.0; 3], 0.0);
-        }
-        let towards = way.map(|x| x / distance);
+        let way: Vectors<N> = vectors(|part, i| at[part] - samples[i].at[part]);
+        let square = dot(&way, &way);
+        let distance: Lanes<N> = each(|i| square[i].sqrt());
+        let is_lit = |i: usize| distance[i] <= range && distance[i] > 0.0;
+        let towards: Vectors<N> = vectors(|part, i| {
+            let part = way[part][i] / distance[i];
+            if is_lit(i) { part } else { 0.0 }
+        });
         let Attenuation {
             constant,
             linear,
             quadratic,
         } = *attenuation;
-        let d = f64::from(distance);
-        let divisor = (constant + linear * d + quadratic * d * d).max(1e-3);
-        let mut amount = (1.0 / divisor) as f32;
+        let mut amount = each(|i| {
+            let d = f64::from(distance[i]);
+            let divisor = constant + linear * d + quadratic * d * d;
+            let divisor = if divisor > 1e-3 { divisor } else { 1e-3 };
+            let amount = (1.0 / divisor) as f32;
+            if is_lit(i) { amount } else { 0.0 }
+        });
         if let Some((along, [inner, outer], falloff)) = cone {
-            let cosine: f32 = -(0..3).map(|i| along[i] * towards[i]).sum::<f32>();
-            let part = if inner > outer {
-                ((cosine - outer) / (inner - outer)).clamp(0.0, 1.0)
-            } else {
-                f32::from(u8::from(cosine >= *outer))
-            };
-            amount *= if *falloff > 0.0 {
-                libm::powf(part, *falloff)
-            } else {
-                part
-            };
+            let against = dot(&along.map(|part| [part; N]), &towards);
+            for (amount, against) in amount.iter_mut().zip(against) {
+                let cosine = -against;
+                let part = if inner > outer {
+                    ((cosine - outer) / (inner - outer)).clamp(0.0, 1.0)
+                } else {
+                    f32::from(u8::from(cosine >= *outer))
+                };
+                *amount *= match *falloff {
+                    falloff if falloff > 0.0 && falloff != 1.0 && *amount > 0.0 => {
+                        libm::powf(part, falloff)
+                    }
+                    _ => part,
+                };
+            }
         }
         (towards, amount)
     }
@@ -164,12 +175,19 @@ mod tests {
             origin: [0.0; 3],
             casts_shadows: false,
         };
-        let all_round = lamp(None);
-        assert_eq!(all_round.at([0.0, 0.0, 2.0]), ([0.0, 0.0, -1.0], 0.2));
-        assert_eq!(all_round.at([0.0, 0.0, 5.0]).1, 0.0);
-        let spot = lamp(Some(([0.0, 0.0, 1.0], [0.9, 0.8], 0.0)));
-        assert_eq!(spot.at([0.0, 0.0, 2.0]).1, 0.2);
-        assert_eq!(spot.at([0.0, 0.0, -2.0]).1, 0.0);
-        assert_eq!(spot.at([2.0, 0.0, 1.0]).1, 0.0);
+        let sample = |at| Sample {
+            at,
+            normal: [0.0; 3],
+            texcoord: [0.0; 2],
+        };
+        let places = [[0.0, 0.0, 2.0], [0.0, 0.0, 5.0], [0.0; 3]].map(sample);
+        let (towards, amounts) = lamp(None).at(&places);
+        assert_eq!(towards, [[0.0; 3], [0.0; 3], [-1.0, 0.0, 0.0]]);
+        assert_eq!(amounts, [0.2, 0.0, 0.0]);
+        for falloff in [0.0, 1.0, 2.0] {
+            let spot = lamp(Some(([0.0, 0.0, 1.0], [0.9, 0.8], falloff)));
+            let places = [[0.0, 0.0, 2.0], [0.0, 0.0, -2.0], [2.0, 0.0, 1.0]].map(sample);
+            assert_eq!(spot.at(&places).1, [0.2, 0.0, 0.0]);
+        }
     }
 }

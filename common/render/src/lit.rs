@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::lanes::{Vectors, dot, lane, lanes_of, power, unit, vectors};
 use crate::light::Lamp;
 use crate::raster::Sample;
 use crate::region::Placing;
@@ -60,85 +61,102 @@ pub(crate) struct Lighting<'a> {
 }
 
 impl Look {
-    /// Returns the colour of a sample, and its alpha.
-    pub(crate) fn shade(
+    /// Returns the colours of samples, and their alpha; the rest tells of a sample by its number.
+    pub(crate) fn shade<const N: usize>(
         &self,
-        sample: &Sample,
-        footprint: impl Fn() -> [f32; 2],
-        tangents: impl Fn() -> Option<[[f32; 3]; 2]>,
+        samples: &[Sample; N],
+        footprint: impl Fn(usize) -> [f32; 2],
+        tangents: impl Fn(usize) -> Option<[[f32; 3]; 2]>,
         textures: &[Arc<Texture>],
         lighting: &Lighting<'_>,
-    ) -> [f32; 4] {
-        let of = |number: Option<usize>| {
-            number.map(|number| textures[number].sample(sample.texcoord, footprint()))
+    ) -> [[f32; 4]; N] {
+        let of = |texture: Option<usize>, i: usize| {
+            texture.map(|texture| textures[texture].sample(samples[i].texcoord, footprint(i)))
         };
-        let mut color = self.color;
-        if let Some(texel) = of(self.texture) {
-            color = std::array::from_fn(|i| color[i] * texel[i]);
-        }
-        if !self.blends && color[3] < self.cutoff {
-            return [0.0; 4];
-        }
-        let [red, green, blue, alpha] = color;
-        let albedo = [red, green, blue];
-        let own = of(self.emissive_texture).unwrap_or([1.0; 4]);
-        let emissive: [f32; 3] = std::array::from_fn(|i| self.emissive[i] * own[i]);
+        let colors: [[f32; 4]; N] = std::array::from_fn(|i| match of(self.texture, i) {
+            Some(texel) => std::array::from_fn(|part| self.color[part] * texel[part]),
+            None => self.color,
+        });
+        let albedo = vectors(|part, i| colors[i][part]);
         let light = if self.is_lit {
-            let normal = unit(sample.normal);
-            let seen = of(self.normal_texture).zip(tangents());
-            let leans = seen.map_or(normal, |(texel, tangents)| {
-                leaning(normal, tangents, texel, self.normal_scale)
+            let normals = unit(&lanes_of(|i| samples[i].normal));
+            let leans = self.normal_texture.map(|_| {
+                lanes_of(|i| {
+                    let normal = lane(&normals, i);
+                    let texel = of(self.normal_texture, i);
+                    let seen = texel.and_then(|texel| Some((texel, tangents(i)?)));
+                    seen.map_or(normal, |(texel, tangents)| {
+                        leaning(normal, tangents, texel, self.normal_scale)
+                    })
+                })
             });
-            self.light(sample, [normal, leans], albedo, lighting)
+            self.light(samples, normals, leans, &albedo, lighting)
         } else {
             albedo
         };
-        let alpha = if self.blends { alpha } else { 1.0 };
-        let [red, green, blue] = std::array::from_fn(|i| light[i] + emissive[i]);
-        [red, green, blue, alpha]
+        std::array::from_fn(|i| {
+            let alpha = colors[i][3];
+            if !self.blends && alpha < self.cutoff {
+                return [0.0; 4];
+            }
+            let own = of(self.emissive_texture, i).unwrap_or([1.0; 4]);
+            let [red, green, blue] =
+                std::array::from_fn(|part| light[part][i] + self.emissive[part] * own[part]);
+            [red, green, blue, if self.blends { alpha } else { 1.0 }]
+        })
     }
 
-    /// Returns the light that comes back from a sample, by the normal of its surface and the one
-    /// that its texture makes of that.
-    fn light(
+    /// Returns the light that comes back from samples, by the normals of their surface and those
+    /// that its texture makes of them.
+    fn light<const N: usize>(
         &self,
-        sample: &Sample,
-        [mut flat, mut normal]: [[f32; 3]; 2],
-        albedo: [f32; 3],
+        samples: &[Sample; N],
+        mut flat: Vectors<N>,
+        leans: Option<Vectors<N>>,
+        albedo: &Vectors<N>,
         lighting: &Lighting<'_>,
-    ) -> [f32; 3] {
-        let view = unit(sample.at.map(|x| -x));
+    ) -> Vectors<N> {
+        let view = unit(&lanes_of(|i| samples[i].at.map(|x| -x)));
+        let mut normal = leans.unwrap_or(flat);
         // What is seen from behind is lit from behind.
-        if dot(flat, view) < 0.0 {
-            (flat, normal) = (flat.map(|x| -x), normal.map(|x| -x));
+        let away = dot(&flat, &view);
+        for part in flat.iter_mut().chain(&mut normal) {
+            for (part, away) in part.iter_mut().zip(away) {
+                *part = if away < 0.0 { -*part } else { *part };
+            }
         }
         let dull = 1.0 - 0.6 * self.metalness;
-        let above = 0.85 + 0.15 * dot(normal, lighting.up);
-        let mut sum: [f32; 3] =
-            std::array::from_fn(|i| AMBIENT_PART * albedo[i] * lighting.ambient[i] * above);
+        let up = dot(&normal, &lighting.up.map(|part| [part; N]));
+        let mut sum: Vectors<N> = vectors(|part, i| {
+            let above = 0.85 + 0.15 * up[i];
+            AMBIENT_PART * albedo[part][i] * lighting.ambient[part] * above
+        });
         let width = (self.roughness * self.roughness).max(0.02);
         let exponent = (2.0 / (width * width) - 2.0).clamp(1.0, 1000.0);
         for (number, lamp) in lighting.lamps.iter().enumerate() {
-            let (towards, mut amount) = lamp.at(sample.at);
-            let facing = dot(normal, towards);
-            if amount <= 0.0 || facing <= 0.0 {
-                continue;
-            }
+            let (towards, mut amount) = lamp.at(samples);
+            let facing = dot(&normal, &towards);
             let shadows = &*lighting.shadows[number];
-            if !shadows.is_empty() {
-                amount *= unshaded(shadows, sample.at, flat);
-                if amount <= 0.0 {
-                    continue;
+            for (i, sample) in samples.iter().enumerate() {
+                if amount[i] <= 0.0 || facing[i] <= 0.0 {
+                    amount[i] = 0.0;
+                } else if !shadows.is_empty() {
+                    amount[i] *= unshaded(shadows, sample.at, lane(&flat, i));
                 }
             }
-            let half = unit(std::array::from_fn(|i| towards[i] + view[i]));
-            let highlight = power(dot(normal, half), exponent);
-            let highlight = highlight * (exponent + 8.0) / 25.0;
-            for i in 0..3 {
-                let mirror = REFLECTANCE + (albedo[i] - REFLECTANCE) * self.metalness;
-                let back = dull * albedo[i] + mirror * highlight;
-                sum[i] += LAMP_PART * lamp.color[i] * amount * facing * back;
+            if amount.iter().all(|amount| *amount <= 0.0) {
+                continue;
             }
+            let between = vectors(|part, i| towards[part][i] + view[part][i]);
+            let highlight = power(&dot(&normal, &unit(&between)), exponent);
+            sum = vectors(|part, i| {
+                let albedo = albedo[part][i];
+                let mirror = REFLECTANCE + (albedo - REFLECTANCE) * self.metalness;
+                let back = dull * albedo + mirror * (highlight[i] * (exponent + 8.0) / 25.0);
+                let more = LAMP_PART * lamp.color[part] * amount[i] * facing[i] * back;
+                let sum = sum[part][i];
+                if amount[i] > 0.0 { sum + more } else { sum }
+            });
         }
         sum
     }
@@ -156,13 +174,14 @@ fn leaning(normal: [f32; 3], tangents: [[f32; 3]; 2], texel: [f32; 4], scale: f3
         return normal;
     }
     // Both are brought onto the surface, whose normal is interpolated.
+    let one = |vector| -> Vectors<1> { lanes_of(|_| vector) };
     let [along, upwards] = tangents.map(|tangent| {
-        let part = dot(tangent, normal);
-        unit(std::array::from_fn(|i| tangent[i] - part * normal[i]))
+        let [part] = dot(&one(tangent), &one(normal));
+        let within = std::array::from_fn(|i| tangent[i] - part * normal[i]);
+        lane(&unit(&one(within)), 0)
     });
-    unit(std::array::from_fn(|i| {
-        along[i] * right + upwards[i] * up + normal[i] * out
-    }))
+    let leans = std::array::from_fn(|i| along[i] * right + upwards[i] * up + normal[i] * out);
+    lane(&unit(&one(leans)), 0)
 }
 
 /// Returns the part of the light of a lamp that reaches a place on a surface with this normal, by
@@ -172,50 +191,6 @@ fn unshaded(shadows: &[(&Shadows, Placing)], at: [f32; 3], normal: [f32; 3]) -> 
     let mut lights = shadows.iter();
     let light = lights.find_map(|(maps, placing)| maps.light(placing, at, normal));
     light.unwrap_or(1.0)
-}
-
-/// Returns a power of a number between 0 and 1 within a thousandth, the same on any machine: a
-/// highlight needs no more, and each sample has one for each lamp.
-fn power(base: f32, exponent: f32) -> f32 {
-    if base <= 0.0 {
-        return 0.0;
-    }
-    // The base is 2^whole times a number from 1 to 2, whose logarithm is an odd series.
-    let bits = base.to_bits();
-    let whole = (bits >> 23).cast_signed() - 127;
-    let rest = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
-    let part = (rest - 1.0) / (rest + 1.0);
-    let square = part * part;
-    let terms = [1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0];
-    let series = terms
-        .iter()
-        .fold(1.0 / 11.0, |sum, term| sum * square + term);
-    let logarithm = whole as f32 + std::f32::consts::LOG2_E * 2.0 * part * series;
-    let wanted = (logarithm * exponent).min(0.0);
-    if wanted < -30.0 {
-        return 0.0;
-    }
-    let floor = wanted.floor();
-    let along = (wanted - floor) * std::f32::consts::LN_2;
-    let factors = [1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
-    let start = 1.0 / 120.0;
-    let grown = factors
-        .iter()
-        .fold(start, |sum, factor| sum * along + factor);
-    grown * f32::from_bits(((floor as i32 + 127) as u32) << 23)
-}
-
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn unit(a: [f32; 3]) -> [f32; 3] {
-    let length = dot(a, a).sqrt();
-    if length > 0.0 {
-        a.map(|x| x / length)
-    } else {
-        a
-    }
 }
 
 #[cfg(test)]
@@ -243,18 +218,5 @@ mod tests {
             1.0,
         );
         assert_eq!(slanted, [1.0, 0.0, 0.0]);
-    }
-
-    #[test]
-    fn a_power_is_right_within_a_thousandth() {
-        for exponent in [1.0_f32, 2.9, 40.0, 1000.0] {
-            for step in 0..=1000_u16 {
-                let base = f32::from(step) / 1000.0;
-                let expect = base.powf(exponent);
-                let found = power(base, exponent);
-                assert!((found - expect).abs() < 1e-3, "{base}^{exponent}: {found}");
-            }
-        }
-        assert_eq!(power(-1.0, 2.0), 0.0);
     }
 }

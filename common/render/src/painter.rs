@@ -295,33 +295,46 @@ impl Canvas<'_> {
     fn pixels(&self, grid: &Grid, solid: &[Triangle], screen: &Screen) -> Vec<[u8; 4]> {
         let [width, height] = self.view.size;
         let edge = self.view.samples;
-        let mut pixels = Vec::with_capacity(width * height);
+        let half = edge as f64 / 2.0;
+        let mut pixels = vec![[0; 4]; width * height];
+        let mut waiting = Waiting::default();
         for y in 0..height {
             for x in 0..width {
                 let corner = (y * edge * self.size[0]) + x * edge;
                 let at = [(x * edge) as f64, (y * edge) as f64];
+                let middle = at.map(|place| place + half);
                 let numbers = [0, 1, self.size[0], self.size[0] + 1]
                     .map(|offset| if edge == 1 { corner } else { corner + offset })
                     .map(|place| grid.nearest[place]);
-                pixels.push(if numbers == [NONE; 4] && self.background.is_none() {
-                    let half = edge as f64 / 2.0;
-                    let part = Sky::part(self.ray([at[0] + half, at[1] + half]));
-                    screen.sky.pixel(part, &screen.shown)
+                let place = y * width + x;
+                if numbers != [numbers[0]; 4] {
+                    pixels[place] = screen.shown.pixel(self.pixel(numbers, at, solid));
+                } else if let Some(triangle) = solid.get(numbers[0] as usize) {
+                    let spot = Spot {
+                        triangle,
+                        at: middle,
+                        edge: edge as f64,
+                    };
+                    waiting.add(place, spot, self, |place, color| {
+                        pixels[place] = screen.shown.pixel(color);
+                    });
+                } else if let Some(background) = self.background {
+                    pixels[place] = screen.shown.pixel(background);
                 } else {
-                    screen.shown.pixel(self.pixel(numbers, at, solid))
-                });
+                    let part = Sky::part(self.ray(middle));
+                    pixels[place] = screen.sky.pixel(part, &screen.shown);
+                }
             }
         }
+        waiting.light(self, |place, color| {
+            pixels[place] = screen.shown.pixel(color);
+        });
         pixels
     }
 
     /// Returns the light of a pixel by the triangles of its samples.
     fn pixel(&self, numbers: [u32; 4], at: [f64; 2], solid: &[Triangle]) -> [f32; 3] {
         let edge = self.view.samples as f64;
-        if numbers.iter().all(|number| *number == numbers[0]) {
-            let middle = [at[0] + edge / 2.0, at[1] + edge / 2.0];
-            return self.color(numbers[0], middle, edge, solid);
-        }
         let mut sum = [0.0; 3];
         for (i, number) in numbers.iter().enumerate() {
             if numbers[..i].contains(number) {
@@ -345,17 +358,20 @@ impl Canvas<'_> {
     }
 
     /// Returns the light of a place of the grid, by its triangle.
-    fn color(&self, number: u32, [x, y]: [f64; 2], edge: f64, solid: &[Triangle]) -> [f32; 3] {
+    fn color(&self, number: u32, at: [f64; 2], edge: f64, solid: &[Triangle]) -> [f32; 3] {
         match solid.get(number as usize) {
-            Some(triangle) if number != NONE => {
-                let [red, green, blue, _] = self.shade(triangle, x, y, edge);
+            Some(triangle) => {
+                let [[red, green, blue, _]] = self.shade(&[Spot { triangle, at, edge }]);
                 [red, green, blue]
             }
-            _ => {
-                let sky = || Sky::light(Sky::part(self.ray([x, y])));
-                self.background.unwrap_or_else(sky)
-            }
+            None => self.behind(at),
         }
+    }
+
+    /// Returns the light behind everything at a place of the grid.
+    fn behind(&self, at: [f64; 2]) -> [f32; 3] {
+        let sky = || Sky::light(Sky::part(self.ray(at)));
+        self.background.unwrap_or_else(sky)
     }
 
     /// Returns the ray through a place of the grid.
@@ -366,13 +382,22 @@ impl Canvas<'_> {
     /// Lights all samples of what is solid.
     fn samples(&self, grid: &Grid, solid: &[Triangle], samples: &mut Vec<[f32; 3]>) {
         samples.clear();
+        samples.resize(grid.nearest.len(), [0.0; 3]);
+        let mut waiting = Waiting::default();
         for y in 0..self.size[1] {
             for x in 0..self.size[0] {
-                let number = grid.nearest[samples.len()];
-                let place = [x as f64 + 0.5, y as f64 + 0.5];
-                samples.push(self.color(number, place, 1.0, solid));
+                let place = y * self.size[0] + x;
+                let at = [x as f64 + 0.5, y as f64 + 0.5];
+                if let Some(triangle) = solid.get(grid.nearest[place] as usize) {
+                    let edge = 1.0;
+                    let spot = Spot { triangle, at, edge };
+                    waiting.add(place, spot, self, |place, color| samples[place] = color);
+                } else {
+                    samples[place] = self.behind(at);
+                }
             }
         }
+        waiting.light(self, |place, color| samples[place] = color);
     }
 
     /// Draws what is transparent over what is there, from the farthest to the nearest.
@@ -388,7 +413,8 @@ impl Canvas<'_> {
                 if inverse <= grid.inverse[place] {
                     return;
                 }
-                let own = self.shade(triangle, x as f64 + 0.5, y as f64 + 0.5, 1.0);
+                let (at, edge) = ([x as f64 + 0.5, y as f64 + 0.5], 1.0);
+                let [own] = self.shade(&[Spot { triangle, at, edge }]);
                 if own[3] >= ALPHA_MIN {
                     for (sample, part) in samples[place].iter_mut().zip(own) {
                         *sample += (part - *sample) * own[3];
@@ -421,17 +447,86 @@ impl Canvas<'_> {
         pixels
     }
 
-    /// Returns the light of a triangle at a place of the grid, for a square of so many samples, and
-    /// its alpha.
-    fn shade(&self, triangle: &Triangle, x: f64, y: f64, edge: f64) -> [f32; 4] {
+    /// Returns the material of a triangle.
+    fn look(&self, triangle: &Triangle) -> &Look {
         let stage = self.view.stage;
-        let look = &stage.looks[stage.items[triangle.item as usize].look];
-        let sample = triangle.sample(x, y);
-        let footprint = || triangle.footprint(x, y, edge);
-        let tangents = || triangle.tangents();
+        &stage.looks[stage.items[triangle.item as usize].look]
+    }
+
+    /// Returns the light at places whose triangles have the same material, and its alpha.
+    fn shade<const N: usize>(&self, spots: &[Spot<'_>; N]) -> [[f32; 4]; N] {
+        let stage = self.view.stage;
+        let look = self.look(spots[0].triangle);
+        let samples = spots.map(|Spot { triangle, at, .. }| triangle.sample(at[0], at[1]));
+        let footprint = |i: usize| {
+            let Spot { triangle, at, edge } = spots[i];
+            triangle.footprint(at[0], at[1], edge)
+        };
+        let tangents = |i: usize| spots[i].triangle.tangents();
         let (textures, lighting) = (&*stage.textures, &self.lighting);
-        let own = look.shade(&sample, footprint, tangents, textures, lighting);
-        let fogged = stage.in_fog([own[0], own[1], own[2]], sample.at);
-        [fogged[0], fogged[1], fogged[2], own[3]]
+        let own = look.shade(&samples, footprint, tangents, textures, lighting);
+        std::array::from_fn(|i| {
+            let [red, green, blue, alpha] = own[i];
+            let [red, green, blue] = stage.in_fog([red, green, blue], samples[i].at);
+            [red, green, blue, alpha]
+        })
+    }
+}
+
+/// A place of a triangle on the grid.
+#[derive(Clone, Copy)]
+struct Spot<'a> {
+    triangle: &'a Triangle,
+    at: [f64; 2],
+    /// Samples along the edge of the square that it stands for.
+    edge: f64,
+}
+
+/// Number of places that are lit together.
+const TOGETHER: usize = 8;
+
+/// Places with the same material that are to be lit, with the numbers under which they are put.
+#[derive(Default)]
+struct Waiting<'a>(Vec<(usize, Spot<'a>)>);
+
+impl<'a> Waiting<'a> {
+    /// Adds a place; first lights what waits if it has another material, and then all of it if
+    /// there are as many as are lit together.
+    fn add(
+        &mut self,
+        place: usize,
+        spot: Spot<'a>,
+        canvas: &Canvas<'_>,
+        mut put: impl FnMut(usize, [f32; 3]),
+    ) {
+        let first = self.0.first();
+        let is_other = first.is_some_and(|(_, first)| {
+            let looks = [first, &spot].map(|spot| canvas.look(spot.triangle));
+            !std::ptr::eq(looks[0], looks[1])
+        });
+        if is_other {
+            self.light(canvas, &mut put);
+        }
+        self.0.push((place, spot));
+        if self.0.len() == TOGETHER {
+            self.light(canvas, &mut put);
+        }
+    }
+
+    /// Lights all places.
+    fn light(&mut self, canvas: &Canvas<'_>, mut put: impl FnMut(usize, [f32; 3])) {
+        let mut put = |place, [red, green, blue, _]: [f32; 4]| put(place, [red, green, blue]);
+        if let Ok(all) = <&[_; TOGETHER]>::try_from(&*self.0) {
+            let colors = canvas.shade(&all.map(|(_, spot)| spot));
+            for ((place, _), color) in all.iter().zip(colors) {
+                put(*place, color);
+            }
+        } else {
+            for (place, spot) in &self.0 {
+                let [color] = canvas.shade(&[*spot]);
+                put(*place, color);
+            }
+        }
+        self.0.clear();
     }
 }

@@ -22,11 +22,11 @@ impl Default for Shown {
 impl Shown {
     /// Returns an opaque pixel of so much red, green and blue light.
     pub(crate) fn pixel(&self, light: [f32; 3]) -> [u8; 4] {
-        let [red, green, blue] = light.map(|light| {
+        let shown = |light: f32| {
             let step = light.clamp(0.0, 1.0) * (STEPS - 1) as f32 + 0.5;
             self.table[step as usize]
-        });
-        [red, green, blue, 255]
+        };
+        [shown(light[0]), shown(light[1]), shown(light[2]), 255]
     }
 }
 

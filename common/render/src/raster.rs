@@ -1,5 +1,7 @@
 //! Triangles on a grid of samples: clipping, coverage, and which triangle is nearest.
 
+use std::ops::Range;
+
 use crate::camera::Camera;
 use crate::vector::Vector;
 
@@ -60,13 +62,13 @@ impl Grid {
             let row = y * width;
             let known = self.inverse[row + first..row + end].iter_mut();
             let nearest = self.nearest[row + first..row + end].iter_mut();
-            let base = depths.at(first as f64 + 0.5, y as f64 + 0.5);
+            let depths = depths.row(first, y);
             for (step, (known, nearest)) in known.zip(nearest).enumerate() {
-                let depth = depths.bounded(base + step as f64 * depths.across) as f32;
-                if depth > *known {
-                    *known = depth;
-                    *nearest = number;
-                }
+                let depth = depths.at(step) as f32;
+                // Both are written anyway, so that several samples are compared at once.
+                let is_nearer = depth > *known;
+                *known = if is_nearer { depth } else { *known };
+                *nearest = if is_nearer { number } else { *nearest };
             }
         });
     }
@@ -136,10 +138,9 @@ impl Triangle {
     pub(crate) fn samples(&self, size: [usize; 2], mut visit: impl FnMut(usize, usize, f32)) {
         let depths = Slope::of(&self.screen, self.inverse);
         spans(&self.screen, size, |y, first, end| {
-            let base = depths.at(first as f64 + 0.5, y as f64 + 0.5);
+            let depths = depths.row(first, y);
             for x in first..end {
-                let step = (x - first) as f64;
-                visit(x, y, depths.bounded(base + step * depths.across) as f32);
+                visit(x, y, depths.at(x - first) as f32);
             }
         });
     }
@@ -277,8 +278,31 @@ impl Slope {
         self.value + self.across * right + self.down * down
     }
 
-    fn bounded(&self, value: f64) -> f64 {
-        value.max(self.bounds[0]).min(self.bounds[1])
+    /// Returns the values of a row of samples, from one on.
+    fn row(&self, first: usize, y: usize) -> Row {
+        Row {
+            base: self.at(first as f64 + 0.5, y as f64 + 0.5),
+            across: self.across,
+            bounds: self.bounds,
+        }
+    }
+}
+
+/// Values of samples beside each other.
+pub(crate) struct Row {
+    base: f64,
+    across: f64,
+    bounds: [f64; 2],
+}
+
+impl Row {
+    /// Returns the value of the sample that is so many beyond the first.
+    pub(crate) fn at(&self, step: usize) -> f64 {
+        // A number of 32 bits is brought into a float many at a time.
+        let value = self.base + f64::from((step as u32).cast_signed()) * self.across;
+        let [least, most] = self.bounds;
+        let value = if value > least { value } else { least };
+        if value < most { value } else { most }
     }
 }
 
@@ -287,20 +311,17 @@ fn edge(a: Vector2, b: Vector2, c: Vector2) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Visits the samples whose middles a triangle covers, with a value that its corners have.
+/// Visits the samples whose middles a triangle covers, row by row: the row, its first sample and
+/// the one after its last, and a value that the corners have.
 pub(crate) fn cover(
     screen: &[Vector2; 3],
     values: [f64; 3],
     size: [usize; 2],
-    mut visit: impl FnMut(usize, usize, f64),
+    mut visit: impl FnMut(usize, Range<usize>, Row),
 ) {
     let slope = Slope::of(screen, values);
     spans(screen, size, |y, first, end| {
-        let base = slope.at(first as f64 + 0.5, y as f64 + 0.5);
-        for x in first..end {
-            let step = (x - first) as f64;
-            visit(x, y, slope.bounded(base + step * slope.across));
-        }
+        visit(y, first..end, slope.row(first, y));
     });
 }
 
@@ -323,9 +344,9 @@ fn spans(
         let values = [a[axis], b[axis], c[axis]];
         let least = values.into_iter().fold(f64::INFINITY, f64::min);
         let most = values.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        let first = (least - 0.5).ceil().clamp(0.0, count as f64) as usize;
-        let end = ((most - 0.5).floor() + 1.0).clamp(0.0, count as f64) as usize;
-        first..end
+        let first = -floor(0.5 - least);
+        let end = floor(most - 0.5) + 1.0;
+        within(first, count)..within(end, count)
     };
     let edges = [[b, c], [c, a], [a, b]];
     let owned = edges.map(|[from, to]| {
@@ -352,9 +373,9 @@ fn spans(
             }
             let place = from[0] + (to[0] - from[0]) * ((down - from[1]) / rise) - 0.5;
             if rise > 0.0 {
-                end = end.min((place.ceil() + 2.0).clamp(0.0, width as f64) as usize);
+                end = end.min(within(2.0 - floor(-place), width));
             } else {
-                first = first.max((place.floor() - 1.0).clamp(0.0, width as f64) as usize);
+                first = first.max(within(floor(place) - 1.0, width));
             }
         }
         while first < end && !is_in(first) {
@@ -374,7 +395,24 @@ fn spans(
 /// edge that they share.
 fn snapped(place: f64) -> f64 {
     const STEPS: f64 = 64.0;
-    (place * STEPS + 0.5).floor() / STEPS
+    floor(place * STEPS + 0.5) / STEPS
+}
+
+/// Returns the greatest whole number that is not greater, as `f64::floor`, which is a call where
+/// processors need not have it.
+fn floor(value: f64) -> f64 {
+    const WHOLE: f64 = (1_u64 << 52) as f64;
+    if value.abs() < WHOLE {
+        let cut = value as i64 as f64;
+        if cut > value { cut - 1.0 } else { cut }
+    } else {
+        value
+    }
+}
+
+/// Returns a number of samples, which is brought between none and so many.
+fn within(place: f64, count: usize) -> usize {
+    place.clamp(0.0, count as f64) as usize
 }
 
 type Vector2 = [f64; 2];
@@ -388,6 +426,30 @@ pub(crate) fn single(vector: Vector) -> [f32; 3] {
 mod tests {
     use super::*;
 
+    /// Visits the samples that a triangle covers, with their values.
+    fn each(
+        screen: &[Vector2; 3],
+        values: [f64; 3],
+        size: [usize; 2],
+        mut visit: impl FnMut(usize, usize, f64),
+    ) {
+        cover(screen, values, size, |y, columns, row| {
+            for x in columns.clone() {
+                visit(x, y, row.at(x - columns.start));
+            }
+        });
+    }
+
+    #[test]
+    fn numbers_are_rounded_down() {
+        let near = [-2.0, -1.5, -0.1, -0.0, 0.0, 0.3, 1.0, 2.999];
+        let far = [4.0e15, -4.0e15, 1e300, f64::INFINITY, f64::NEG_INFINITY];
+        for value in near.into_iter().chain(far) {
+            assert_eq!(floor(value), value.floor(), "{value}");
+        }
+        assert!(floor(f64::NAN).is_nan());
+    }
+
     #[test]
     fn triangles_that_share_an_edge_cover_each_sample_once() {
         let square = [[1.0, 1.0], [7.0, 1.0], [7.0, 7.0], [1.0, 7.0]];
@@ -399,7 +461,7 @@ mod tests {
                 if i % 2 == 0 {
                     triangle.swap(0, 1);
                 }
-                cover(&triangle, [1.0; 3], [8, 8], |x, y, value| {
+                each(&triangle, [1.0; 3], [8, 8], |x, y, value| {
                     counts[8 * y + x] += 1;
                     assert_eq!(value, 1.0);
                 });
@@ -501,7 +563,7 @@ mod tests {
             let mut counts = [0; 400];
             for numbers in [[0, 1, 2], [0, 2, 3]] {
                 let screen = numbers.map(|number: usize| corners[number]);
-                cover(&screen, [1.0; 3], [20, 20], |x, y, _| {
+                each(&screen, [1.0; 3], [20, 20], |x, y, _| {
                     counts[20 * y + x] += 1;
                 });
             }
@@ -530,7 +592,7 @@ mod tests {
         for _ in 0..300 {
             let screen = [[next(), next()], [next(), next()], [next(), next()]];
             let mut counts = [0; 400];
-            cover(&screen, [0.0, 1.0, 2.0], [20, 20], |x, y, _| {
+            each(&screen, [0.0, 1.0, 2.0], [20, 20], |x, y, _| {
                 counts[20 * y + x] += 1;
             });
             let area = edge(screen[0], screen[1], screen[2]);

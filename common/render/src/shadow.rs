@@ -8,64 +8,64 @@ use crate::region::{Placing, Region};
 use crate::vector::Vector;
 
 /// A map of the least depths along a light.
+#[derive(Default)]
 struct Map {
     /// Samples along an edge.
     size: usize,
     /// Depths by rows; none before anything is drawn.
     depths: Vec<f32>,
-    /// The rows in which there is something.
-    used: [usize; 2],
+    /// For each row the first sample in which there is something, and the one after the last.
+    used: Vec<[u32; 2]>,
 }
 
-impl Default for Map {
-    fn default() -> Self {
-        Self {
-            size: 0,
-            depths: Vec::new(),
-            used: [usize::MAX, 0],
-        }
-    }
-}
+/// A row in which there is nothing.
+const UNUSED: [u32; 2] = [u32::MAX, 0];
 
 impl Map {
     fn clear(&mut self, size: usize) {
-        let [first, end] = self.used;
-        if self.size != size {
+        if self.size == size {
+            for (row, used) in self.used.iter_mut().enumerate() {
+                let [first, end] = std::mem::replace(used, UNUSED).map(|place| place as usize);
+                if first < end {
+                    self.depths[row * size..][first..end].fill(f32::INFINITY);
+                }
+            }
+        } else {
+            self.size = size;
             self.depths = Vec::new();
-        } else if first < end {
-            self.depths[first * size..end * size].fill(f32::INFINITY);
+            self.used = vec![UNUSED; size];
         }
-        self.size = size;
-        self.used = [usize::MAX, 0];
     }
 
     /// Adds a triangle that casts shadows, by where its corners are placed.
     fn draw(&mut self, placed: [Vector; 3]) {
         let screen = placed.map(|[x, y, _]| [x, y]);
+        let values = placed.map(|place| place[2]);
         let size = self.size;
         let (depths, used) = (&mut self.depths, &mut self.used);
-        cover(
-            &screen,
-            placed.map(|place| place[2]),
-            [size; 2],
-            |x, y, depth| {
-                if depths.is_empty() {
-                    depths.resize(size * size, f32::INFINITY);
-                }
-                let known = &mut depths[y * size + x];
-                *known = known.min(depth as f32);
-                *used = [used[0].min(y), used[1].max(y + 1)];
-            },
-        );
+        cover(&screen, values, [size; 2], |y, columns, row| {
+            if depths.is_empty() {
+                depths.resize(size * size, f32::INFINITY);
+            }
+            let [first, end] = &mut used[y];
+            *first = (*first).min(columns.start as u32);
+            *end = (*end).max(columns.end as u32);
+            let own = &mut depths[y * size..][columns];
+            for (step, known) in own.iter_mut().enumerate() {
+                let depth = row.at(step) as f32;
+                *known = if depth < *known { depth } else { *known };
+            }
+        });
     }
 
-    /// Tells for three samples in a row, by the number of the first, whether nothing is before this
-    /// depth there.
-    fn lit(&self, first: usize, limit: f32) -> [bool; 3] {
-        let depths = self.depths.get(first..first + 3);
-        depths.map_or([true; 3], |depths| {
-            std::array::from_fn(|i| depths[i] >= limit)
-        })
+    /// Tells for three samples in a row, by the first, whether nothing is before this depth there.
+    fn lit(&self, row: usize, first: usize, limit: f32) -> [bool; 3] {
+        let [start, end] = self.used[row];
+        if first as u32 + 2 < start || first as u32 >= end {
+            return [true; 3];
+        }
+        let depths = &self.depths[row * self.size + first..][..3];
+        std::array::from_fn(|i| depths[i] >= limit)
     }
 }
 
@@ -104,17 +104,15 @@ impl Shadows {
     /// the frame of the placing; none beyond the maps.
     pub(crate) fn light(&self, placing: &Placing, at: Vector, normal: Vector) -> Option<f32> {
         let (x, y, limit) = placing.lifted(at, normal)?;
-        let size = self.moving.size;
-        let edge = (size - 1) as f64;
+        let edge = (self.moving.size - 1) as f64;
         if !(1.0..edge).contains(&x) || !(1.0..edge).contains(&y) {
             return None;
         }
-        let corner = (y as usize - 1) * size + x as usize - 1;
+        let (top, first) = (y as usize - 1, x as usize - 1);
         let mut lit = 0_u8;
-        for row in 0..3 {
-            let first = corner + row * size;
-            let fixed = self.fixed.lit(first, limit);
-            let moving = self.moving.lit(first, limit);
+        for row in top..top + 3 {
+            let fixed = self.fixed.lit(row, first, limit);
+            let moving = self.moving.lit(row, first, limit);
             for (fixed, moving) in fixed.into_iter().zip(moving) {
                 lit += u8::from(fixed && moving);
             }

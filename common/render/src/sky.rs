@@ -7,7 +7,7 @@ use crate::stage::{HORIZON, ZENITH};
 use crate::vector::Vector;
 
 /// Steps of the way from the horizon to overhead, of which most are of one colour on screens.
-const STEPS: usize = 4096;
+const STEPS: usize = 1 << 14;
 
 /// Light by which the ends of a step must be away from another colour: more than rounding ever is.
 const MARGIN: f32 = 1e-5;
@@ -24,10 +24,13 @@ impl Sky {
             let light = Self::light(step as f32 / STEPS as f32);
             [-MARGIN, MARGIN].map(|margin| shown.pixel(light.map(|part| part + margin)))
         };
+        let mut first = pixels(0);
         let step = |step: usize| {
-            let [first, second] = [pixels(step), pixels(step + 1)];
-            let is_one = first[0] == first[1] && first == second;
-            is_one.then_some(first[0])
+            let second = pixels(step + 1);
+            let is_one = first == [first[0]; 2] && first == second;
+            let pixel = is_one.then_some(first[0]);
+            first = second;
+            pixel
         };
         Self {
             steps: (0..STEPS).map(step).collect(),
