@@ -51,6 +51,13 @@ enum Offered {
     Recorded,
 }
 
+/// Fields of an answer: name and JSON type.
+const ANSWER: &[(&str, &str)] = &[
+    ("ok", "boolean"),
+    ("message", "string"),
+    ("iteration", "integer"),
+];
+
 /// All services; the place in the table, from 1, is the number.
 const SERVICES: &[Row] = &[
     Row {
@@ -144,19 +151,18 @@ impl Circumstances {
 /// Returns the services as they are offered.
 pub(crate) fn offers(now: Circumstances) -> Vec<Service> {
     let rows = SERVICES.iter().zip(1..).filter(|(row, _)| now.offers(row));
-    let offered = rows.map(|(row, id)| Service {
-        id,
-        name: row.name,
-        kind: row.kind,
-        request: schema(format!("{}Request", row.kind), row.fields),
-        response: schema(
-            format!("{}Response", row.kind),
-            &[
-                ("ok", "boolean"),
-                ("message", "string"),
-                ("iteration", "integer"),
-            ],
-        ),
+    let offered = rows.map(|(row, id)| {
+        let request = schema(format!("{}Request", row.kind), row.fields);
+        let response = schema(format!("{}Response", row.kind), ANSWER);
+        Service {
+            id,
+            name: row.name,
+            kind: row.kind,
+            request_schema: request.schema.clone(),
+            response_schema: response.schema.clone(),
+            request,
+            response,
+        }
     });
     offered.collect()
 }
@@ -338,6 +344,18 @@ mod tests {
     fn check(name: &str, request: &str, expected: Command) {
         let expected = Request::Command(Box::new(expected));
         assert_eq!(call(name, request, LIVE).unwrap(), expected, "{request}");
+    }
+
+    #[test]
+    fn schemas_are_offered_in_the_words_of_older_releases_too() {
+        for offered in offers(LIVE) {
+            let told = serde_json::to_value(&offered).unwrap();
+            for part in ["request", "response"] {
+                let (new, old) = (&told[part]["schema"], &told[format!("{part}Schema")]);
+                assert!(new.as_str().is_some_and(|text| text.contains("properties")));
+                assert_eq!(new, old, "{}", offered.name);
+            }
+        }
     }
 
     #[test]

@@ -129,6 +129,7 @@ pub struct Channel {
 
 /// A service that the server offers.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Service {
     /// Its number.
     pub id: u32,
@@ -141,6 +142,10 @@ pub struct Service {
     pub request: ServiceSchema,
     /// Form of answers.
     pub response: ServiceSchema,
+    /// The schema of requests once more, for viewers that read an older release of the protocol.
+    pub request_schema: String,
+    /// That of answers.
+    pub response_schema: String,
 }
 
 /// Form of a request or an answer of a service.

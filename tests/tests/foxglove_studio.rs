@@ -1,0 +1,111 @@
+//! Shows that Foxglove Studio itself, in the last release that its makers published to be built
+//! upon, draws what `phalanx web` tells: it is run in a real Chromium that reaches no network, with
+//! the layout that the server offers. Without Chromium or npm, this says so and shows nothing.
+
+use std::path::Path;
+use std::time::Instant;
+
+use tests::browser::Browser;
+use tests::node::Node;
+use tests::processes::{PATIENCE, Scratch, wait_for};
+use tests::repository;
+
+/// Size of the window \[px\].
+const WINDOW: (u32, u32) = (1200, 800);
+/// The part of the window that the wall takes at least.
+const RED_MIN: f64 = 0.005;
+
+/// A red wall before a camera and a lidar.
+const WALL: &str = "<sdf version='1.11'><world name='w'>
+  <scene><ambient>1 1 1</ambient><background>0.2 0.4 0.9</background></scene>
+  <model name='wall'><static>true</static><pose>3 0 0 0 0 0</pose><link name='l'>
+    <collision name='c'><geometry><box><size>1 2 2</size></box></geometry></collision>
+    <visual name='v'><geometry><box><size>1 2 2</size></box></geometry><material>
+      <ambient>1 0 0</ambient><diffuse>1 0 0</diffuse></material></visual></link></model>
+  <model name='mast'><static>true</static><link name='l'>
+    <sensor name='eye' type='camera'><topic>mast/image</topic><update_rate>10</update_rate>
+      <camera><image><width>64</width><height>48</height></image></camera></sensor>
+    <sensor name='around' type='gpu_lidar'><topic>scan</topic><update_rate>10</update_rate>
+      <lidar><scan><horizontal><samples>90</samples><min_angle>-0.3</min_angle>
+      <max_angle>0.3</max_angle></horizontal></scan><range><min>0.1</min><max>20</max></range>
+      </lidar></sensor></link></model>
+</world></sdf>";
+
+#[test]
+fn foxglove_studio_draws_a_run_and_knows_its_services() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let folder = repository::root().join("tests/tests/foxglove_studio");
+    let node = match Node::prepare("foxglove-studio-node", &folder, &scratch) {
+        Ok(node) => node,
+        Err(reason) => {
+            eprintln!("nothing is shown without Foxglove Studio: {reason}");
+            return;
+        }
+    };
+    let mut command = node.command(&folder.join("host.mjs"));
+    let host = scratch.start("host", &mut command);
+    wait_for("the page", || host.stdout().ends_with('\n'));
+    let page = host.stdout().trim().to_owned();
+
+    let world = scratch.path("wall.sdf");
+    std::fs::write(&world, WALL).expect("a world");
+    let world = world.to_str().expect("a plain path");
+    let started = scratch.phalanx_says(&["run", world, "--detach", "--name", "r"]);
+    assert_eq!(started.0, 0, "{}", started.2);
+    let mut command = scratch.phalanx();
+    command.args(["web", "r", "--bind", "127.0.0.1:0", "--allow-origin", &page]);
+    let web = scratch.start("web", &mut command);
+    wait_for("an address", || web.stdout().ends_with('\n'));
+    let address = web.stdout().trim().trim_end_matches('/').to_owned();
+    let server = address.strip_prefix("http://").expect("an address");
+
+    browser.open(&format!("{page}/?server={server}"), WINDOW);
+    browser.wait("document.title.includes('r')");
+    // The panel Run tells figures of the run as they change.
+    browser.wait("document.body.innerText.includes('iteration')");
+    let seen = scratch.path("seen.png");
+    let end = Instant::now() + PATIENCE;
+    loop {
+        browser.picture("body", &seen);
+        let share = red_share(&seen);
+        if share > RED_MIN {
+            break;
+        }
+        if Instant::now() > end {
+            let stays = std::env::temp_dir().join("phalanx-studio.png");
+            std::fs::copy(&seen, &stays).expect("the picture stays");
+            panic!("{share} of the picture is red; see {}", stays.display());
+        }
+    }
+    browser.click("[data-testid=toolbar-tab][title=Log]");
+    browser.wait("/peer/.test(document.body.innerText)");
+    // Nothing failed: a service that cannot be read ends the list of all.
+    let problems = browser.problems();
+    let errors: Vec<&String> = problems.iter().filter(|one| is_error(one)).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// Tells whether a page has failed, or asked for something that is not of this machine; Studio warns
+/// of much more.
+fn is_error(problem: &str) -> bool {
+    problem.starts_with("asked for") || problem.contains("Error: ")
+}
+
+/// Returns the part of the pixels that are red.
+fn red_share(picture: &Path) -> f64 {
+    let file = std::fs::File::open(picture).expect("a picture");
+    let decoder = png::Decoder::new(std::io::BufReader::new(file));
+    let mut reader = decoder.read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("it fits into memory")];
+    let info = reader.next_frame(&mut pixels).expect("it is whole");
+    let pixels = pixels.chunks_exact(info.color_type.samples());
+    let (mut red, mut all) = (0_u32, 0_u32);
+    for pixel in pixels {
+        all += 1;
+        red += u32::from(pixel[0] > 120 && pixel[1].max(pixel[2]) < pixel[0] / 3);
+    }
+    f64::from(red) / f64::from(all.max(1))
+}
