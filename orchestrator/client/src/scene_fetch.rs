@@ -102,6 +102,11 @@ impl SceneFetch {
         Err(FetchSceneError::Restless)
     }
 
+    /// Has the next scene returned, be it that of before. Its assets need not be fetched again.
+    pub fn forget(&mut self) {
+        self.digest = None;
+    }
+
     /// Returns the assets of the scene that was fetched last.
     pub fn assets(&self) -> &Assets {
         &self.assets

@@ -262,13 +262,14 @@ impl Hub {
         self.details.note(feed);
         let changed = self.state.note(feed);
         self.log.note(feed, self.state.time_ns());
-        if matches!(feed, Feed::StartedAnew) {
-            self.begin_session();
-        }
         if changed.all {
             self.compressor.forget();
             self.drawn.poses.forget();
             self.drawn.link_names.clear();
+        }
+        if matches!(feed, Feed::StartedAnew) {
+            self.begin_session();
+        } else if changed.all {
             self.draw_anew();
         }
         if changed.poses {
@@ -287,6 +288,10 @@ impl Hub {
     fn begin_session(&mut self) {
         self.session.run += 1;
         self.drawn.assets.set_layout(None);
+        // Nothing is drawn until it is known what this run has.
+        self.drawn.shown = None;
+        self.drawn.sensors.clear();
+        self.drawn.gaps.clear();
         // Viewers look at the channels that they know again after each offer, if an empty one.
         let channels = Vec::new();
         let offer = ServerText::Advertise { channels }.text();

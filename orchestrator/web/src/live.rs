@@ -121,7 +121,9 @@ impl Live {
     }
 
     fn on_feed(&mut self, feed: Feed) -> SourceNews {
-        if let Feed::Layout(layout) = &feed {
+        if matches!(feed, Feed::StartedAnew) {
+            self.scenes.start_anew();
+        } else if let Feed::Layout(layout) = &feed {
             self.scenes.fetch_after(layout);
         }
         SourceNews::Feed(Box::new(feed))

@@ -25,12 +25,23 @@ pub(crate) struct Scenes {
     due: Option<Layout>,
     /// Those of the fetch under way, shown if it fails.
     outlines: Layout,
+    /// True if another run answers since the fetch under way began.
+    is_of_other_run: bool,
 }
 
 impl Scenes {
     /// Has the scene fetched, since models may have come or gone.
     pub(crate) fn fetch_after(&mut self, layout: &Layout) {
         self.due = Some(layout.clone());
+    }
+
+    /// Has the next scene told, be it that of before: another run answers from now on.
+    pub(crate) fn start_anew(&mut self) {
+        self.due = None;
+        match &mut self.idle {
+            Some(fetch) => fetch.forget(),
+            None => self.is_of_other_run = self.running.is_some(),
+        }
     }
 
     /// Waits for a scene that is another than before. May be dropped and called again.
@@ -48,9 +59,14 @@ impl Scenes {
                 }));
             }
             let running = self.running.as_mut().expect("it was begun");
-            let (fetch, fetched) = running.await;
+            let (mut fetch, fetched) = running.await;
             self.running = None;
+            let is_of_other_run = std::mem::take(&mut self.is_of_other_run);
+            if is_of_other_run {
+                fetch.forget();
+            }
             let shown = match fetched {
+                _ if is_of_other_run => None,
                 Ok(None) => None,
                 Ok(Some(scene)) => Some(shown(scene, fetch.assets())),
                 Err(error) => Some(self.instead(&error)),

@@ -463,3 +463,48 @@ fn actors_are_among_the_poses_where_their_script_says() {
     assert_eq!(code, 0, "{error}");
     at(2.0);
 }
+
+#[test]
+fn a_run_in_the_place_of_another_is_drawn_alone() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    let world = |model: &str| {
+        let text = format!(
+            "<sdf version='1.11'><world name='w'><model name='{model}'><static>true</static>\
+             <link name='l'><visual name='v'><geometry><box><size>1 1 1</size></box></geometry>\
+             </visual></link></model></world></sdf>"
+        );
+        let path = scratch.path(&format!("{model}.sdf"));
+        std::fs::write(&path, text).expect("a world");
+        path.to_str().expect("a plain path").to_owned()
+    };
+    let start = |model: &str| start_run(&scratch, "place", &["--secondaries=0", &world(model)]);
+    let is_of = |scene: &Value, model: &str| {
+        let entities = list(&scene["entities"]).iter();
+        let own = format!("{model}::");
+        let mut names = entities.filter_map(|one| one["id"].as_str());
+        names.any(|name| name.starts_with(&own))
+    };
+    let run = start("crane");
+    let server = Server::start(&scratch, "web", &["place"]);
+    peer.connect(&server);
+    peer.subscribe("/scene");
+    peer.wait("/scene", |scene| is_of(scene, "crane"));
+    let mut told = peer.last_after("/scene", 0).0;
+    let mut last = run;
+    // Another world, and then the same one once more: it is told, too.
+    for model in ["rover", "rover"] {
+        let (code, _, errors) = scratch.phalanx_says(&["ctl", "place", "stop"]);
+        assert_eq!(code, 0, "{errors}");
+        drop(last);
+        last = start(model);
+        let after = told;
+        told = peer.last_after("/scene", after).0;
+        let all = peer.ask("all", json!({ "topic": "/scene" }));
+        for scene in &list(&all)[after as usize..] {
+            assert!(is_of(scene, model), "{scene}");
+        }
+    }
+}

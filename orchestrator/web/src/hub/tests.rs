@@ -2,7 +2,7 @@
 
 use client::recorded::RecordingPlace;
 use protocol::SimTime;
-use protocol::report::Layout;
+use protocol::report::{Layout, ModelOutline};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -50,46 +50,94 @@ fn feed(feed: Feed) -> SourceNews {
     SourceNews::Feed(Box::new(feed))
 }
 
-/// Waits for a message on a channel. The time is told ten times a second meanwhile.
-async fn next_message(outbox: &Outbox) -> bool {
+/// Waits for a message on a channel, and returns it as text; empty if none comes. The time is told
+/// ten times a second meanwhile.
+async fn next_message(outbox: &Outbox) -> String {
     for _ in 0..40 {
         if let Some(Outgoing::Binary(frame)) = outbox.next().await
             && frame[0] == 1
         {
-            return true;
+            return String::from_utf8_lossy(&frame[13..]).into_owned();
         }
     }
-    false
+    String::new()
+}
+
+/// Makes a scene of one model.
+fn scene_of(model: &str) -> SourceNews {
+    let outline = ModelOutline {
+        name: model.to_owned(),
+        min: [0.0; 3],
+        max: [1.0; 3],
+    };
+    let layout = Layout {
+        statics: vec![outline],
+        ..Layout::default()
+    };
+    SourceNews::Scene(Box::new(ShownScene::of_layout(&layout, "w")))
+}
+
+/// Makes a subscription to the drawn scene.
+fn subscription(hub: &Hub) -> ViewerNews {
+    let mut channels = hub.channels.iter();
+    let scene = channels.find(|(_, content)| **content == Content::SceneUpdate);
+    let channel_id = scene.expect("it is offered").0;
+    let subscriptions = vec![Subscription {
+        id: SubscriptionId(1),
+        channel_id,
+    }];
+    ViewerNews::Said(ClientMessage::Text(ClientText::Subscribe { subscriptions }))
 }
 
 #[tokio::test]
 async fn viewers_are_told_the_scene_again_when_a_recording_goes_back() {
     let (end, source) = source::pair();
     let (hub, news) = Hub::new(SETTINGS, source, Assets::default(), Box::new(Nothing)).unwrap();
-    let mut channels = hub.channels.iter();
-    let scene = channels.find(|(_, content)| **content == Content::SceneUpdate);
-    let channel_id = scene.expect("it is offered").0;
-    drop(channels);
+    let said = subscription(&hub);
     let (viewers, viewer_news) = mpsc::channel(4);
     let outbox = Outbox::default();
     let told = async {
         end.news.send(feed(place(9))).await.unwrap();
-        let shown = ShownScene::of_layout(&Layout::default(), "w");
-        let scene = SourceNews::Scene(Box::new(shown));
-        end.news.send(scene).await.unwrap();
+        end.news.send(scene_of("box")).await.unwrap();
         let came = ViewerNews::Came(outbox.clone(), Agreement::default());
         viewers.send((ViewerId(1), came)).await.unwrap();
-        let subscriptions = vec![Subscription {
-            id: SubscriptionId(1),
-            channel_id,
-        }];
-        let said = ClientMessage::Text(ClientText::Subscribe { subscriptions });
-        let said = ViewerNews::Said(said);
         viewers.send((ViewerId(1), said)).await.unwrap();
-        assert!(next_message(&outbox).await, "the scene is told");
+        assert_ne!(next_message(&outbox).await, "", "the scene is told");
         end.news.send(feed(Feed::Rewound)).await.unwrap();
         end.news.send(feed(place(3))).await.unwrap();
-        assert!(next_message(&outbox).await, "it is told again");
+        assert_ne!(next_message(&outbox).await, "", "it is told again");
+    };
+    tokio::select! {
+        () = told => {}
+        () = hub.run(news, viewer_news) => panic!("it goes on"),
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_run_is_drawn_once_another_answers_in_its_place() {
+    let (end, source) = source::pair();
+    let settings = HubSettings {
+        is_recording: false,
+        ..SETTINGS
+    };
+    let (hub, news) = Hub::new(settings, source, Assets::default(), Box::new(Nothing)).unwrap();
+    let said = subscription(&hub);
+    let (viewers, viewer_news) = mpsc::channel(4);
+    let outbox = Outbox::default();
+    let told = async {
+        end.news.send(scene_of("crane")).await.unwrap();
+        let came = ViewerNews::Came(outbox.clone(), Agreement::default());
+        viewers.send((ViewerId(1), came)).await.unwrap();
+        viewers.send((ViewerId(1), said)).await.unwrap();
+        assert!(next_message(&outbox).await.contains("crane::"));
+        end.news.send(feed(Feed::StartedAnew)).await.unwrap();
+        // The hub has time to make the mistake.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        end.news.send(scene_of("rover")).await.unwrap();
+        let shown = next_message(&outbox).await;
+        assert!(shown.contains("rover::"), "{shown}");
     };
     tokio::select! {
         () = told => {}
