@@ -3,6 +3,7 @@
 
 mod drawing;
 mod layout;
+mod markers;
 mod sensing;
 
 use serde_json::{Value, json};
@@ -27,6 +28,10 @@ fn vector([x, y, z]: [f64; 3]) -> Value {
 
 fn quaternion([x, y, z, w]: [f64; 4]) -> Value {
     json!({ "x": x, "y": y, "z": z, "w": w })
+}
+
+fn color([r, g, b, a]: [f64; 4]) -> Value {
+    json!({ "r": r, "g": g, "b": b, "a": a })
 }
 
 fn pose(pose: &protocol::LinkPose) -> Value {

@@ -215,7 +215,8 @@ fn levels(world: &World, time_ns: u64) -> Vec<Value> {
     drawn.collect()
 }
 
-fn empty(id: &str, frame: &str, time_ns: u64) -> Value {
+/// Makes an entity without shapes.
+pub(super) fn empty(id: &str, frame: &str, time_ns: u64) -> Value {
     json!({
         "timestamp": time(time_ns), "frame_id": frame, "id": id,
         "lifetime": { "sec": 0, "nsec": 0 }, "frame_locked": true, "metadata": [],
@@ -224,7 +225,8 @@ fn empty(id: &str, frame: &str, time_ns: u64) -> Value {
     })
 }
 
-fn push(entity: &mut Value, list: &str, shape: Value) {
+/// Adds a shape to a list of an entity.
+pub(super) fn push(entity: &mut Value, list: &str, shape: Value) {
     if let Some(list) = entity[list].as_array_mut() {
         list.push(shape);
     }

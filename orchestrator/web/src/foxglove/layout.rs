@@ -18,13 +18,15 @@ const SPACE: &str = "3D!phalanx";
 const TABS: &str = "Tab!phalanx";
 /// The panel with the first image.
 const IMAGE: &str = "Image!phalanx";
+/// The topic of models and levels.
+const SCENE: &str = "/scene";
 /// Distance of the camera for each metre of what is drawn.
 const DISTANCE_PER_EXTENT: f64 = 1.3;
 /// The least and the greatest distance of the camera \[m\].
 const DISTANCE: (f64, f64) = (6.0, 3000.0);
 /// The most panels with images.
 const IMAGES_MAX: usize = 4;
-/// The most scans and clouds of points that are shown at once.
+/// The most scans and clouds of points that are shown at once, and the most contacts and boxes.
 const CLOUDS_MAX: usize = 16;
 
 /// Returns the layout for any run, as JSON.
@@ -40,7 +42,7 @@ pub(crate) fn layout(channels: &[Channel], shown: &ShownScene) -> Bytes {
         let camera = &mut panels[SPACE]["cameraState"];
         (camera["targetOffset"], camera["distance"]) = (json!(middle), json!(distance));
     }
-    for topic in clouds(channels) {
+    for topic in clouds(channels).into_iter().chain(markers(channels)) {
         panels[SPACE]["topics"][topic] = json!({ "visible": true });
     }
     let images = images(channels);
@@ -99,6 +101,12 @@ fn clouds(channels: &[Channel]) -> Vec<&str> {
     let clouds = topics(channels, "foxglove.PointCloud").filter(|topic| !is_of_scan(topic));
     let all = scans.iter().copied().chain(clouds);
     all.take(CLOUDS_MAX).collect()
+}
+
+/// Returns contacts and boxes in space.
+fn markers(channels: &[Channel]) -> impl Iterator<Item = &str> {
+    let drawn = topics(channels, "foxglove.SceneUpdate").filter(|topic| *topic != SCENE);
+    drawn.take(CLOUDS_MAX)
 }
 
 /// Returns topics of images: compressed ones, or else all.
@@ -243,6 +251,7 @@ mod tests {
             ("/right/image", "Image"),
             ("/right/camera_info", "CameraInfo"),
             ("/top/image", "Image"),
+            ("/touch", "Contacts"),
         ]);
         assert_eq!(tabs(&layout), ["Run", "Camera", "Map", "Log"]);
         let panels = &layout["configById"];
@@ -250,7 +259,12 @@ mod tests {
         let shown: Vec<&str> = shown.keys().map(String::as_str).collect();
         assert_eq!(
             shown,
-            ["/foxglove/depth/points", "/foxglove/lidar", "/scene"]
+            [
+                "/foxglove/depth/points",
+                "/foxglove/lidar",
+                "/foxglove/touch",
+                "/scene"
+            ]
         );
         let modes: Vec<&Value> = ["", "1", "2"]
             .iter()

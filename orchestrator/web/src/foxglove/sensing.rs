@@ -6,7 +6,7 @@ use messages::foxglove::{self, CompressedImage};
 use protocol::LinkPose;
 use serde_json::{Value, json};
 
-use super::{pose, time, vector};
+use super::{color, markers, pose, time, vector};
 use crate::geometry::{IDENTITY, compose};
 
 /// Range of a ray that hits nothing: beyond all that is drawn \[m\].
@@ -40,6 +40,10 @@ pub(crate) enum Typed {
     LocationFix,
     /// `foxglove.ImageAnnotations`
     ImageAnnotations,
+    /// `foxglove.SceneUpdate` of contacts.
+    Contacts,
+    /// `foxglove.SceneUpdate` of boxes in space.
+    Boxes,
 }
 
 /// Kinds of messages with the forms that Foxglove draws of them.
@@ -53,6 +57,8 @@ const FORMS: &[(&str, Typed)] = &[
         "gz.msgs.AnnotatedAxisAligned2DBox_V",
         Typed::ImageAnnotations,
     ),
+    ("gz.msgs.Contacts", Typed::Contacts),
+    ("gz.msgs.AnnotatedOriented3DBox_V", Typed::Boxes),
 ];
 
 /// The place of a sensor.
@@ -107,6 +113,7 @@ impl Typed {
             Self::CameraCalibration => "foxglove.CameraCalibration",
             Self::LocationFix => "foxglove.LocationFix",
             Self::ImageAnnotations => "foxglove.ImageAnnotations",
+            Self::Contacts | Self::Boxes => "foxglove.SceneUpdate",
         }
     }
 
@@ -118,6 +125,7 @@ impl Typed {
             Self::CameraCalibration => foxglove::camera_calibration(),
             Self::LocationFix => foxglove::location_fix(),
             Self::ImageAnnotations => foxglove::image_annotations(),
+            Self::Contacts | Self::Boxes => foxglove::scene_update(),
         }
     }
 
@@ -135,6 +143,8 @@ impl Typed {
             Self::CameraCalibration => calibration(message)?,
             Self::LocationFix => location_fix(message)?,
             Self::ImageAnnotations => annotations(message, time_ns)?,
+            Self::Contacts => return markers::contacts(message, time_ns),
+            Self::Boxes => return markers::boxes(message, place, time_ns),
         };
         converted["timestamp"] = time(time_ns);
         let named = || frame_id(message).unwrap_or(super::WORLD_FRAME);
@@ -148,7 +158,7 @@ impl Typed {
                 let frame = place.map_or_else(named, |place| &place.own_frame);
                 converted["frame_id"] = json!(frame);
             }
-            Self::ImageAnnotations => {}
+            Self::ImageAnnotations | Self::Contacts | Self::Boxes => {}
         }
         Some(converted)
     }
@@ -288,10 +298,6 @@ fn annotations(message: &Value, time_ns: u64) -> Option<Value> {
         }));
     }
     Some(json!({ "circles": [], "points": outlines, "texts": texts }))
-}
-
-fn color([r, g, b, a]: [f64; 4]) -> Value {
-    json!({ "r": r, "g": g, "b": b, "a": a })
 }
 
 /// Returns a compressed image, which is seen from a frame.
