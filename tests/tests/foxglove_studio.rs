@@ -88,8 +88,8 @@ fn foxglove_studio_draws_a_run_and_knows_its_services() {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// Tells whether a page has failed, or asked for something that is not of this machine; Studio warns
-/// of much more.
+/// Tells whether a page has failed, or asked for something of another machine; Studio warns of much
+/// more.
 fn is_error(problem: &str) -> bool {
     problem.starts_with("asked for") || problem.contains("Error: ")
 }
