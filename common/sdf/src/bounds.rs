@@ -1,8 +1,10 @@
 //! Bounds of shapes and models; never less than they reach.
 
 mod reach;
+mod sight;
 
 pub use reach::Reach;
+pub use sight::Sight;
 
 use crate::pose::Pose;
 use crate::world::{Geometry, Model};

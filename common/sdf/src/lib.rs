@@ -30,7 +30,7 @@ mod visual_files;
 mod vocabulary;
 pub mod world;
 
-pub use bounds::Reach;
+pub use bounds::{Reach, Sight};
 pub use encoding::{DecodeTextError, decode_text};
 pub use fuel_address::{FUEL_SERVER, FuelAddress, FuelKind, FuelResource};
 pub use generate::{generate_fleet, generate_piles};

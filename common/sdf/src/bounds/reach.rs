@@ -21,7 +21,7 @@ pub struct Reach {
 
 /// A point that is fixed in a link, and how far it can be from the model's origin.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+pub(super) struct Entry {
     /// Position at which the file places it, world frame \[m\].
     point: [f64; 3],
     /// The greatest distance to the origin over all positions of joints \[m\].
@@ -30,7 +30,7 @@ struct Entry {
 
 impl Entry {
     /// Returns how far another point of the same link can be from the origin \[m\].
-    fn distance_of(&self, point: [f64; 3]) -> f64 {
+    pub(super) fn distance_of(&self, point: [f64; 3]) -> f64 {
         let offset = std::array::from_fn(|axis| point[axis] - self.point[axis]);
         self.distance + norm(offset)
     }
@@ -92,7 +92,7 @@ impl Model {
     }
 
     /// Returns an entry per link, where the canonical link holds it.
-    fn entries(&self) -> Vec<Option<Entry>> {
+    pub(super) fn entries(&self) -> Vec<Option<Entry>> {
         let world = self.links.len();
         let mut joints_at: Vec<Vec<usize>> = vec![Vec::new(); world + 1];
         for (number, joint) in self.joints.iter().enumerate() {
