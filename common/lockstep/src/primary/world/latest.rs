@@ -321,8 +321,12 @@ impl LatestStates {
         self.is_digest_current = true;
     }
 
+    /// Returns where the links of a performer are, if that is known and somewhere: no ghost can be
+    /// placed where physics has lost its performer.
     pub(crate) fn poses_of(&self, performer: PerformerId) -> Option<&LinkPoses> {
-        self.poses.get(&performer)
+        let poses = self.poses.get(&performer)?;
+        let is_somewhere = poses.poses().flatten().all(f64::is_finite);
+        is_somewhere.then_some(poses)
     }
 
     pub(crate) fn cell_digest(&self, cell: CellId) -> Option<Digest> {
@@ -331,5 +335,26 @@ impl LatestStates {
 
     pub(crate) fn take_snapshot(&mut self, cell: CellId) -> Option<CellSnapshot> {
         self.snapshots.remove(&cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ghost_stays_where_it_was_once_its_performer_is_nowhere() {
+        let mut latest = LatestStates::new(&Topology::new(&[]));
+        let somewhere = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0];
+        let nowhere = [f64::NAN, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0];
+        let [one, other] = [0, 1].map(PerformerId);
+        latest.poses = [
+            (one, LinkPoses::pack(one, [somewhere])),
+            (other, LinkPoses::pack(other, [somewhere, nowhere])),
+        ]
+        .into();
+        assert!(latest.poses_of(one).is_some());
+        assert_eq!(latest.poses_of(other), None);
+        assert_eq!(latest.poses_of(PerformerId(2)), None);
     }
 }
