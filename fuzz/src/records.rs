@@ -8,6 +8,7 @@ use journal::segment::SegmentReader;
 use journal::{Manifest, Record};
 use lockstep::{
     CHECKPOINT_EVERY, Checkpoint, LoadRule, PeerLossPolicy, Primary, Replay, Rules, Settings,
+    SightRule,
 };
 use protocol::peer::Build;
 use protocol::primary_to_client::PrimaryToClient;
@@ -168,6 +169,7 @@ fn settings() -> Settings {
         step_timeout_stages: lockstep::StepTimeoutSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
+            sight: SightRule::Range,
             interaction_margin: 0.02,
             minimum_stay: 50,
             step_size_s: 0.001,

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lockstep::{Bounds, LoadRule, Moved, Partition, Rules, Topology};
+use lockstep::{Bounds, LoadRule, Moved, Partition, Rules, SightRule, Topology};
 use protocol::secondary_to_primary::{CellAck, StepAck};
 use protocol::state::STATE_BYTES;
 use protocol::{
@@ -34,6 +34,7 @@ const CROSSING: usize = 100;
 const CROSSINGS: u64 = 100;
 const RULES: Rules = Rules {
     load: LoadRule::Buffer,
+    sight: SightRule::Buffer,
     interaction_margin: 0.02,
     minimum_stay: 0,
     step_size_s: STEP_SIZE_S,

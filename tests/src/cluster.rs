@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
-    LoadRule, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput, Settings,
+    LoadRule, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput, Settings, SightRule,
     StepTimeoutSettings,
 };
 use protocol::primary_to_secondary::Step;
@@ -386,6 +386,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         step_timeout_stages: StepTimeoutSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
+            sight: SightRule::Buffer,
             interaction_margin: 0.02,
             minimum_stay: 50,
             step_size_s: 0.001,

@@ -539,6 +539,7 @@ fn settings_of(
         step_timeout_stages: run.step_timeout(),
         rules: Rules {
             load: levels.load,
+            sight: levels.sight,
             interaction_margin: levels.interaction_margin_m,
             minimum_stay: iterations_of(levels.minimum_stay, loaded.step_size),
             step_size_s: loaded.step_size.as_secs_f64(),

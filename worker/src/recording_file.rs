@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use lockstep::{LoadRule, Rules, Settings, StepReport};
+use lockstep::{LoadRule, Rules, Settings, SightRule, StepReport};
 use protocol::exit::Outcome;
 use protocol::{Digest, Iteration, ScheduledCommand, StopReason};
-use recording::{FORMAT, LoadWord, Recording, RunDescription};
+use recording::{FORMAT, LoadWord, Recording, RunDescription, SightWord};
 use sdf::World;
 
 use crate::clock::wall_clock_us;
@@ -76,6 +76,10 @@ pub fn describe(
         levels_load: match settings.rules.load {
             LoadRule::Buffer => LoadWord::Buffer,
             LoadRule::Volume => LoadWord::Volume,
+        },
+        sight: match settings.rules.sight {
+            SightRule::Buffer => SightWord::Buffer,
+            SightRule::Range => SightWord::Range,
         },
         interaction_margin_m: settings.rules.interaction_margin,
         minimum_stay_iterations: settings.rules.minimum_stay,
@@ -164,6 +168,10 @@ impl RecordedRun {
                 load: match description.levels_load {
                     LoadWord::Buffer => LoadRule::Buffer,
                     LoadWord::Volume => LoadRule::Volume,
+                },
+                sight: match description.sight {
+                    SightWord::Buffer => SightRule::Buffer,
+                    SightWord::Range => SightRule::Range,
                 },
                 interaction_margin: description.interaction_margin_m,
                 minimum_stay: description.minimum_stay_iterations,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use lockstep::{Checkpoint, LoadRule, Rules};
+use lockstep::{Checkpoint, LoadRule, Rules, SightRule};
 use protocol::peer::Build;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::{CellId, Command, Digest, Iteration, ScheduledCommand, Sequence, SessionId};
@@ -35,6 +35,7 @@ pub(crate) fn manifest() -> Manifest {
             seed: 4,
             rules: Rules {
                 load: LoadRule::Volume,
+                sight: SightRule::Range,
                 interaction_margin: 0.1,
                 minimum_stay: 3,
                 step_size_s: 0.001,

@@ -1,7 +1,9 @@
 //! Axis-aligned boxes; faces belong to the box.
 
+use serde::{Deserialize, Serialize};
+
 /// An axis-aligned box in the world frame \[m\].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Corner with the least coordinates.
     pub min: [f64; 3],
@@ -34,6 +36,16 @@ impl Bounds {
             min: std::array::from_fn(|axis| self.min[axis].min(other.min[axis])),
             max: std::array::from_fn(|axis| self.max[axis].max(other.max[axis])),
         }
+    }
+
+    /// Tells whether it holds all of another box.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        (0..3).all(|axis| self.min[axis] <= other.min[axis] && other.max[axis] <= self.max[axis])
+    }
+
+    /// Tells whether a corner is no number.
+    pub(crate) fn has_nan(&self) -> bool {
+        self.min.iter().chain(&self.max).any(|at| at.is_nan())
     }
 
     /// Tells whether two boxes share at least a point; boxes with a NaN touch nothing.

@@ -38,7 +38,7 @@ pub use bounds::Bounds;
 pub use checkpoint::Checkpoint;
 pub use library::{Library, VisualUse};
 pub use numbers::Numbers;
-pub use partition::{Changes, HandOffPlan, LoadRule, Moved, Partition, Rules};
+pub use partition::{Changes, HandOffPlan, LoadRule, Moved, Partition, Rules, SightRule};
 pub use primary::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
     ProcessReport, ReadText, Replay, ResumeError, RunTarget, Settings, StepReport,

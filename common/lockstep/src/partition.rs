@@ -18,6 +18,7 @@ mod present;
 mod rest;
 pub(crate) mod saved;
 mod shown_groups;
+mod sight;
 #[cfg(test)]
 mod tests;
 
@@ -26,12 +27,13 @@ use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
 use serde::{Deserialize, Serialize};
 
 use self::cells::Cells;
-use self::ghosts::Ghosts;
+use self::ghosts::{Ghosts, Reason};
 use self::location::{Glance, PerformerLocation};
 use self::marks::Marks;
 pub use self::moved::Moved;
 use self::neighbours::Neighbours;
 use self::rest::Rest;
+use self::sight::Sight;
 use crate::levels::ActiveLevels;
 use crate::topology::{PerformerSpec, Topology};
 
@@ -48,11 +50,24 @@ pub enum LoadRule {
     Volume,
 }
 
+/// Rule for which performers of other cells a cell has ghosts of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SightRule {
+    /// Those that keep its level active, and in a default cell of which something looks all of
+    /// them.
+    #[default]
+    Buffer,
+    /// Besides those, all that are within the range of what looks at others in it.
+    Range,
+}
+
 /// The settings that decide who is where; they are part of what makes two runs the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
     /// Rule that says when a level's models are loaded.
     pub load: LoadRule,
+    /// Rule that says whom a cell sees.
+    pub sight: SightRule,
     /// Distance of two performers, beyond what they can move in a step, from which on one cell must
     /// own both \[m\].
     pub interaction_margin: f64,
@@ -98,6 +113,7 @@ pub struct Partition {
     levels: ActiveLevels,
     cells: Cells,
     ghosts: Ghosts,
+    sight: Sight,
     places: Vec<PerformerLocation>,
     marks: Vec<Marks>,
     neighbours: Neighbours,
@@ -183,6 +199,7 @@ impl Partition {
             levels: ActiveLevels::new(plan),
             cells: Cells::new(plan),
             ghosts: Ghosts::new(performers.len(), plan.cells.len()),
+            sight: Sight::new(plan, rules.sight),
             places: performers.iter().map(PerformerLocation::new).collect(),
             marks: marks.collect(),
             neighbours: Neighbours::new(worlds, performers.len()),
@@ -244,25 +261,32 @@ impl Partition {
         self.cells.begin_iteration();
         self.put_elsewhere.clear();
         self.oversee(plan);
+        if self.sight.is_on() && !are_known {
+            self.find_watchers(plan);
+        }
         self.do_as_asked(plan);
         if are_known && !self.has_level_bound {
             self.locate_moved(plan, iteration, states, &mut moved);
         } else {
             self.locate_all(plan, iteration, states);
         }
-        self.moved = moved;
         let mut hand_offs = Vec::new();
         self.find_groups(plan, iteration, states, &mut hand_offs);
         for passage in &hand_offs {
             self.hand_over(plan, iteration, *passage);
         }
+        let known = are_known.then_some(&moved[..]);
+        if self.sight.is_on() {
+            self.note_moved_ghosts(plan, iteration, states, known);
+        }
+        let changes = self.take_changes(plan, states, known, hand_offs);
+        self.moved = moved;
         self.entering.clear();
         self.held.clear();
         let is_any_away = self.want(plan);
-        let changes = self.take_changes(plan, hand_offs);
         // Who is away may go home for having stayed long enough.
-        self.rest
-            .end_update(changes != Changes::default(), is_any_away);
+        let is_changed = changes != Changes::default() || self.sight.is_restless();
+        self.rest.end_update(is_changed, is_any_away);
         changes
     }
 
@@ -313,7 +337,6 @@ impl Partition {
         let still: Vec<usize> = still.copied().collect();
         self.oversee(plan);
         self.do_as_asked(plan);
-        self.entering.clear();
         self.held.clear();
         // Who goes on with one of them was not looked at while it stood still.
         for performer in still.into_iter().filter(|one| !self.is_still(*one)) {
@@ -322,24 +345,46 @@ impl Partition {
         }
         asked.sort_unstable();
         asked.dedup();
-        for performer in asked {
+        for performer in asked.iter().copied() {
             if !self.marks[performer].has(Marks::REMOVED) {
                 self.glance(plan, performer, &states[performer]);
             }
         }
+        let asked = asked.into_iter().map(|one| PerformerId(one as u32));
+        let asked: Vec<PerformerId> = asked.collect();
+        let changes = self.take_changes(plan, states, Some(&asked), Vec::new());
+        self.entering.clear();
         self.want(plan);
-        self.take_changes(plan, Vec::new())
+        changes
     }
 
-    fn take_changes(&mut self, plan: &Topology, hand_offs: Vec<HandOffPlan>) -> Changes {
+    /// Takes all changes of an update that looked at those in `moved`, or else at all.
+    fn take_changes(
+        &mut self,
+        plan: &Topology,
+        states: &[PerformerState],
+        moved: Option<&[PerformerId]>,
+        hand_offs: Vec<HandOffPlan>,
+    ) -> Changes {
+        let is_seen_by_range = self.sight.is_on();
+        let stirred = is_seen_by_range.then(|| self.cells.stirred.clone());
         let (cells_opened, cells_closed, suspensions) =
             self.cells.take_changes(plan, &self.levels, &self.ghosts);
+        if let Some(stirred) = stirred {
+            self.see(plan, states, moved, stirred);
+        }
+        let ghosts = self.ghosts.take_changes();
+        if is_seen_by_range {
+            let new = ghosts.iter().filter(|change| change.present);
+            let new = new.filter(|change| plan.watched[plan.cell(change.cell).world]);
+            self.note_new_ghosts(states, new.map(|change| change.performer));
+        }
         Changes {
             cells_opened,
             cells_closed,
             hand_offs,
             levels: self.levels.take_changes(),
-            ghosts: self.ghosts.take_changes(),
+            ghosts,
             suspensions,
         }
     }
@@ -365,6 +410,7 @@ impl Partition {
             self.marks.push(Marks::REMOVED);
             self.levels.grow();
             self.ghosts.grow();
+            self.sight.grow();
             self.neighbours.grow();
         }
         assert!(
@@ -389,6 +435,7 @@ impl Partition {
         self.marks.truncate(count);
         self.levels.truncate(count);
         self.ghosts.truncate(count);
+        self.sight.truncate(count);
         self.neighbours.truncate(count);
     }
 
@@ -423,7 +470,9 @@ impl Partition {
     /// box of these edge lengths \[m\] where they are given.
     pub fn set_performer(&mut self, performer: PerformerId, size: Option<[f64; 3]>) {
         if let Some(size) = size {
-            self.places[performer.0 as usize].resize(size);
+            let place = &mut self.places[performer.0 as usize];
+            place.resize(size);
+            self.sight.forget(performer.0 as usize, place.world());
         }
         self.asked.push(Request::Keep(performer));
     }
@@ -454,7 +503,8 @@ impl Partition {
                 Request::Remove(_) => {
                     self.touch(plan, performer, &[]);
                     let default_cell = self.default_cells[self.places[index].world()];
-                    self.ghosts.remove(default_cell, performer);
+                    self.ghosts.remove(default_cell, performer, Reason::Near);
+                    self.hide(plan, performer);
                     self.cells
                         .remove(cell, performer, marks.has(Marks::ACTIVATING));
                     let place = &self.places[index];
@@ -561,6 +611,9 @@ impl Partition {
         let index = performer.0 as usize;
         let cell = self.places[index].cell;
         self.levels.touch(performer, cell, found);
+        if self.sight.is_on() {
+            self.cells.stir(cell); // What never moves looks while its level is loaded.
+        }
         if !self.marks[index].has(Marks::ACTIVATING) {
             return;
         }
@@ -577,8 +630,9 @@ impl Partition {
             if self.levels.release(*level) {
                 self.stir_bound(*level);
             }
-            self.ghosts.remove(plan.level(*level).cell, performer);
-            self.cells.stir(plan.level(*level).cell);
+            let cell = plan.level(*level).cell;
+            self.ghosts.remove(cell, performer, Reason::Near);
+            self.cells.stir(cell);
         }
     }
 
@@ -594,17 +648,22 @@ impl Partition {
     fn be_seen(&mut self, plan: &Topology, performer: PerformerId) {
         let place = &self.places[performer.0 as usize];
         let default_cell = self.default_cells[place.world()];
-        if plan.cell(default_cell).sees_all && place.cell != default_cell {
-            self.ghosts.add(default_cell, performer);
+        if self.sees_all(plan, default_cell) && place.cell != default_cell {
+            self.ghosts.add(default_cell, performer, Reason::Near);
             self.cells.stir(default_cell);
         }
+    }
+
+    /// Tells whether all who keep levels active are ghosts in a cell.
+    fn sees_all(&self, plan: &Topology, cell: CellId) -> bool {
+        plan.cell(cell).sees_all && !self.sight.is_on()
     }
 
     /// Has default cells in which something has begun to look see all.
     fn oversee(&mut self, plan: &Topology) {
         for world in 0..self.default_cells.len() {
             let cell = self.default_cells[world];
-            if self.overseen[world] == plan.cell(cell).sees_all {
+            if self.overseen[world] == self.sees_all(plan, cell) {
                 continue;
             }
             self.overseen[world] = true;
@@ -625,7 +684,7 @@ impl Partition {
             self.stir_bound(level);
         }
         if cell != self.places[performer.0 as usize].cell {
-            self.ghosts.add(cell, performer);
+            self.ghosts.add(cell, performer, Reason::Near);
         }
         self.cells.stir(cell);
     }
@@ -645,13 +704,13 @@ impl Partition {
         self.cells.add(to, performer, is_activating);
         self.levels.pass(performer, from, to);
         if is_activating {
-            self.ghosts.remove(to, performer);
+            self.ghosts.remove(to, performer, Reason::Near);
             let is_seen = match plan.cell(from).level {
                 Some(level) => self.levels.touches(performer, level),
-                None => plan.cell(from).sees_all,
+                None => self.sees_all(plan, from),
             };
             if is_seen {
-                self.ghosts.add(from, performer);
+                self.ghosts.add(from, performer, Reason::Near);
             }
         }
         let place = &self.places[index];

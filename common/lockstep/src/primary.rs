@@ -630,7 +630,7 @@ impl Primary {
         self.placement.end_changes(&affinities, &batch.removed);
         self.world.end_changes(&batch.spawned, &batch.removed);
         let open = self.placement.host_map().affinity().keys().copied();
-        let ghost_poses = self.world.ghost_poses(open);
+        let ghost_poses = self.world.take_ghost_poses(open);
         let snapshots_wanted = self.placement.ask_for_snapshots(cx);
         let step = Step {
             affinities,

@@ -13,7 +13,7 @@ mod spawn;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CellId, LevelId, PerformerId};
-use sdf::World;
+use sdf::{Sight, World};
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
@@ -59,6 +59,18 @@ pub struct CellSpec {
     /// True if all performers of its world that keep levels active are ghosts in it, wherever they
     /// are: in a default cell, of which a model that never moves looks at others.
     pub sees_all: bool,
+    /// Models that never move and look at others in it, by their indices: those of its level, or
+    /// in a default cell those of no level.
+    pub watchers: Vec<Watcher>,
+}
+
+/// A model that never moves and looks at others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watcher {
+    /// Index of the model.
+    pub model: usize,
+    /// Box that holds all it sees, world frame \[m\].
+    pub bounds: Bounds,
 }
 
 /// One level.
@@ -106,6 +118,8 @@ pub struct PerformerSpec {
     pub start: [f64; 3],
     /// The cell that owns it at the start.
     pub home: CellId,
+    /// Distances at which it sees others and others see it.
+    pub sight: Sight,
     /// True if it was taken out of its world, or nobody has its number.
     pub is_removed: bool,
 }
@@ -215,6 +229,7 @@ impl Topology {
             name: format!("{prefix}{DEFAULT_CELL_NAME}"),
             is_permanent: false,
             sees_all: false,
+            watchers: Vec::new(),
         });
         let by_name: BTreeMap<&str, usize> = world
             .models
@@ -231,7 +246,11 @@ impl Topology {
                 .filter(|model| world.models[*model].is_static)
                 .collect();
             in_levels.extend(&static_models);
-            self.add_level(index, level, prefix, static_models.into_iter().collect());
+            let static_models: Vec<usize> = static_models.into_iter().collect();
+            let watchers = spawn::watchers(world, &static_models);
+            self.add_level(index, level, prefix, static_models);
+            let cell = self.cells.last_mut().expect("the level has a cell");
+            cell.watchers = watchers;
         }
         let global: Vec<usize> = (0..world.models.len())
             .filter(|model| world.models[*model].is_static && !in_levels.contains(model))
@@ -240,6 +259,7 @@ impl Topology {
         let cell = &mut self.cells[default_cell.0 as usize];
         cell.is_permanent = models().any(spawn::does_something);
         cell.sees_all = models().any(spawn::sees_others);
+        cell.watchers = spawn::watchers(world, &global);
         self.global_models.push(global);
         self.watched
             .push(world.models.iter().any(spawn::sees_others));
@@ -263,6 +283,7 @@ impl Topology {
             name: name.clone(),
             is_permanent: false,
             sees_all: false,
+            watchers: Vec::new(),
         });
         self.levels.push(LevelSpec {
             world,
@@ -317,6 +338,7 @@ impl Topology {
                 joined_to: Vec::new(),
                 start: model.pose.position,
                 home: home.unwrap_or(default_cell),
+                sight: model.sight(),
                 is_removed: false,
             });
         }

@@ -126,7 +126,8 @@ pub struct Step {
     pub level_changes: Vec<LevelChange>,
     /// Ghosts that come or go in a cell, in cell order, then by performer.
     pub ghost_changes: Vec<GhostChange>,
-    /// Poses of the links of all ghosts, in order of performers.
+    /// Poses of the links of ghosts, in order of performers: of all, or where cells see by range of
+    /// those that have moved.
     pub ghost_poses: Vec<LinkPoses>,
     /// Cells that stop for now or go on, in order of their ids.
     pub suspensions: Vec<Suspension>,

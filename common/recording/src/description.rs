@@ -37,6 +37,9 @@ pub struct RunDescription {
     pub step_size_ns: u64,
     /// Rule that says when a level's models are loaded.
     pub levels_load: LoadWord,
+    /// Rule that says whom a cell sees; `buffer` in recordings of earlier versions.
+    #[serde(default)]
+    pub sight: SightWord,
     /// Distance below which one cell must own two performers \[m\].
     pub interaction_margin_m: f64,
     /// Iterations that a performer stays in a cell before it goes to its own level's.
@@ -61,6 +64,17 @@ pub enum LoadWord {
     Buffer,
     /// From touching the level itself until leaving its buffer.
     Volume,
+}
+
+/// Rule for which performers of other cells a cell sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SightWord {
+    /// Those within the buffer of their level.
+    #[default]
+    Buffer,
+    /// All within the range of its sensors.
+    Range,
 }
 
 impl RunDescription {

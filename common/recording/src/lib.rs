@@ -21,7 +21,7 @@ pub use channel::Channel;
 pub use content::{
     Affinity, Clock, Frame, LinkTransforms, ModelChange, ModelChanges, Placed, WorldContent,
 };
-pub use description::{FORMAT, LoadWord, RunDescription};
+pub use description::{FORMAT, LoadWord, RunDescription, SightWord};
 pub use library::{
     LIBRARY_BYTES_MAX, LIBRARY_FILE_BYTES_MAX, LibraryFile, LibraryIndex, LibraryKey, RecordedFiles,
 };

@@ -11,7 +11,7 @@ use protocol::{Digest, Iteration, ModelId, Publisher, SessionId, SimTime, TopicM
 use recording::content::IterationDigest;
 use recording::{
     Channel, Clock, FORMAT, Frame, LibraryFile, LibraryKey, LoadWord, Moment, ReadError, Recording,
-    RecordingWriter, RunDescription, WorldContent,
+    RecordingWriter, RunDescription, SightWord, WorldContent,
 };
 
 const ITERATIONS: u64 = 50;
@@ -32,6 +32,7 @@ fn description() -> RunDescription {
         seed: u64::MAX,
         step_size_ns: MILLISECOND_NS,
         levels_load: LoadWord::Buffer,
+        sight: SightWord::Range,
         interaction_margin_m: 0.02,
         minimum_stay_iterations: 50,
         secondaries: 0,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lockstep::LoadRule;
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S};
+use lockstep::{LoadRule, SightRule};
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
@@ -19,6 +19,9 @@ pub struct Levels {
     /// Rule for when a level's models are loaded.
     #[serde(with = "values::word")]
     pub load: LoadRule,
+    /// Rule for which performers of other cells a cell's sensors see.
+    #[serde(with = "values::word")]
+    pub sight: SightRule,
     /// Simulated time that a performer stays in a cell before it goes to its own level's.
     #[serde(rename = "minimum_stay_s", with = "values::seconds")]
     pub minimum_stay: Duration,
@@ -36,6 +39,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "When a level's models are loaded: `buffer` while a performer touches the level or its \
              buffer, `volume` from touching the level itself until leaving its buffer, as Gazebo \
              does"),
+    Setting::of_run("levels", "sight", Kind::Word(&["buffer", "range"]))
+        .flag("sight", "RULE",
+            "Which performers of other levels sensors see: `buffer` those within the buffer of \
+             their own level, `range` all within the range of the sensor, as in Gazebo"),
     Setting::of_run("levels", "minimum_stay_s", Kind::Number(0.0, MINIMUM_STAY_MAX_S))
         .flag("minimum-stay", "SECONDS",
             "Simulated time that a performer stays in a cell before it goes to its own level's"),
@@ -49,6 +56,7 @@ impl Default for Levels {
         Self {
             auto_levels: None,
             load: LoadRule::Buffer,
+            sight: SightRule::Buffer,
             minimum_stay: Duration::from_millis(50),
             interaction_margin_m: 0.02,
         }

@@ -175,7 +175,7 @@ fn flags_are_made_of_the_table_and_read_back() {
     let command = flags::add(command, settings(), &RunSpec::default(), false);
     command.clone().debug_assert();
     let line = "run --seed 7 --paused --verify=no --balance off --minimum-stay 0.2 \
-                --levels-load volume --record-rate 0 --journal off";
+                --levels-load volume --sight range --record-rate 0 --journal off";
     let matches = command.try_get_matches_from(line.split_whitespace());
     let got = flags::given(&matches.unwrap(), settings());
     let expected = given(&[
@@ -185,6 +185,7 @@ fn flags_are_made_of_the_table_and_read_back() {
         ("run", "balance", json!(false)),
         ("levels", "minimum_stay_s", json!(0.2)),
         ("levels", "load", json!("volume")),
+        ("levels", "sight", json!("range")),
         ("record", "rate_hz", json!(0.0)),
         ("journal", "place", json!("off")),
     ]);

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use lockstep::{LoadRule, PeerLossPolicy};
+use lockstep::{LoadRule, PeerLossPolicy, SightRule};
 use protocol::RendererKind;
 use sdf::Solver;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -29,6 +29,11 @@ impl Word for PeerLossPolicy {
 impl Word for LoadRule {
     const WORDS: &'static [(&'static str, Self)] =
         &[("buffer", Self::Buffer), ("volume", Self::Volume)];
+}
+
+impl Word for SightRule {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("buffer", Self::Buffer), ("range", Self::Range)];
 }
 
 impl Word for Solver {

@@ -4,7 +4,7 @@ use super::document::Document;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lockstep::LoadRule;
+use lockstep::{LoadRule, SightRule};
 use run::{Levels, Simulation};
 use sdf::Solver;
 use view::app::keymap::key_name;
@@ -122,11 +122,12 @@ fn the_solver_is_read() {
 
 #[test]
 fn settings_of_levels_are_read_and_bounded() {
-    let text = "[levels]\nauto_levels = 8\nload = 'volume'\nminimum_stay_s = 0\n\
+    let text = "[levels]\nauto_levels = 8\nload = 'volume'\nsight = 'range'\nminimum_stay_s = 0\n\
                 interaction_margin_m = 0.5\n";
     let levels = Levels {
         auto_levels: Some(8),
         load: LoadRule::Volume,
+        sight: SightRule::Range,
         minimum_stay: Duration::ZERO,
         interaction_margin_m: 0.5,
     };

@@ -14,7 +14,7 @@ use protocol::{Digest, Iteration, ModelId, Publisher, SessionId, SimTime, TopicM
 use recording::content::IterationDigest;
 use recording::{
     Channel, Clock, FORMAT, LibraryFile, LibraryIndex, LibraryKey, LoadWord, ModelChange,
-    ModelChanges, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
+    ModelChanges, Moment, Recording, RecordingWriter, RunDescription, SightWord, WorldContent,
 };
 use scene::ChangingScene;
 use sdf::NoFiles;
@@ -46,6 +46,7 @@ fn description() -> RunDescription {
         seed: 0,
         step_size_ns: PERIOD_NS,
         levels_load: LoadWord::Buffer,
+        sight: SightWord::Buffer,
         interaction_margin_m: 0.0,
         minimum_stay_iterations: 0,
         secondaries: 0,

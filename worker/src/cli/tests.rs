@@ -98,13 +98,18 @@ fn impossible_combinations_are_refused() {
 #[test]
 fn settings_of_levels_and_threads_are_checked() {
     check("w.sdf", Ok("threads: 1, run_ahead_max: 64, verify: false"));
-    check("w.sdf", Ok("load: Buffer, minimum_stay: 50ms"));
+    check(
+        "w.sdf",
+        Ok("load: Buffer, sight: Buffer, minimum_stay: 50ms"),
+    );
     check(
         "--threads 64 --verify w.sdf",
         Ok("threads: 64, run_ahead_max: 64, verify: true"),
     );
     check("--balance off w.sdf", Ok("balance: false"));
     check("--levels-load volume w.sdf", Ok("load: Volume"));
+    check("--sight range w.sdf", Ok("sight: Range"));
+    check("--sight far w.sdf", Err("buffer, range"));
     check("--minimum-stay 0 w.sdf", Ok("minimum_stay: 0ns"));
     check("--auto-levels 8 w.sdf", Ok("auto_levels: Some(8)"));
     check("--auto-levels 0 w.sdf", Err("from 1 to 10000"));

@@ -62,6 +62,7 @@ fn description() -> RunDescription {
         seed: 0,
         step_size_ns: 1_000_000,
         levels_load: recording::LoadWord::Buffer,
+        sight: recording::SightWord::Buffer,
         interaction_margin_m: 0.0,
         minimum_stay_iterations: 0,
         secondaries: 0,

@@ -174,7 +174,7 @@ impl Cells {
         for cell in stirred.drain(..) {
             let index = cell.0 as usize;
             let is_permanent = plan.cell(cell).is_permanent;
-            let open = is_permanent || !self.owned[index].is_empty() || ghosts.are_in(cell);
+            let open = is_permanent || !self.owned[index].is_empty() || ghosts.are_near(cell);
             if open != self.open[index] {
                 self.open[index] = open;
                 if open { &mut opened } else { &mut closed }.push(cell);

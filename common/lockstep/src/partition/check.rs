@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::{CellId, LevelId, PerformerId, PerformerState};
 
 use super::Partition;
+use super::ghosts::Reason;
 use super::marks::Marks;
 use super::neighbours::reach_box;
 use crate::topology::Topology;
@@ -18,15 +19,16 @@ impl Partition {
         self.check_owners(plan);
         self.check_levels(plan);
         self.check_ghosts(plan);
+        self.check_seen(plan);
         for number in 0..plan.cells.len() {
             let cell = CellId(number as u32);
             let is_permanent = plan.cell(cell).is_permanent;
-            let is_open =
-                is_permanent || !self.owned(cell).is_empty() || self.ghosts(cell).next().is_some();
+            let has_near = self.ghosts.for_reason(cell, Reason::Near).next().is_some();
+            let is_open = is_permanent || !self.owned(cell).is_empty() || has_near;
             assert_eq!(
                 self.is_open(cell),
                 is_open,
-                "cell {cell} is open if and only if it is permanent or someone is in it"
+                "cell {cell} is open if and only if it is permanent or someone is in it or near"
             );
             if self.is_suspended(cell) {
                 assert!(
@@ -134,18 +136,42 @@ impl Partition {
             let cells = cells.map(|level| plan.level(*level).cell);
             let is_there = self.marks[number].has(Marks::ACTIVATING);
             let default_cell = self.default_cells[plan.performer(performer).world];
-            let sees_all = is_there && plan.cell(default_cell).sees_all;
+            let sees_all = is_there && self.sees_all(plan, default_cell);
             let cells = cells.chain(sees_all.then_some(default_cell));
             let others = cells.filter(|cell| *cell != self.cell(performer));
             expected.extend(others.map(|cell| (cell, performer)));
         }
         let present = (0..plan.cells.len() as u32).map(CellId);
-        let present =
-            present.flat_map(|cell| self.ghosts(cell).map(move |performer| (cell, performer)));
+        let present = present.flat_map(|cell| {
+            self.ghosts
+                .for_reason(cell, Reason::Near)
+                .map(move |performer| (cell, performer))
+        });
         assert!(
             present.eq(expected),
             "a performer is a ghost in the cells of the levels that it keeps active, and in a \
              default cell that sees all, but its own"
         );
+    }
+
+    fn check_seen(&self, plan: &Topology) {
+        for cell in (0..plan.cells.len() as u32).map(CellId) {
+            let mut seen = self.ghosts.for_reason(cell, Reason::Seen);
+            let is_there = |performer: PerformerId| {
+                !self.marks[performer.0 as usize].has(Marks::REMOVED)
+                    && plan.performer(performer).world == plan.cell(cell).world
+                    && self.cell(performer) != cell
+            };
+            assert!(
+                seen.all(is_there),
+                "cell {cell} sees performers of other cells of its world"
+            );
+            let is_blind = self.is_suspended(cell) || !self.is_open(cell);
+            let mut seen = self.ghosts.for_reason(cell, Reason::Seen);
+            assert!(
+                !is_blind || seen.next().is_none(),
+                "cell {cell} sees nobody while it stands still"
+            );
+        }
     }
 }

@@ -187,7 +187,7 @@ impl PerformerLocation {
 }
 
 /// Returns the box around a box and where it will be after the next step.
-fn swept(bounds: &Bounds, state: &PerformerState, step_size_s: f64) -> Bounds {
+pub(super) fn swept(bounds: &Bounds, state: &PerformerState, step_size_s: f64) -> Bounds {
     let way = state.linear_velocity.map(|speed| speed * step_size_s);
     if !way.iter().all(|length| length.is_finite()) {
         return *bounds;

@@ -70,6 +70,22 @@ impl Partition {
         &self.wanted_states
     }
 
+    /// Tells whether the links of a performer are to be known after the next step: it is a ghost
+    /// or may soon be one. By range only those that have just moved count: who begins to move is
+    /// asked in a step of its own.
+    fn wants_poses(&self, performer: PerformerId, marks: Marks) -> bool {
+        let is_near = marks.has(Marks::ACTIVATING) && marks.has(Marks::NEAR_LEVELS);
+        let is_ghost = self.ghosts.has_any(performer);
+        if self.sight.is_on() {
+            return if is_ghost {
+                self.sight.has_moved(performer)
+            } else {
+                is_near
+            };
+        }
+        is_near || (marks.has(Marks::ACTIVATING) && is_ghost)
+    }
+
     /// Notes what the next answers are to hold besides states, and tells whether any performer is
     /// away from home.
     pub(super) fn want(&mut self, plan: &Topology) -> bool {
@@ -88,8 +104,7 @@ impl Partition {
                 if marks.has(Marks::REMOVED) {
                     continue;
                 }
-                let is_activating = is_watched && marks.has(Marks::ACTIVATING);
-                if is_activating && (marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id)) {
+                if is_watched && self.wants_poses(id, marks) {
                     self.wanted_poses.push(id);
                 }
                 is_any_away |= marks.has(Marks::AWAY);

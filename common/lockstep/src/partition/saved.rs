@@ -7,7 +7,9 @@ use protocol::{CellId, Iteration, LevelId, PerformerId};
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
+use super::ghosts::Reason;
 use super::marks::Marks;
+use super::sight::{SavedSight, SavedSpot};
 use super::{Partition, Request, Rules};
 use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
@@ -22,7 +24,11 @@ pub(crate) struct SavedPartition {
     suspended: Vec<CellId>,
     stirred: Vec<CellId>,
     woken: Vec<CellId>,
+    /// Ghosts that are near.
     ghosts: Vec<(CellId, PerformerId)>,
+    /// Ghosts that something in their cell sees.
+    seen: Vec<(CellId, PerformerId)>,
+    sight: SavedSight,
     /// For each world, whether its default cell has ghosts of all.
     overseen: Vec<bool>,
     /// Performers, and whether they are to keep levels active or else to be removed.
@@ -44,6 +50,7 @@ struct SavedPerformer {
     touched: Vec<LevelId>,
     allowed: Option<[[f32; 3]; 2]>,
     seen_at: Option<[f64; 3]>,
+    spot: Option<SavedSpot>,
 }
 
 impl Partition {
@@ -53,10 +60,13 @@ impl Partition {
             Request::Keep(performer) => (*performer, true),
             Request::Remove(performer) => (*performer, false),
         });
-        let ghosts = cells().flat_map(|cell| {
-            let ghosts = self.ghosts.in_cell(cell);
-            ghosts.map(move |performer| (cell, performer))
-        });
+        let ghosts = |reason: Reason| {
+            let ghosts = cells().flat_map(|cell| {
+                let ghosts = self.ghosts.for_reason(cell, reason);
+                ghosts.map(move |performer| (cell, performer))
+            });
+            ghosts.collect()
+        };
         SavedPartition {
             step_size_s: self.rules.step_size_s,
             performers: plan.present().map(|one| self.save_performer(one)).collect(),
@@ -66,7 +76,9 @@ impl Partition {
                 .collect(),
             stirred: self.cells.stirred.clone(),
             woken: self.cells.woken.clone(),
-            ghosts: ghosts.collect(),
+            ghosts: ghosts(Reason::Near),
+            seen: ghosts(Reason::Seen),
+            sight: self.sight.save(),
             overseen: self.overseen.clone(),
             asked: asked.collect(),
             updated: self.updated,
@@ -88,6 +100,7 @@ impl Partition {
             touched: self.levels.of_performer(performer).to_vec(),
             allowed: self.neighbours.allowed(index),
             seen_at: place.seen_at,
+            spot: self.sight.save_spot(index),
         }
     }
 
@@ -109,10 +122,19 @@ impl Partition {
         partition.cells = Cells::restored_from(plan.cells.len(), &saved.open, &saved.suspended);
         partition.marks.fill(Marks::REMOVED);
         for (performer, one) in plan.present().zip(saved.performers) {
-            partition.restore_performer(performer, one);
+            partition.restore_performer(plan, performer, one);
         }
         for (cell, performer) in saved.ghosts {
-            partition.ghosts.add(cell, performer);
+            partition.ghosts.add(cell, performer, Reason::Near);
+        }
+        for (cell, performer) in saved.seen {
+            partition.ghosts.add(cell, performer, Reason::Seen);
+        }
+        partition.sight.restore(saved.sight);
+        if partition.sight.is_on() {
+            for cell in (0..plan.cells.len() as u32).map(CellId) {
+                partition.open_eyes(plan, cell);
+            }
         }
         partition.levels.take_changes();
         partition.ghosts.take_changes();
@@ -135,7 +157,12 @@ impl Partition {
         Ok(partition)
     }
 
-    fn restore_performer(&mut self, performer: PerformerId, saved: SavedPerformer) {
+    fn restore_performer(
+        &mut self,
+        plan: &Topology,
+        performer: PerformerId,
+        saved: SavedPerformer,
+    ) {
         let index = performer.0 as usize;
         let place = &mut self.places[index];
         place.cell = saved.cell;
@@ -162,6 +189,9 @@ impl Partition {
             self.neighbours
                 .put_back(index, place, allowed, &self.rules, is_beside);
         }
+        if let Some(spot) = saved.spot {
+            self.restore_spot(plan, index, &spot);
+        }
     }
 }
 
@@ -176,18 +206,18 @@ impl SavedPartition {
         if self.performers.len() != plan.present().count() {
             return Err(SavedStateError::PerformerCount);
         }
-        if self.overseen.len() != plan.global_models.len() {
+        let worlds = plan.global_models.len();
+        if self.overseen.len() != worlds || self.sight.watched.len() != worlds {
             return Err(SavedStateError::WorldCount);
         }
         let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
         if !lists.into_iter().flatten().all(is_cell) {
             return Err(SavedStateError::NoSuchCell);
         }
-        let ghosts = self.ghosts.iter();
-        if !ghosts
-            .into_iter()
-            .all(|(cell, one)| is_cell(cell) && is_performer(one))
-        {
+        let mut ghosts = self.ghosts.iter().chain(&self.seen);
+        let mut moved = self.sight.restless.iter().chain(&self.sight.untold);
+        let are_ghosts = ghosts.all(|(cell, one)| is_cell(cell) && is_performer(one));
+        if !are_ghosts || !moved.all(is_performer) {
             return Err(SavedStateError::Ghost);
         }
         if !self.asked.iter().all(|(one, _)| is_performer(one)) {
@@ -207,6 +237,9 @@ impl SavedPartition {
             }
             let corners = saved.allowed.iter().flatten().flatten();
             if corners.into_iter().any(|corner| corner.is_nan()) {
+                return Err(SavedStateError::NoReach);
+            }
+            if saved.spot.as_ref().is_some_and(|one| !one.is_sound()) {
                 return Err(SavedStateError::NoReach);
             }
             if Marks(saved.marks).has(Marks::REMOVED) {

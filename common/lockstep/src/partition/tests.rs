@@ -7,17 +7,19 @@ mod groups;
 mod homes;
 mod loading;
 mod reference;
+mod sight;
 mod suspension;
 
 use protocol::{CellId, Iteration, LevelId, ModelId, PerformerId, PerformerState};
 use sdf::{LinkReference, World};
 
-use super::{Changes, LoadRule, Partition, Rules};
+use super::{Changes, LoadRule, Partition, Rules, SightRule};
 use crate::levels::tests::{fixed_joint, performer, platform, world};
 use crate::topology::Topology;
 
 const RULES: Rules = Rules {
     load: LoadRule::Buffer,
+    sight: SightRule::Buffer,
     interaction_margin: 0.1,
     minimum_stay: 0,
     step_size_s: 0.001,

@@ -319,10 +319,10 @@ impl WorldState {
         shows_ghosts: bool,
     ) -> Option<Wanted> {
         // Where something begins to look, all ghosts that were there are seen.
-        let seen = if shows_ghosts {
-            self.seen_ghosts(open)
-        } else {
-            Vec::new()
+        let seen = match self.partition.moved_ghosts() {
+            Some(moved) => moved.to_vec(),
+            None if shows_ghosts => self.seen_ghosts(open),
+            None => Vec::new(),
         };
         self.latest.missing(&self.topology, changes, seen)
     }
@@ -337,9 +337,18 @@ impl WorldState {
         ghosts
     }
 
-    /// Returns the poses of ghosts that something in open cells may see.
-    pub(crate) fn ghost_poses(&self, open: impl Iterator<Item = CellId>) -> Vec<LinkPoses> {
-        let seen = self.seen_ghosts(open).into_iter();
+    /// Returns the poses of ghosts that something in open cells may see, once for each motion where
+    /// cells see by range.
+    pub(crate) fn take_ghost_poses(
+        &mut self,
+        open: impl Iterator<Item = CellId>,
+    ) -> Vec<LinkPoses> {
+        let seen = match self.partition.moved_ghosts() {
+            Some(moved) => moved.to_vec(),
+            None => self.seen_ghosts(open),
+        };
+        self.partition.note_ghosts_placed();
+        let seen = seen.into_iter();
         seen.filter_map(|performer| self.latest.poses_of(performer).cloned())
             .collect()
     }

@@ -4,7 +4,7 @@ use crate::saved_state_error::SavedStateError;
 use protocol::PerformerId;
 use serde::{Deserialize, Serialize};
 
-use super::{PerformerSpec, Topology};
+use super::{PerformerSpec, Topology, Watcher};
 
 /// Changes in a topology.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub(crate) struct SavedTopology {
     permanent: Vec<bool>,
     /// For each cell, whether all who keep levels active are ghosts in it.
     sees_all: Vec<bool>,
+    /// For each cell, the models that never move and look at others in it.
+    watchers: Vec<Vec<Watcher>>,
 }
 
 impl Topology {
@@ -50,6 +52,11 @@ impl Topology {
                 .collect(),
             permanent: self.cells.iter().map(|cell| cell.is_permanent).collect(),
             sees_all: self.cells.iter().map(|cell| cell.sees_all).collect(),
+            watchers: self
+                .cells
+                .iter()
+                .map(|cell| cell.watchers.clone())
+                .collect(),
         }
     }
 
@@ -79,6 +86,9 @@ impl Topology {
         for (cell, sees_all) in self.cells.iter_mut().zip(saved.sees_all) {
             cell.sees_all = sees_all;
         }
+        for (cell, watchers) in self.cells.iter_mut().zip(saved.watchers) {
+            cell.watchers = watchers;
+        }
         Ok(())
     }
 }
@@ -92,13 +102,17 @@ impl SavedTopology {
         let is_sound = |(id, one): &(PerformerId, PerformerSpec)| {
             let home = start.cells.get(one.home.0 as usize);
             let is_home = home.is_some_and(|home| home.world == one.world);
-            is_home && are_there(&one.joined_to) && !one.is_removed && start.is_free(*id)
+            let distances = [one.sight.range.unwrap_or(0.0), one.sight.size];
+            let are_distances = distances.iter().all(|distance| *distance >= 0.0);
+            let is_new = !one.is_removed && start.is_free(*id);
+            is_home && are_there(&one.joined_to) && is_new && are_distances
         };
         if self.global_models.len() != start.global_models.len()
             || self.watched.len() != start.watched.len()
             || self.static_models.len() != start.levels.len()
             || self.permanent.len() != start.cells.len()
             || self.sees_all.len() != start.cells.len()
+            || self.watchers.len() != start.cells.len()
         {
             return Err(SavedStateError::OtherWorlds);
         }
@@ -108,7 +122,12 @@ impl SavedTopology {
                 .into_iter()
                 .all(|(id, others)| was_there(id) && are_there(others))
             && self.came.is_sorted_by(|one, next| one.0 < next.0)
-            && self.came.iter().all(is_sound);
+            && self.came.iter().all(is_sound)
+            && !self
+                .watchers
+                .iter()
+                .flatten()
+                .any(|one| one.bounds.has_nan());
         if are_sound {
             Ok(())
         } else {

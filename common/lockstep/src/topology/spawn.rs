@@ -1,9 +1,9 @@
 //! Models that come into worlds and leave them during a run.
 
 use protocol::{CellId, ModelId, PerformerId};
-use sdf::Model;
+use sdf::{Model, Sight, World};
 
-use super::{PerformerSpec, Topology, first_home};
+use super::{PerformerSpec, Topology, Watcher, first_home};
 use crate::bounds::Bounds;
 use crate::topology::LevelIndex;
 
@@ -34,6 +34,12 @@ impl Topology {
             let cell = &mut self.cells[default_cell.0 as usize];
             cell.is_permanent |= does_something(model);
             cell.sees_all |= sees_others(model);
+            if let Some(watcher) = watcher(id.model as usize, model) {
+                let place = cell
+                    .watchers
+                    .partition_point(|one| one.model < watcher.model);
+                cell.watchers.insert(place, watcher);
+            }
             return;
         };
         let reach = model.reach();
@@ -56,6 +62,7 @@ impl Topology {
                 joined_to: Vec::new(),
                 start: model.pose.position,
                 home,
+                sight: model.sight(),
                 is_removed: false,
             },
         );
@@ -103,6 +110,9 @@ impl Topology {
         self.global_models[world].retain(|other| *other != model);
         for level in self.levels.iter_mut().filter(|level| level.world == world) {
             level.static_models.retain(|other| *other != model);
+        }
+        for cell in self.cells.iter_mut().filter(|cell| cell.world == world) {
+            cell.watchers.retain(|other| other.model != model);
         }
         let performer = self.performer_of(id)?;
         let plan = &mut self.performers[performer.0 as usize];
@@ -164,6 +174,7 @@ impl PerformerSpec {
             joined_to: Vec::new(),
             start: [0.0; 3],
             home: CellId(0),
+            sight: Sight::default(),
             is_removed: true,
         }
     }
@@ -181,6 +192,22 @@ pub(super) fn sees_others(model: &Model) -> bool {
     // A kind that is not known is given what it may want to see.
     kinds.any(|kind| sdf::find_sensor(kind).is_none_or(|kind| kind.sees_others))
         || plugins.any(|plugin| plugin.name.ends_with(WATCHING_SYSTEM))
+}
+
+/// Returns those that look at others among models of a world that never move.
+pub(super) fn watchers(world: &World, models: &[usize]) -> Vec<Watcher> {
+    let models = models.iter();
+    models
+        .filter_map(|model| watcher(*model, &world.models[*model]))
+        .collect()
+}
+
+fn watcher(index: usize, model: &Model) -> Option<Watcher> {
+    let range = model.sight().range?;
+    Some(Watcher {
+        model: index,
+        bounds: Bounds::around(model.pose.position, [range; 3]),
+    })
 }
 
 /// Tells whether a model has systems or sensors, which run where it is.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::Moved;
 use crate::bounds::Bounds;
+use crate::partition::ghosts::Reason;
 use crate::random::Random;
 
 const ITERATIONS: u64 = 200;
@@ -21,6 +22,8 @@ struct Reference {
     /// Performers that a command has put elsewhere while their cell stood still.
     put_elsewhere: BTreeSet<usize>,
     suspended: BTreeSet<CellId>,
+    /// The box in which each performer may move before it is looked at again.
+    spots: Vec<Option<Bounds>>,
 }
 
 impl Reference {
@@ -39,8 +42,59 @@ impl Reference {
             seen_at: plan.performers.iter().map(|one| one.start).collect(),
             put_elsewhere: BTreeSet::new(),
             suspended: BTreeSet::new(),
+            spots: vec![None; homes.len()],
             homes,
         }
+    }
+
+    /// Moves the boxes of those who are not in theirs any more.
+    fn place_spots(&mut self, states: &[PerformerState]) {
+        for (state, spot) in states.iter().zip(&mut self.spots) {
+            let way = state
+                .linear_velocity
+                .map(|speed| speed * self.rules.step_size_s);
+            let next = std::array::from_fn(|axis| state.position[axis] + way[axis]);
+            let [here, next] = [state.position, next].map(|at| Bounds::around(at, [0.0; 3]));
+            let swept = here.joined(&next);
+            if !spot.is_some_and(|spot| spot.holds(&swept)) {
+                let speed = state.linear_velocity.map(f64::abs);
+                let fastest = speed.into_iter().fold(0.0, f64::max);
+                let wider = 256.0 * self.rules.step_size_s * fastest;
+                *spot = Some(swept.inflated(wider.clamp(0.5, 16.0)));
+            }
+        }
+    }
+
+    /// Tells whether a cell sees a performer: something in it that does not stand still sees as far
+    /// as the performer is.
+    fn sees(&self, plan: &Topology, cell: CellId, performer: usize) -> bool {
+        let spec = plan.cell(cell);
+        let is_other = self.cells[performer] != cell;
+        if !is_other || plan.performers[performer].world != spec.world {
+            return false;
+        }
+        let here = (0..self.cells.len()).filter(|one| self.cells[*one] == cell);
+        let here: Vec<usize> = here.collect();
+        if self.suspended.contains(&cell) {
+            return false;
+        }
+        let is_loaded = spec
+            .level
+            .is_none_or(|level| here.iter().any(|one| self.touched[*one].contains(&level)));
+        let eyes = here.iter().filter_map(|one| {
+            let range = plan.performers[*one].sight.range?;
+            Some(self.spots[*one].unwrap().inflated(range))
+        });
+        let watchers = spec.watchers.iter().filter(|_| is_loaded);
+        let mut eyes = eyes.chain(watchers.map(|watcher| watcher.bounds));
+        let size = plan.performers[performer].sight.size;
+        let half = plan.performers[performer].half_extents;
+        let spot = self.spots[performer].unwrap();
+        let seen = Bounds {
+            min: std::array::from_fn(|axis| spot.min[axis] - half[axis].max(size)),
+            max: std::array::from_fn(|axis| spot.max[axis] + half[axis].max(size)),
+        };
+        eyes.any(|eye| eye.touches(&seen))
     }
 
     fn update(&mut self, plan: &Topology, iteration: u64, states: &[PerformerState]) {
@@ -65,6 +119,7 @@ impl Reference {
                 self.entered[one] = iteration;
             }
         }
+        self.place_spots(states);
         let cells = plan.levels.iter().map(|level| level.cell);
         self.suspended = cells
             .filter(|cell| self.cells.contains(cell) && !woken.contains(cell))
@@ -260,6 +315,32 @@ fn random_world(random: &mut Random, name: &str, performers: usize, activating: 
     world
 }
 
+/// Gives some performers of a world lidars of several ranges, and models that never move, of a
+/// level and of none.
+fn open_eyes(random: &mut Random, world: &mut World) {
+    let ranges = [0.0, 2.0, 9.0, 25.0, f64::INFINITY];
+    for model in &mut world.models {
+        if random.below(4) == 0 {
+            super::sight::give_lidar(model, ranges[random.below(ranges.len())]);
+        }
+    }
+    for (number, level) in world.levels.iter_mut().enumerate() {
+        if random.below(2) == 0 {
+            let mut tower = platform(&format!("tower{number}"));
+            tower.pose.position = level.center;
+            super::sight::give_lidar(&mut tower, ranges[1 + random.below(2)]);
+            level.models.push(tower.name.clone());
+            world.models.push(tower);
+        }
+    }
+    if random.below(2) == 0 {
+        let mut mast = platform("mast");
+        mast.pose.position = [15.0, 15.0, 0.0];
+        super::sight::give_lidar(&mut mast, 9.0);
+        world.models.push(mast);
+    }
+}
+
 /// Moves a ball: it rests, goes on, jumps, or stands on the raster again.
 fn move_ball(random: &mut Random, state: &mut PerformerState, step_size_s: f64) {
     let id = state.performer;
@@ -302,10 +383,16 @@ fn check(seed: u64, performers: usize, activating: usize) {
     let mut random = Random::new(seed);
     let rules = Rules {
         load: [LoadRule::Buffer, LoadRule::Volume][random.below(2)],
+        sight: [SightRule::Buffer, SightRule::Range][(seed % 2) as usize],
         minimum_stay: random.below(20) as u64,
         ..RULES
     };
-    let worlds = ["a", "b"].map(|name| random_world(&mut random, name, performers, activating));
+    let mut worlds = ["a", "b"].map(|name| random_world(&mut random, name, performers, activating));
+    if rules.sight == SightRule::Range {
+        for world in &mut worlds {
+            open_eyes(&mut random, world);
+        }
+    }
     let mut fixture = Fixture::of(&worlds, rules);
     let mut reference = Reference::new(&fixture.plan, rules);
     for iteration in 0..ITERATIONS {
@@ -351,6 +438,14 @@ fn check(seed: u64, performers: usize, activating: usize) {
             let is_suspended = reference.suspended.contains(&cell);
             let context = format!("seed {seed}, iteration {iteration}, cell {cell}");
             assert_eq!(partition.is_suspended(cell), is_suspended, "{context}");
+            if rules.sight == SightRule::Range {
+                let all = 0..reference.cells.len();
+                let expected = all.filter(|one| reference.sees(&fixture.plan, cell, *one));
+                let expected: Vec<PerformerId> =
+                    expected.map(|one| PerformerId(one as u32)).collect();
+                let found = partition.ghosts.for_reason(cell, Reason::Seen);
+                assert_eq!(found.collect::<Vec<_>>(), expected, "{context}");
+            }
         }
     }
 }

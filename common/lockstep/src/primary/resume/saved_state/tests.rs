@@ -23,7 +23,7 @@ use super::*;
 use crate::checkpoint::Checkpoint;
 use crate::levels::tests::{performer, world};
 use crate::primary::{Phase, Primary, PrimaryInput, PrimaryOutput, Replay, RunTarget};
-use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
+use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules, SightRule};
 
 /// The last iteration that is looked at.
 const LAST: u64 = 45;
@@ -56,6 +56,7 @@ pub(in crate::primary) fn settings() -> Settings {
         step_timeout: Duration::from_secs(10),
         rules: Rules {
             load: LoadRule::Buffer,
+            sight: SightRule::Buffer,
             interaction_margin: 0.1,
             minimum_stay: 3,
             step_size_s: 0.001,
