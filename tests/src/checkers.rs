@@ -12,6 +12,7 @@ pub mod effects;
 pub mod exactness;
 pub mod ownership;
 pub mod publishers;
+pub mod sight;
 
 pub use answers::Answers;
 pub use barrier::Barrier;

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use cell_host::CellHost;
-use lockstep::{Primary, StepReport};
+use lockstep::{Primary, SightRule, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, Digest, Iteration, PeerName, PerformerId, PerformerState};
 
-use crate::checkers::{Effects, Ownership, exactness};
+use crate::checkers::{Effects, Ownership, exactness, sight};
 
 /// Results of a run: digests and states after every iteration, and the cell of every performer.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +63,8 @@ pub struct Witness {
     pub only_checks: bool,
     /// True if the step under way sets models back to the start.
     is_reset: bool,
+    /// True if time stands still in it.
+    is_paused: bool,
     /// Text that names a run that differs.
     label: String,
 }
@@ -83,6 +85,7 @@ impl Witness {
     /// Panics if it breaks an invariant.
     pub fn on_published(&mut self, primary: &Primary, step: &Step) {
         self.is_reset = step.reset;
+        self.is_paused = step.paused;
         self.ownership.on_step(primary.topology(), step);
         self.ownership.check_primary(primary);
         self.effects.on_step(primary, step);
@@ -94,6 +97,7 @@ impl Witness {
                 self.note_states(primary);
             }
             exactness::check(primary, &self.states);
+            sight::check(primary, step, &self.states);
         }
     }
 
@@ -118,6 +122,10 @@ impl Witness {
     ) {
         for (name, host) in hosts {
             self.ownership.check_host(name, host);
+            let is_by_range = primary.settings().rules.sight == SightRule::Range;
+            if is_by_range && !self.is_paused && !self.is_reset {
+                sight::check_places(primary, (name, host), &self.states);
+            }
         }
         self.note_states(primary);
         self.effects.on_done(primary, report);

@@ -78,9 +78,30 @@ pub fn watch(world: &mut World) {
     let mut models = world.models.iter_mut();
     let model = models.find(|model| !model.is_static);
     let links = &mut model.expect("something moves").links;
-    links[0].sensors.push(sdf::Sensor {
-        name: "camera".to_owned(),
-        kind: "logical_camera".to_owned(),
+    links[0].sensors.push(sensor("logical_camera", Vec::new()));
+}
+
+/// Gives every second model that moves a lidar of this range \[m\].
+pub fn watch_within(world: &mut World, range: f64) {
+    let element = |name: &str, nodes| sdf::Content {
+        name: name.to_owned(),
+        attributes: Vec::new(),
+        nodes,
+    };
+    let within = |name: &str, inner| element(name, vec![sdf::ContentNode::Element(inner)]);
+    let max = element("max", vec![sdf::ContentNode::Text(range.to_string())]);
+    let lidar = within("lidar", within("range", max));
+    let moving = world.models.iter_mut().filter(|model| !model.is_static);
+    for model in moving.step_by(2) {
+        let content = vec![sdf::ContentNode::Element(lidar.clone())];
+        model.links[0].sensors.push(sensor("gpu_lidar", content));
+    }
+}
+
+fn sensor(kind: &str, nodes: Vec<sdf::ContentNode>) -> sdf::Sensor {
+    sdf::Sensor {
+        name: "watcher".to_owned(),
+        kind: kind.to_owned(),
         pose: sdf::Pose::IDENTITY,
         update_rate: 0.0,
         topic: String::new(),
@@ -88,9 +109,9 @@ pub fn watch(world: &mut World) {
         content: sdf::Content {
             name: "sensor".to_owned(),
             attributes: Vec::new(),
-            nodes: Vec::new(),
+            nodes,
         },
-    });
+    }
 }
 
 /// Reads the one world of a text.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use lockstep::{PeerLossPolicy, Settings};
+use lockstep::{PeerLossPolicy, Rules, Settings, SightRule};
 use protocol::{PeerName, ScheduledCommand, SessionTime};
 use sdf::World;
 
@@ -11,7 +11,7 @@ use super::fault::{Fault, TimedFault};
 use super::random::Random;
 use super::script::{self, TimedRequest};
 use super::{NetworkFaults, Ways, settings};
-use crate::worlds::{driven, lively, row};
+use crate::worlds::{driven, lively, row, watch_within};
 
 /// The most iterations that a scenario has.
 pub const ITERATIONS_MAX: u64 = 240;
@@ -74,6 +74,8 @@ pub struct Scenario {
     pub seed: u64,
     /// The world.
     pub stage: Stage,
+    /// Range of the sensors of every second model that moves, if cells see by range \[m\].
+    pub sight: Option<f64>,
     /// Number of secondaries that the run begins with.
     pub secondaries: u32,
     /// Number of secondaries that may join besides.
@@ -113,9 +115,13 @@ impl Scenario {
         let secondaries = random.between(1, 5) as u32;
         let heartbeat_timeout = Duration::from_millis(random.between(100, 400));
         let delay_us_max = random.one_of(&[1, 50, 200, 500, 2000]);
+        let mut eyes = Random::mixed(!seed);
+        let is_by_range = eyes.chance(400);
+        let range = eyes.one_of(&[0.3, 1.0, 3.0, f64::INFINITY]);
         let mut scenario = Self {
             seed,
             stage: random.one_of(&Stage::ALL),
+            sight: is_by_range.then_some(range),
             secondaries,
             stand_bys: if recovers { random.below(3) as u32 } else { 0 },
             iterations: random.between(40, ITERATIONS_MAX),
@@ -317,9 +323,27 @@ impl Scenario {
         Duration::from_micros(random.between(1, limit.as_micros() as u64))
     }
 
+    /// Makes the world, in which some see.
+    pub fn world(&self) -> World {
+        let mut world = self.stage.world();
+        if let Some(range) = self.sight {
+            watch_within(&mut world, range);
+        }
+        world
+    }
+
     /// Returns the settings of the primary.
     pub fn settings(&self) -> Settings {
+        let calm = settings(self.secondaries, self.iterations);
+        let sight = match self.sight {
+            Some(_) => SightRule::Range,
+            None => SightRule::Buffer,
+        };
         Settings {
+            rules: Rules {
+                sight,
+                ..calm.rules
+            },
             on_peer_loss: self.policy,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
@@ -330,7 +354,7 @@ impl Scenario {
             schedule: self.schedule.clone(),
             publish_all: self.stage == Stage::Driven,
             run_ahead_max: 64,
-            ..settings(self.secondaries, self.iterations)
+            ..calm
         }
     }
 }
@@ -344,8 +368,15 @@ impl fmt::Display for Scenario {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "seed {}: {:?}, {} iterations, {} secondaries and {} stand-bys, on peer loss {:?}",
-            self.seed, self.stage, self.iterations, self.secondaries, self.stand_bys, self.policy
+            "seed {}: {:?}, sight {:?} m, {} iterations, {} secondaries and {} stand-bys, \
+             on peer loss {:?}",
+            self.seed,
+            self.stage,
+            self.sight,
+            self.iterations,
+            self.secondaries,
+            self.stand_bys,
+            self.policy
         )?;
         writeln!(
             formatter,

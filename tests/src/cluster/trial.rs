@@ -77,7 +77,7 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
 }
 
 fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
-    let world = scenario.stage.world();
+    let world = scenario.world();
     let mut cluster = Cluster::with(
         &[world],
         scenario.settings(),
