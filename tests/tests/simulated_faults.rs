@@ -174,6 +174,15 @@ fn effects_sees_a_command_that_is_answered_as_done_and_was_not() {
 }
 
 #[test]
+fn a_ghost_that_a_step_does_not_place_is_seen() {
+    let mut scenario = peaceful(Stage::Row, Vec::new());
+    scenario.sight = Some(f64::INFINITY);
+    check(&scenario, "the ghost of performer", |cluster| {
+        cluster.tamper.step = Some(Box::new(|step| step.ghost_poses.clear()));
+    });
+}
+
+#[test]
 fn an_answer_that_comes_before_its_command_is_written_down_is_seen() {
     let mut scenario = peaceful(Stage::Row, vec![put_a_ball(5)]);
     scenario.policy = PeerLossPolicy::Recover;
