@@ -59,7 +59,7 @@ fn world(has_levels: bool) -> String {
     )
 }
 
-/// What a recording has of what was seen, with the simulated time of each \[ns\].
+/// Scans and images of a recording, with the simulated time of each \[ns\].
 #[derive(Default)]
 struct Seen {
     /// Ranges of each scan \[m\].

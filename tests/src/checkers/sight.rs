@@ -1,5 +1,5 @@
-//! Who sees by range sees all who are within it, where they were when the step began. Found by
-//! asking everyone about everyone.
+//! Checks that cells that see by range have ghosts of all who are within it, where they were when
+//! the step began, by asking everyone about everyone.
 
 use cell_host::CellHost;
 use lockstep::{Primary, SightRule};

@@ -28,7 +28,7 @@ const WIDER: (f64, f64) = (0.5, 256.0);
 /// Greatest such width \[m\].
 const WIDER_MAX: f64 = 16.0;
 
-/// What cells see.
+/// Views of cells.
 #[derive(Debug)]
 pub(super) struct Sight {
     is_on: bool,
@@ -45,7 +45,7 @@ pub(super) struct Sight {
     placed: Vec<usize>,
 }
 
-/// What a cell sees.
+/// View of one cell.
 #[derive(Clone, Debug, Default)]
 struct View {
     /// Boxes that those in it look at \[m\].

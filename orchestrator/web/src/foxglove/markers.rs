@@ -1,5 +1,5 @@
-//! What sensors tell as shapes, in the form of `foxglove.SceneUpdate`: contacts as arrows, boxes in
-//! space as frames with their labels.
+//! Shapes of messages of sensors, in the form of `foxglove.SceneUpdate`: contacts as arrows, boxes
+//! in space as cubes with their labels.
 
 use protocol::LinkPose;
 use serde_json::{Value, json};
