@@ -23,7 +23,7 @@ pub(super) fn reach(
             body.linvel() * step_size_s + fall * body.gravity_scale()
         };
         for collider in body.colliders() {
-            let around = physics.colliders[*collider].compute_aabb();
+            let around = physics.colliders[*collider].compute_collision_aabb(0.0);
             let turn = turn(body, around.mins, around.maxs) * step_size_s;
             least = least.min(around.mins - turn + way.min(Vector::ZERO));
             greatest = greatest.max(around.maxs + turn + way.max(Vector::ZERO));

@@ -395,3 +395,43 @@ fn a_round_sole_stands() {
         );
     }
 }
+
+#[test]
+fn boxes_around_shapes_are_those_of_parry() {
+    use rapier3d_f64::geometry::{ColliderBuilder, SharedShape};
+    use rapier3d_f64::math::{Pose, Rotation, Vector};
+    let corners = [
+        [0.0, 0.0, 0.0],
+        [0.3, 0.0, 0.1],
+        [0.0, 0.4, 0.0],
+        [0.1, 0.2, 0.5],
+    ];
+    let corners = corners.map(Vector::from_array);
+    let hull = SharedShape::convex_hull(&corners).unwrap();
+    let shapes = [
+        SharedShape::cylinder(0.02, 0.1),
+        SharedShape::cylinder(2.0, 0.3),
+        hull,
+    ];
+    let turns = [
+        [0.0; 3],
+        [1.0, 0.0, 0.0],
+        [0.0, -2.0, 0.0],
+        [0.3, 1.7, -0.4],
+        [0.0, 0.0, 1e-9],
+    ];
+    for shape in shapes {
+        for turn in turns {
+            let rotation = Rotation::from_scaled_axis(Vector::from_array(turn));
+            let pose = Pose::from_parts(Vector::new(30.0, -4.0, 0.5), rotation);
+            let collider = ColliderBuilder::new(shape.clone()).position(pose).build();
+            let (own, of_parry) = (
+                collider.compute_collision_aabb(0.0),
+                shape.compute_aabb(&pose),
+            );
+            for (own, other) in [(own.mins, of_parry.mins), (own.maxs, of_parry.maxs)] {
+                assert!((own - other).length() < 1e-12, "{own} for {other}");
+            }
+        }
+    }
+}
