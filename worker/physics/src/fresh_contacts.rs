@@ -8,7 +8,8 @@
 //!
 //! To compute them each time is slow where two shapes overlap, as all that rests on a floor does a
 //! little: parry then searches for the way out (EPA), which takes several times as long as the
-//! distance of shapes that do not (GJK). So such shapes are parted by a millimetre along the normal
+//! distance of shapes that do not (GJK). A hull or a round shape above a face of a box has the
+//! contacts of a plane, which need neither. Other shapes are parted by a millimetre along the normal
 //! of the step before, their contacts are found there, and the gap is taken off again.
 
 use rapier3d_f64::math::{Pose, Real, Vector};
@@ -18,7 +19,7 @@ use rapier3d_f64::parry::query::{
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeDistance,
     ShapeIntersection, TrackedContact, Unsupported,
 };
-use rapier3d_f64::parry::shape::{PackedFeatureId, Shape, ShapeType};
+use rapier3d_f64::parry::shape::{Cuboid, PackedFeatureId, Shape, ShapeType};
 use smallvec::SmallVec;
 
 use super::plane_contacts;
@@ -90,12 +91,10 @@ where
                 plane_contacts::find(plane, first, &pose, prediction, true, manifolds)
             }
             (None, None) => match (first.as_cuboid(), second.as_cuboid()) {
-                (Some(cuboid), None) => {
-                    on_box::find(cuboid, second, pose, prediction, false, manifolds)
-                }
+                (Some(cuboid), None) => on_face(cuboid, second, pose, prediction, false, manifolds),
                 (None, Some(cuboid)) => {
                     let pose = pose.inverse();
-                    on_box::find(cuboid, first, &pose, prediction, true, manifolds)
+                    on_face(cuboid, first, &pose, prediction, true, manifolds)
                 }
                 _ => on_round::find(first, second, pose, prediction, manifolds),
             },
@@ -134,6 +133,20 @@ where
         }
         Err(Unsupported)
     }
+}
+
+/// Finds the contacts of a box and a shape that lies or rolls on one of its faces; the box is the
+/// second of the two when `is_flipped`. Returns false where none does, with nothing changed.
+fn on_face<M: Default, C: Pressed>(
+    cuboid: &Cuboid,
+    shape: &dyn Shape,
+    pose: &Pose,
+    prediction: Real,
+    is_flipped: bool,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+) -> bool {
+    on_box::find(cuboid, shape, pose, prediction, is_flipped, manifolds)
+        || plane_contacts::find_on_box(cuboid, shape, pose, prediction, is_flipped, manifolds)
 }
 
 /// Finds the contacts of two shapes, parted if they touched.

@@ -1,4 +1,5 @@
-//! Contacts of a plane with meshes, hulls, cylinders and cones: their lowest corners.
+//! Contacts of a plane with meshes, hulls, cylinders and cones: their lowest corners. A face of a
+//! box is a plane to hulls, cylinders and cones whose corners near it are all above it.
 //!
 //! parry compares a mesh with the box around a half-space, which holds everything, and so tries
 //! each triangle in each step, however high the mesh is. Of a face it takes four corners that
@@ -13,10 +14,10 @@
 use rapier3d_f64::math::{Pose, Real, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;
 use rapier3d_f64::parry::query::{ContactManifold, TrackedContact};
-use rapier3d_f64::parry::shape::{HalfSpace, PackedFeatureId, Shape, TriMesh};
+use rapier3d_f64::parry::shape::{Cuboid, HalfSpace, PackedFeatureId, Shape, TriMesh};
 use smallvec::SmallVec;
 
-use super::round_face::{self, Former, Pressed, RoundFace};
+use super::round_face::{self, Former, OVERLAP_MAX, Pressed, RoundFace};
 
 /// How much farther out a corner has to be for each metre that it is higher \[m\].
 const HEIGHT_WEIGHT: Real = 10.0;
@@ -54,34 +55,96 @@ pub(super) fn find<M: Default, C: Pressed>(
     is_flipped: bool,
     manifolds: &mut Vec<ContactManifold<M, C>>,
 ) -> bool {
-    let view = View {
-        normal: plane_to_shape.rotation.inverse() * plane.normal,
-        offset: plane.normal.dot(plane_to_shape.translation),
-        reach: prediction,
-    };
-    let former = Former {
-        points: manifolds.first().map_or(&[][..], |known| &known.points),
-        is_flipped,
-    };
+    let view = View::new(plane.normal, 0.0, plane_to_shape, prediction);
     let mut corners = Corners::new();
+    let former = former(manifolds, is_flipped);
     if !view.find_corners(shape, former, &mut corners) {
         return false;
     }
+    replace(&view, &corners, plane_to_shape, is_flipped, manifolds);
+    true
+}
+
+/// Finds the contacts of a box and a hull, a cylinder or a cone that is above one of its faces; the
+/// box is the second of the two when `is_flipped`. Returns false, with nothing changed, for other
+/// shapes, and where a corner near the face is beyond its edges or so deep that another way out of
+/// the box may be shorter.
+pub(super) fn find_on_box<M: Default, C: Pressed>(
+    cuboid: &Cuboid,
+    shape: &dyn Shape,
+    box_to_shape: &Pose,
+    prediction: Real,
+    is_flipped: bool,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+) -> bool {
+    let is_known = shape.as_convex_polyhedron().is_some()
+        || shape.as_cylinder().is_some()
+        || shape.as_cone().is_some();
+    if !is_known {
+        return false;
+    }
+    let (half, middle) = (cuboid.half_extents, box_to_shape.translation);
+    let beyond = middle.abs() - half;
+    let axis = (0..3).fold(0, |best, axis| {
+        if beyond[axis] > beyond[best] {
+            axis
+        } else {
+            best
+        }
+    });
+    let mut normal = Vector::ZERO;
+    normal[axis] = 1.0_f64.copysign(middle[axis]);
+    let view = View::new(normal, half[axis], box_to_shape, prediction);
+    let mut corners = Corners::new();
+    let former = former(manifolds, is_flipped);
+    if !view.find_corners(shape, former, &mut corners) {
+        return false;
+    }
+    let is_above = |corner: &Corner| {
+        let within = half - (*box_to_shape * corner.point).abs();
+        let depth = (-corner.height).max(0.0);
+        let is_inside = |other: usize| other == axis || within[other] >= depth;
+        depth <= OVERLAP_MAX && (0..3).all(is_inside)
+    };
+    if !corners.iter().all(is_above) {
+        return false;
+    }
+    replace(&view, &corners, box_to_shape, is_flipped, manifolds);
+    true
+}
+
+/// Returns the contacts of the step before.
+fn former<M, C>(manifolds: &[ContactManifold<M, C>], is_flipped: bool) -> Former<'_, C> {
+    Former {
+        points: manifolds.first().map_or(&[][..], |known| &known.points),
+        is_flipped,
+    }
+}
+
+/// Makes the outermost of some corners the only contacts of a plane and a shape, and goes on with
+/// the impulses of the step before.
+fn replace<M: Default, C: Pressed>(
+    view: &View,
+    corners: &[Corner],
+    plane_to_shape: &Pose,
+    is_flipped: bool,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+) {
     if manifolds.is_empty() {
         manifolds.push(ContactManifold::new());
     }
     manifolds.truncate(1);
     let manifold = &mut manifolds[0];
-    let old = std::mem::take(&mut manifold.points);
-    let normals = [plane.normal, -view.normal];
+    let old: SmallVec<[TrackedContact<C>; CONTACTS_MAX]> = manifold.points.drain(..).collect();
+    let normals = [view.plane_normal, -view.normal];
     [manifold.local_n1, manifold.local_n2] = if is_flipped {
         [normals[1], normals[0]]
     } else {
         normals
     };
-    for corner in outermost(&corners, view.normal) {
+    for corner in outermost(corners, view.normal) {
         manifold.points.push(TrackedContact::flipped(
-            *plane_to_shape * corner.point - plane.normal * corner.height,
+            *plane_to_shape * corner.point - view.plane_normal * corner.height,
             corner.point,
             PackedFeatureId::face(0),
             PackedFeatureId::vertex(corner.number),
@@ -90,17 +153,28 @@ pub(super) fn find<M: Default, C: Pressed>(
         ));
     }
     manifold.match_contacts(&old);
-    true
 }
 
 /// A plane in the frame of a shape.
 struct View {
+    /// In the plane's own frame.
+    plane_normal: Vector,
     normal: Vector,
     offset: Real,
     reach: Real,
 }
 
 impl View {
+    /// Looks at a plane, whose normal and distance from its own origin are given, from a shape.
+    fn new(plane_normal: Vector, at: Real, plane_to_shape: &Pose, reach: Real) -> Self {
+        Self {
+            plane_normal,
+            normal: plane_to_shape.rotation.inverse() * plane_normal,
+            offset: plane_normal.dot(plane_to_shape.translation) - at,
+            reach,
+        }
+    }
+
     fn height(&self, point: Vector) -> Real {
         self.normal.dot(point) + self.offset
     }
@@ -354,6 +428,74 @@ mod tests {
             assert_eq!(rolling.len(), 2, "turned by {turn}");
             assert!(rolling.iter().all(|contact| contact.dist.abs() < 1e-12));
         }
+    }
+
+    /// Finds the contacts of a wheel that stands on a box of 2 m, x to the side and z up, if they
+    /// are those of a plane.
+    fn on_box(place: Vector, is_flipped: bool) -> Option<Vec<(Vector, Vector, Real)>> {
+        let (cuboid, wheel) = (Cuboid::new(Vector::splat(1.0)), Cylinder::new(0.02, 0.1));
+        let pose = Pose::from_translation(place);
+        let mut found: Vec<ContactManifold<(), ContactData>> = Vec::new();
+        find_on_box(&cuboid, &wheel, &pose, REACH, is_flipped, &mut found).then(|| {
+            let points = found.pop().unwrap().points.into_iter();
+            let as_placed = |point: TrackedContact<ContactData>| {
+                let points = [point.local_p1, point.local_p2];
+                let [own, of_wheel] = [is_flipped, !is_flipped].map(|at| points[usize::from(at)]);
+                (own, of_wheel, point.dist)
+            };
+            points.map(as_placed).collect()
+        })
+    }
+
+    #[test]
+    fn a_wheel_rolls_on_a_face_of_a_box_as_on_a_plane() {
+        for is_flipped in [false, true] {
+            // On each of four sides, within the edges.
+            for (side, sign) in [(0, 1.0), (0, -1.0), (2, 1.0), (2, -1.0)] {
+                let mut place = Vector::splat(0.3);
+                place[side] = sign * 1.099;
+                let found = on_box(place, is_flipped).unwrap();
+                assert_eq!(found.len(), 2);
+                for (on_face, on_wheel, height) in found {
+                    assert!((height + 0.001).abs() < 1e-12);
+                    assert_eq!(on_face[side], sign);
+                    assert!((on_wheel[side] + sign * 0.1).abs() < 1e-12);
+                    assert!((on_face[1] - 0.3).abs() - 0.02 < 1e-12);
+                }
+            }
+            // High above it nothing touches; a corner beyond the edge, or deep below the face, is
+            // for others to find.
+            assert_eq!(on_box(Vector::new(0.0, 0.0, 1.2), is_flipped), Some(vec![]));
+            assert_eq!(on_box(Vector::new(0.0, 0.99, 1.099), is_flipped), None);
+            assert_eq!(on_box(Vector::new(0.0, 0.0, 1.09), is_flipped), None);
+            // As deep as it is far from the edge: the way to the side is as short.
+            assert_eq!(on_box(Vector::new(0.0, 0.978, 1.097), is_flipped), None);
+            assert!(on_box(Vector::new(0.0, 0.975, 1.097), is_flipped).is_some());
+        }
+    }
+
+    #[test]
+    fn a_hull_stands_on_a_box_by_its_corners() {
+        let cuboid = Cuboid::new(Vector::splat(1.0));
+        let corners = |size: Real| {
+            let ends = [-size, size];
+            let points = ends.into_iter().flat_map(|x| {
+                ends.into_iter()
+                    .flat_map(move |y| ends.map(|z| Vector::new(x, y, z)))
+            });
+            ConvexPolyhedron::from_convex_hull(&points.collect::<Vec<_>>()).unwrap()
+        };
+        let find = |hull: &dyn Shape, place: Vector| {
+            let pose = Pose::from_translation(place);
+            let mut found: Vec<ContactManifold<(), ContactData>> = Vec::new();
+            find_on_box(&cuboid, hull, &pose, REACH, false, &mut found)
+                .then(|| found.pop().unwrap().points.len())
+        };
+        assert_eq!(find(&corners(0.1), Vector::Z * 1.1), Some(4));
+        assert_eq!(find(&corners(0.1), Vector::new(0.95, 0.0, 1.1)), None);
+        // A hull that is wider than the box stands on the box's corners.
+        assert_eq!(find(&corners(1.5), Vector::Z * 2.5), None);
+        assert_eq!(find(&Ball::new(0.1), Vector::Z * 1.1), None);
     }
 
     #[test]

@@ -46,7 +46,7 @@ const LEANING: Real = 0.85;
 const NUMBERS_OF_FACE: u32 = 64;
 
 /// Overlaps that are deeper are left to parry: out of them, another way may be the nearest \[m\].
-const OVERLAP_MAX: Real = 0.005;
+pub(super) const OVERLAP_MAX: Real = 0.005;
 
 /// The part by which a corner may be beyond an edge and still counts.
 const ROUNDING: Real = 1e-9;
