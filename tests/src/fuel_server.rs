@@ -11,6 +11,9 @@ use std::thread::JoinHandle;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+/// First byte of a greeting of TLS.
+const TLS_HANDSHAKE: u8 = 22;
+
 /// A server; it is gone when this is dropped.
 pub struct FuelServer {
     address: SocketAddr,
@@ -167,7 +170,11 @@ impl Drop for FuelServer {
 
 impl Shared {
     fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
-        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        let mut lines = BufReader::new(stream.try_clone()?);
+        if lines.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
+            return send(&mut stream, 400, "", b"no request");
+        }
+        let mut lines = lines.lines();
         let first = lines.next().transpose()?.unwrap_or_default();
         let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
         let mut token = None;

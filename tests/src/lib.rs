@@ -1,10 +1,12 @@
 //! Shared parts of the tests of the whole: worlds, a simulated cluster, transcripts, real
 //! processes.
 
+pub mod authority;
 pub mod browser;
 pub mod chaos;
 pub mod checkers;
 pub mod cluster;
+pub mod connect_proxy;
 pub mod cyclone_dds;
 pub mod direct;
 pub mod fast_dds;

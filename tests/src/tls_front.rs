@@ -2,14 +2,13 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::authority::Identity;
 
 /// A server with a certificate; it is gone when this is dropped.
 pub struct TlsFront {
@@ -19,13 +18,12 @@ pub struct TlsFront {
 }
 
 impl TlsFront {
-    /// Starts one before the server at an address, with a certificate and its key as PEM files.
+    /// Starts one before the server at an address, with a certificate.
     ///
     /// # Panics
-    /// Panics if these cannot be read, or there is no free port.
-    pub fn new(behind: SocketAddr, certificate: &Path, key: &Path) -> Self {
-        let certificate = CertificateDer::from_pem_file(certificate).expect("a certificate");
-        let key = PrivateKeyDer::from_pem_file(key).expect("a key");
+    /// Panics if there is no free port.
+    pub fn new(behind: SocketAddr, identity: Identity) -> Self {
+        let Identity { certificate, key } = identity;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -55,6 +53,11 @@ impl TlsFront {
             is_ended,
             thread: Some(thread),
         }
+    }
+
+    /// Returns its host and port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Returns its address.

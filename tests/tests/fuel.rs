@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 
 use portable_pty::CommandBuilder;
 use serde_json::Value;
+use tests::authority::Authority;
+use tests::connect_proxy::ConnectProxy;
 use tests::fuel_server::{Fault, FuelServer, zip_of};
 use tests::processes::{Scratch, binary, wait_for};
-use tests::repository;
 use tests::screen::Screen;
 use tests::tls_front::TlsFront;
 
@@ -747,54 +748,195 @@ fn a_terminal_shows_how_far_it_is() {
     );
 }
 
+/// Years between which certificates are valid.
+const NOW: [i32; 2] = [2000, 4000];
+
+/// Fetches the model of a server and returns what was said; nothing but the variables that are
+/// given says how servers are reached.
+fn fetch(desk: &Desk, url: &str, variables: &[(&str, &str)]) -> Said {
+    let model = format!("{url}/1.0/o/models/box");
+    let mut command = desk.command(&["fuel", "fetch", &model]);
+    for name in [
+        "SSL_CERT_FILE",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "no_proxy",
+        "NO_PROXY",
+    ] {
+        command.env_remove(name);
+    }
+    command.env("PHALANX_FUEL_SERVERS", url);
+    command.envs(variables.iter().copied());
+    said(&mut command)
+}
+
+/// Checks that a model was refused in one try, with reason and remedy, and that nothing is kept.
+fn check_untrusted(desk: &Desk, refused: &Said, parts: &[&str]) {
+    refused.refused(
+        3,
+        &[&["cannot fetch http", "/1.0/o/models/box"], parts].concat(),
+    );
+    assert!(!refused.stderr.contains("try again"), "{}", refused.stderr);
+    assert_eq!(desk.server.take_requests(), [], "nothing was asked for");
+    let cache = desk.scratch.path("cache");
+    let mut kept = walk(&cache);
+    kept.retain(|file| file.file_name().is_some_and(|name| name != ".lock"));
+    assert!(kept.is_empty(), "{kept:?}");
+}
+
+/// Returns all files in a folder.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(walk(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}
+
 #[test]
 fn a_server_is_trusted_by_the_certificates_that_the_user_names() {
     let desk = Desk::new();
     desk.server.put_model("o/models/box", BOX, &[]);
-    // Made by hand for this test: an authority, and a certificate of it for 127.0.0.1.
-    let file = |name: &str| repository::root().join("tests/tests/fuel").join(name);
-    let front = TlsFront::new(
-        desk.server.address(),
-        &file("server.pem"),
-        &file("server.key"),
-    );
-    let model = format!("{}/1.0/o/models/box", front.url());
-    let fetch = |certificates: Option<&Path>| {
-        let mut command = desk.command(&["fuel", "fetch", &model]);
-        command.env("PHALANX_FUEL_SERVERS", front.url());
-        command.env_remove("SSL_CERT_FILE");
-        for name in ["https_proxy", "HTTPS_PROXY"] {
-            command.env_remove(name);
-        }
-        if let Some(certificates) = certificates {
-            command.env("SSL_CERT_FILE", certificates);
-        }
-        said(&mut command)
+    let authority = Authority::new("Authority of the test");
+    let trusted = desk.write("trusted.pem", authority.pem());
+    let front = TlsFront::new(desk.server.address(), authority.sign("127.0.0.1", NOW));
+    let fetch = |file: Option<&str>| {
+        let named = file.map(|file| ("SSL_CERT_FILE", file));
+        fetch(&desk, &front.url(), named.as_slice())
     };
-    fetch(None).refused(3, &["cannot reach 127.0.0.1", "certificate"]);
+    let parts = [
+        "the certificate of 127.0.0.1",
+        "is not trusted",
+        "SSL_CERT_FILE takes a file",
+    ];
+    check_untrusted(&desk, &fetch(None), &parts);
+    let stranger = Authority::new("Another authority");
+    let other = desk.write("other.pem", stranger.pem());
+    let parts = [
+        "is not trusted",
+        "add that one's certificate to",
+        &other,
+        "UnknownIssuer",
+    ];
+    check_untrusted(&desk, &fetch(Some(&other)), &parts);
     // A file without certificates, and one that is not there.
-    let wrong = fetch(Some(&file("server.key")));
-    assert!(
-        wrong.code != 0 && wrong.stderr.contains("SSL_CERT_FILE"),
-        "{}",
-        wrong.stderr
+    let empty = desk.write("empty.pem", "nothing");
+    for (file, part) in [
+        (&*empty, "no certificate in it"),
+        ("/nowhere.pem", "No such file"),
+    ] {
+        let refused = fetch(Some(file));
+        assert_ne!(refused.code, 0);
+        refused.refused(refused.code, &["SSL_CERT_FILE", file, part]);
+    }
+    // Several authorities in one file, as companies and systems have them.
+    let both = desk.write("both.pem", &[stranger.pem(), authority.pem()].concat());
+    for file in [&trusted, &both] {
+        fetch(Some(file)).done();
+        assert_eq!(desk.server.take_zip_count(), 1);
+        let world = desk.world(&[&format!("{}/1.0/o/models/box", front.url())]);
+        // What is in the cache needs no trust.
+        let mut command = desk.command(&["check", &world]);
+        command.env("PHALANX_FUEL_SERVERS", front.url());
+        said(&mut command).done();
+        desk.says(&["fuel", "remove", "--all"]).done();
+        desk.server.take_requests();
+    }
+}
+
+#[test]
+fn a_certificate_that_is_no_good_is_told_with_a_remedy() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let authority = Authority::new("Authority of the test");
+    let trusted = desk.write("trusted.pem", authority.pem());
+    let variables = [("SSL_CERT_FILE", &*trusted)];
+    for (name, years, parts) in [
+        (
+            "127.0.0.1",
+            [2000, 2020],
+            ["the clock of this machine", "expired"],
+        ),
+        (
+            "127.0.0.1",
+            [3000, 4000],
+            ["the clock of this machine", "not valid yet"],
+        ),
+        (
+            "fuel.example.org",
+            NOW,
+            ["by a name that its certificate has", "fuel.example.org"],
+        ),
+    ] {
+        let front = TlsFront::new(desk.server.address(), authority.sign(name, years));
+        let refused = fetch(&desk, &front.url(), &variables);
+        let parts = [
+            &["the certificate of 127.0.0.1", "is not trusted"][..],
+            &parts,
+        ]
+        .concat();
+        check_untrusted(&desk, &refused, &parts);
+    }
+}
+
+#[test]
+fn servers_with_tls_and_without_are_told_apart() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let authority = Authority::new("Authority of the test");
+    let trusted = desk.write("trusted.pem", authority.pem());
+    let variables = [("SSL_CERT_FILE", &*trusted)];
+    let front = TlsFront::new(desk.server.address(), authority.sign("127.0.0.1", NOW));
+    let plain = front.url().replace("https://", "http://");
+    let refused = fetch(&desk, &plain, &variables);
+    check_untrusted(
+        &desk,
+        &refused,
+        &["does not speak HTTP", "begin with https://"],
     );
-    let gone = fetch(Some(&file("none.pem")));
-    assert!(
-        gone.code != 0 && gone.stderr.contains("SSL_CERT_FILE"),
-        "{}",
-        gone.stderr
+    let encrypted = desk.server.url().replace("http://", "https://");
+    let refused = fetch(&desk, &encrypted, &variables);
+    check_untrusted(
+        &desk,
+        &refused,
+        &["does not speak TLS", "begin with http://"],
     );
-    assert_eq!(
-        desk.server.take_requests().len(),
-        0,
-        "nothing was asked for in the clear"
-    );
-    fetch(Some(&file("authority.pem"))).done();
+    // Many servers of TLS know enough of HTTP to say that it is wrong.
+    desk.server.set_fault(Fault::Status(400));
+    let refused = fetch(&desk, &desk.server.url(), &variables);
+    refused.refused(3, &["status 400", "begin with https://"]);
+}
+
+#[test]
+fn models_come_through_a_proxy_that_looks_into_what_is_encrypted() {
+    let desk = Desk::new();
+    desk.server.put_model("o/models/box", BOX, &[]);
+    let company = Authority::new("Proxy of the company");
+    let trusted = desk.write("trusted.pem", company.pem());
+    // It shows a certificate of its own in the place of that of Gazebo's server.
+    let identity = company.sign("fuel.gazebosim.org", NOW);
+    let front = TlsFront::new(desk.server.address(), identity);
+    let proxy = ConnectProxy::new(front.address());
+    let by_proxy = format!("http://user:word@{}", proxy.address());
+    let url = "https://fuel.gazebosim.org";
+    let variables = [("HTTPS_PROXY", &*by_proxy), ("SSL_CERT_FILE", &*trusted)];
+    let refused = fetch(&desk, url, &variables[..1]);
+    let parts = [
+        "certificate of fuel.gazebosim.org is not trusted",
+        "such as that of a proxy",
+    ];
+    check_untrusted(&desk, &refused, &parts);
+    fetch(&desk, url, &variables).done();
     assert_eq!(desk.server.take_zip_count(), 1);
-    // What is in the cache needs no trust.
-    let world = desk.world(&[&model]);
-    let mut command = desk.command(&["check", &world]);
-    command.env("PHALANX_FUEL_SERVERS", front.url());
-    said(&mut command).done();
+    let asked = "CONNECT fuel.gazebosim.org:443 HTTP/1.1 Proxy-Authorization: Basic dXNlcjp3b3Jk";
+    assert!(
+        proxy.asked().iter().all(|one| one == asked),
+        "{:?}",
+        proxy.asked()
+    );
 }

@@ -116,10 +116,7 @@ pub enum FetchError {
         problem: String,
     },
     /// The server did not answer.
-    #[error(
-        "cannot fetch {address}; try again, give a slow server longer by {TIMEOUT}, or unpack its \
-         zip into a folder of PHALANX_RESOURCE_PATH and name it model://"
-    )]
+    #[error("cannot fetch {address}{}", remedy(.source))]
     Http {
         /// The resource.
         address: Box<FuelAddress>,
@@ -597,6 +594,18 @@ impl<'p> Fetcher<'p> {
     }
 }
 
+/// Returns what a user may do when a server did not answer.
+fn remedy(error: &HttpError) -> String {
+    if error.is_of_the_moment() {
+        format!(
+            "; try again, give a slow server longer by {TIMEOUT}, or unpack its zip into a folder \
+             of PHALANX_RESOURCE_PATH and name it model://"
+        )
+    } else {
+        String::new()
+    }
+}
+
 /// Turns the status of an answer that has nothing to give into an error.
 fn refusal(address: &FuelAddress, status: u16) -> Result<(), FetchError> {
     let address = || address.clone();
@@ -608,6 +617,11 @@ fn refusal(address: &FuelAddress, status: u16) -> Result<(), FetchError> {
         401 | 403 => Err(FetchError::Denied {
             address: address().into(),
             status,
+        }),
+        // Servers of TLS that are asked without it mostly answer so.
+        400 if address().resource.server.starts_with("http://") => Err(FetchError::Answer {
+            address: address().into(),
+            problem: "status 400; if it has TLS, its addresses begin with https://".to_owned(),
         }),
         status => Err(FetchError::Answer {
             address: address().into(),

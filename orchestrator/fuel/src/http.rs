@@ -1,18 +1,17 @@
 //! [`Http`]: requests to servers, one at a time: time-outs, redirects, and tries of what may pass.
 
 use std::env;
-use std::fs;
 use std::io::{self, Read};
 use std::thread;
 use std::time::Duration;
 
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, http::Response};
+
+use crate::trust::{Advice, Trust};
 
 /// The variable with the time that a server may be silent \[s\].
 pub const TIMEOUT: &str = "PHALANX_FUEL_TIMEOUT_S";
-/// The variable that names a file of certificates to trust in place of Mozilla's.
-const CERTIFICATES: &str = "SSL_CERT_FILE";
 /// Time that a server may be silent if the variable says nothing \[s\].
 const TIMEOUT_S: u64 = 30;
 /// Time to reach a server.
@@ -35,6 +34,7 @@ const VERSION_HEADERS: [&str; 2] = ["X-Ign-Resource-Version", "X-Gz-Resource-Ver
 pub struct Http {
     agent: Agent,
     silence: Duration,
+    trust: Trust,
 }
 
 /// The answer of a server, its body not yet read.
@@ -66,12 +66,41 @@ pub enum HttpError {
         /// Part of it that is wrong.
         problem: String,
     },
-    /// There is no way to the server, or no trust in it.
+    /// There is no way to the server.
     #[error("cannot reach {host}")]
     Unreachable {
         /// The host.
         host: String,
         /// Error of the request.
+        #[source]
+        source: Box<ureq::Error>,
+    },
+    /// The server's certificate is not trusted.
+    #[error("the certificate of {host} is not trusted ({advice})")]
+    Untrusted {
+        /// The host.
+        host: String,
+        /// Remedy.
+        advice: Advice,
+        /// Reason why it is not.
+        #[source]
+        source: Box<rustls::Error>,
+    },
+    /// Its answer is none of TLS.
+    #[error("{host} does not speak TLS; if it has none, its addresses begin with http://")]
+    NoTls {
+        /// The host.
+        host: String,
+        /// Error of the connection.
+        #[source]
+        source: Box<ureq::Error>,
+    },
+    /// Its answer is none of the web.
+    #[error("{host} does not speak HTTP; if it has TLS, its addresses begin with https://")]
+    NoHttp {
+        /// The host.
+        host: String,
+        /// Error of the answer.
         #[source]
         source: Box<ureq::Error>,
     },
@@ -158,12 +187,24 @@ pub enum RedirectProblem {
 }
 
 impl HttpError {
-    /// Returns the host that cannot be reached or says nothing, if that is what is wrong.
+    /// Returns the host of which no answer is to be had, if that is what is wrong.
     pub(crate) fn silent_host(&self) -> Option<&str> {
         match self {
-            Self::Unreachable { host, .. } | Self::Silent { host, .. } => Some(host),
+            Self::Unreachable { host, .. }
+            | Self::Untrusted { host, .. }
+            | Self::NoTls { host, .. }
+            | Self::NoHttp { host, .. }
+            | Self::Silent { host, .. } => Some(host),
             _ => None,
         }
+    }
+
+    /// Tells whether time may help, or patience.
+    pub(crate) fn is_of_the_moment(&self) -> bool {
+        !matches!(
+            self,
+            Self::Untrusted { .. } | Self::NoTls { .. } | Self::NoHttp { .. }
+        )
     }
 
     /// Tells whether the same request may be answered a little later.
@@ -180,7 +221,10 @@ impl HttpError {
             | Self::Busy { .. }
             | Self::Truncated { .. }
             | Self::Broken { .. } => true,
-            Self::Slow { .. }
+            Self::Untrusted { .. }
+            | Self::NoTls { .. }
+            | Self::NoHttp { .. }
+            | Self::Slow { .. }
             | Self::TooLong { .. }
             | Self::Variable { .. }
             | Self::Redirect { .. } => false,
@@ -195,6 +239,8 @@ impl Http {
     /// Fails if a variable of the environment is wrong.
     pub fn new() -> Result<Self, HttpError> {
         let silence = silence()?;
+        let trust = Trust::from_environment()?;
+        let roots = trust.roots.clone();
         let config = Agent::config_builder()
             .user_agent(concat!("phalanx/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
@@ -202,10 +248,11 @@ impl Http {
             .timeout_connect(Some(CONNECT_TIMEOUT.min(silence)))
             .timeout_per_read(Some(silence))
             .timeout_per_write(Some(silence))
-            .tls_config(TlsConfig::builder().root_certs(roots()?).build());
+            .tls_config(TlsConfig::builder().root_certs(roots).build());
         Ok(Self {
             agent: config.build().into(),
             silence,
+            trust,
         })
     }
 
@@ -311,9 +358,29 @@ impl Http {
                 host,
                 silence: self.silence,
             },
-            source => HttpError::Unreachable {
+            ureq::Error::Protocol(_) if url.starts_with("http://") => HttpError::NoHttp {
                 host,
-                source: Box::new(source),
+                source: Box::new(error),
+            },
+            source => self.untold(host, source),
+        }
+    }
+
+    /// Returns the error of a server that was not told a request.
+    fn untold(&self, host: String, error: ureq::Error) -> HttpError {
+        match tls_error(&error) {
+            Some(rustls::Error::InvalidCertificate(problem)) => HttpError::Untrusted {
+                advice: self.trust.advise(problem),
+                source: Box::new(rustls::Error::InvalidCertificate(problem.clone())),
+                host,
+            },
+            Some(rustls::Error::InvalidMessage(_)) => HttpError::NoTls {
+                host,
+                source: Box::new(error),
+            },
+            _ => HttpError::Unreachable {
+                host,
+                source: Box::new(error),
             },
         }
     }
@@ -444,26 +511,13 @@ fn silence() -> Result<Duration, HttpError> {
     })
 }
 
-/// Returns the certificates that servers are trusted by.
-fn roots() -> Result<RootCerts, HttpError> {
-    let Some(file) = env::var_os(CERTIFICATES).filter(|file| !file.is_empty()) else {
-        return Ok(RootCerts::WebPki);
-    };
-    let wrong = |problem: String| HttpError::Variable {
-        variable: CERTIFICATES,
-        problem: format!("{}: {problem}", file.display()),
-    };
-    let text = fs::read(&file).map_err(|error| wrong(error.to_string()))?;
-    let mut certificates = Vec::new();
-    for item in parse_pem(&text) {
-        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(error.to_string()))? {
-            certificates.push(certificate);
-        }
+/// Returns the error of TLS in the error of a request, if it is one.
+fn tls_error(error: &ureq::Error) -> Option<&rustls::Error> {
+    match error {
+        ureq::Error::Rustls(error) => Some(error),
+        ureq::Error::Io(error) => error.get_ref()?.downcast_ref(),
+        _ => None,
     }
-    if certificates.is_empty() {
-        return Err(wrong("there is no certificate in it".to_owned()));
-    }
-    Ok(RootCerts::new_with_certs(&certificates))
 }
 
 fn header(response: &Response<Body>, name: &str) -> Option<String> {

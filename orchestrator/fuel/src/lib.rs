@@ -10,6 +10,7 @@ mod fetcher;
 pub mod http;
 mod servers;
 mod store;
+mod trust;
 mod unpack;
 mod wanted;
 mod zip_end;
@@ -18,6 +19,7 @@ pub use details::Details;
 pub use fetcher::{FetchError, Fetched, Fetcher, FetcherError, Progress};
 pub use servers::{SERVERS, ServerError, Servers, TOKEN};
 pub use store::{Change, Record, RecordedFile, Store, StoreError, Stored};
+pub use trust::Advice;
 pub use unpack::{UNPACKED_BYTES_MAX, UnpackError};
 pub use wanted::{Need, Wanted, WantedResource};
 
