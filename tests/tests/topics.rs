@@ -226,6 +226,35 @@ fn a_subscriber_may_come_and_go_and_others_hear_on() {
     );
 }
 
+/// Returns the lines of a file of messages that are of a topic.
+fn on<'a>(messages: &'a str, topic: &str) -> Vec<&'a str> {
+    let lines = messages.lines();
+    let is_on = |line: &&str| line.split(' ').nth(1) == Some(topic);
+    lines.filter(is_on).collect()
+}
+
+#[test]
+fn a_sensor_that_sees_nobody_is_heard_where_it_comes_with_a_model_that_never_moves() {
+    let scratch = Scratch::new();
+    let sdf = "<sdf version='1.10'><model name='mast'><static>true</static><link name='l'>\
+        <sensor name='s' type='imu'><topic>mast/imu</topic><always_on>true</always_on>\
+        <update_rate>100</update_rate></sensor></link></model></sdf>";
+    let spawn = serde_json::json!({ "iteration": 100, "command": { "spawn": {
+        "sdf": sdf, "file": null, "name": null, "allow_renaming": true,
+        "pose": [0, 0, 9, 0, 0, 0, 1], "relative_to": null, "world": null,
+    } } });
+    let commands = scratch.path("commands");
+    std::fs::write(&commands, format!("{spawn}\n")).expect("it can be written");
+    let commands = format!("--commands={}", commands.display());
+    let arguments = ["--real-time-factor=0", &*commands];
+    let (expected, _) = Run::start(0, 500, &arguments).end();
+    let heard = on(&expected, "/mast/imu");
+    assert!((39..=41).contains(&heard.len()), "{heard:?}");
+    let (messages, _) = Run::start(2, 500, &arguments).end();
+    assert_eq!(on(&messages, "/mast/imu"), heard);
+    assert!(messages == expected);
+}
+
 #[test]
 fn subscribers_that_are_killed_or_stopped_change_nothing() {
     let run = Run::start(2, 3_000, &["--real-time-factor=0.05"]);

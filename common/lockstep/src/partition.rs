@@ -659,10 +659,13 @@ impl Partition {
         plan.cell(cell).sees_all && !self.sight.is_on()
     }
 
-    /// Has default cells in which something has begun to look see all.
+    /// Has default cells in which something has begun to work be open, and see all if it looks.
     fn oversee(&mut self, plan: &Topology) {
         for world in 0..self.default_cells.len() {
             let cell = self.default_cells[world];
+            if plan.cell(cell).is_permanent && !self.cells.is_open(cell) {
+                self.cells.stir(cell);
+            }
             if self.overseen[world] == self.sees_all(plan, cell) {
                 continue;
             }

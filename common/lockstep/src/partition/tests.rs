@@ -253,6 +253,34 @@ fn where_something_in_no_level_looks_at_others_all_performers_are_ghosts() {
 }
 
 #[test]
+fn what_works_and_sees_nobody_opens_the_default_cell_when_it_comes() {
+    let mut mast = platform("mast");
+    mast.links[0].sensors.push(sdf::Sensor {
+        name: "imu".to_owned(),
+        kind: "imu".to_owned(),
+        pose: sdf::Pose::IDENTITY,
+        update_rate: 10.0,
+        topic: String::new(),
+        always_on: true,
+        content: sdf::Content {
+            name: "sensor".to_owned(),
+            attributes: Vec::new(),
+            nodes: Vec::new(),
+        },
+    });
+    for sight in [SightRule::Buffer, SightRule::Range] {
+        let mut fixture = Fixture::new(2, &[0.0], Rules { sight, ..RULES });
+        assert_eq!(fixture.at(&[]), "L1_opens L1+L1");
+        assert_eq!(fixture.at(&[]), "");
+        let id = ModelId { world: 0, model: 3 };
+        fixture.plan.spawn(id, &mast);
+        fixture.partition.disturb();
+        assert_eq!(fixture.at(&[]), "default_opens");
+        assert_eq!(fixture.at(&[]), "");
+    }
+}
+
+#[test]
 fn states_that_are_no_numbers_or_endless_leave_a_performer_where_it_is() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut fixture = Fixture::new(3, &[0.0, 10.0, 0.1], RULES);
