@@ -59,6 +59,38 @@ fn world(has_levels: bool) -> String {
     )
 }
 
+/// A tetrahedron that reaches 1 m towards -x.
+const WEDGE: &str = "v 0 -1 -1\nv 0 1 -1\nv 0 0 1\nv -1 0 0\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 3 4 1\n";
+
+/// A robot with a camera that sees 27 m far, and 47 m before it, in another level, one that reaches
+/// 40 m towards it with what is drawn of it, and 0.2 m with what collides.
+fn long_world(has_levels: bool) -> String {
+    let model = |name: &str, x: f64, inner: &str| {
+        format!(
+            "<model name='{name}'><pose>{x} 0 0 0 0 0</pose><link name='l'><gravity>false</gravity>\
+             <inertial><mass>1</mass></inertial><collision name='c'><geometry><sphere>\
+             <radius>0.2</radius></sphere></geometry></collision>{inner}</link></model>"
+        )
+    };
+    let eye = "<sensor name='eye' type='camera'><topic>eye</topic><pose>0.3 0 0 0 0 0</pose>\
+        <update_rate>20</update_rate><camera><horizontal_fov>1.2</horizontal_fov><image>\
+        <width>80</width><height>60</height></image><clip><near>0.1</near><far>20</far></clip>\
+        </camera></sensor>";
+    let wedge = "<visual name='v'><geometry><mesh><uri>wedge.obj</uri><scale>40 8 8</scale></mesh>\
+        </geometry><material><ambient>1 1 0 1</ambient></material></visual>";
+    let levels = "<plugin name='gz::sim' filename='none'><level name='west'>\
+        <pose>-7 0 0 0 0 0</pose><geometry><box><size>8 20 20</size></box></geometry>\
+        <buffer>0.5</buffer></level><level name='east'><pose>40 0 0 0 0 0</pose><geometry><box>\
+        <size>8 20 20</size></box></geometry><buffer>0.5</buffer></level></plugin>";
+    format!(
+        "<sdf version='1.10'><world name='long'><scene><background>0 0 0</background>\
+         <ambient>1 1 1</ambient></scene>{}{}{}</world></sdf>",
+        model("rover", -7.0, eye),
+        model("crane", 40.0, wedge),
+        if has_levels { levels } else { "" },
+    )
+}
+
 /// Scans and images of a recording, with the simulated time of each \[ns\].
 #[derive(Default)]
 struct Seen {
@@ -118,25 +150,32 @@ struct Ended {
 }
 
 fn run(has_levels: bool, arguments: &[&str]) -> Ended {
+    let arguments = [&["--iterations", "2000"], arguments].concat();
+    let ended = run_text(&world(has_levels), &arguments);
+    let counts = [ended.seen.scans.len(), ended.seen.images.len()];
+    assert_eq!(counts, [41, 41], "20 a second, and one of the first step");
+    ended
+}
+
+/// Runs a world beside which there is a mesh.
+fn run_text(world: &str, arguments: &[&str]) -> Ended {
     let scratch = Scratch::new();
-    fs::write(scratch.path("w.sdf"), world(has_levels)).expect("it can be written");
+    fs::write(scratch.path("w.sdf"), world).expect("it can be written");
+    fs::write(scratch.path("wedge.obj"), WEDGE).expect("it can be written");
     let [messages, recorded] = ["messages", "run.mcap"].map(|name| scratch.path(name));
     let mut command = scratch.phalanx();
-    command.args(["run", "--name", "r", "--headless", "--iterations", "2000"]);
+    command.args(["run", "--name", "r", "--headless"]);
     command.args(["--real-time-factor", "0", "--format", "json", "--messages"]);
     command.arg(&messages).arg("--record").arg(&recorded);
     command.args(arguments).arg(scratch.path("w.sdf"));
     let mut process = scratch.start("run", &mut command);
     assert_eq!(process.wait(), 0, "{}", process.stderr());
     let summary: Value = serde_json::from_str(&process.stdout()).expect("it is JSON");
-    let ended = Ended {
+    Ended {
         seen: Seen::read(&recorded),
         messages: fs::read_to_string(messages).expect("the run has written it"),
         hand_offs: summary["events"]["hand_offs"].as_u64().unwrap_or_default(),
-    };
-    let counts = [ended.seen.scans.len(), ended.seen.images.len()];
-    assert_eq!(counts, [41, 41], "20 a second, and one of the first step");
-    ended
+    }
 }
 
 /// Checks that what two runs saw is alike, but for what moves in a step.
@@ -180,6 +219,21 @@ fn by_range_all_is_seen_as_without_levels_and_by_buffer_it_is_not() {
         }
         assert!(other.messages == by_range.messages, "{secondaries}");
         assert!(other.seen.images == by_range.seen.images, "{secondaries}");
+    }
+}
+
+#[test]
+fn what_a_visual_alone_makes_long_is_seen_as_far_as_it_reaches() {
+    let images = |has_levels: bool, arguments: &[&str]| {
+        let arguments = [&["--iterations", "120"], arguments].concat();
+        run_text(&long_world(has_levels), &arguments).seen
+    };
+    let whole = images(false, &["--secondaries", "0"]);
+    assert!(whole.images.len() >= 3 && whole.shown(0) > 10, "it is seen");
+    for secondaries in ["0", "2"] {
+        let by_range = ["--sight", "range", "--secondaries", secondaries];
+        let by_range = images(true, &by_range);
+        assert!(by_range.images == whole.images, "{}", by_range.shown(0));
     }
 }
 

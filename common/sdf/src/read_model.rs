@@ -28,9 +28,10 @@ impl ReadModel {
     /// Reads the meshes and images that its visuals name, for sensors that draw, and keeps them in
     /// its parcel; what is not found or not read is told among the warnings.
     pub fn keep_visual_files(&mut self, resolver: &dyn Resolver) {
-        let models = std::slice::from_ref(&self.parcel.model);
+        let models = std::slice::from_mut(&mut self.parcel.model);
         let mut left = VISUAL_FILES_BYTES_MAX;
         let found = VisualFiles::read(models, resolver, &mut left);
+        found.bound(models);
         self.parcel.visual_files = found.files;
         self.files.extend(found.used);
         self.warnings

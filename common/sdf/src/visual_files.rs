@@ -5,7 +5,7 @@
 //! world needs no other file to draw it. What is not found or not read is left out, with a reason.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mesh::{ImageFile, VisualMesh};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,9 @@ pub struct VisualFiles {
     pub used: BTreeSet<UsedFile>,
     /// Files that are of no use, and why, for people.
     pub problems: Vec<String>,
+    /// Least and greatest corner of what visuals take of mesh files \[m\], by the names under which
+    /// that is kept and the files that these stand in.
+    bounds: BTreeMap<(String, String), [[f64; 3]; 2]>,
 }
 
 /// Kind of a file.
@@ -113,12 +116,24 @@ impl World {
         let of_models = self.models.iter().flat_map(named_files);
         let named = of_models.chain(self.actors.iter().flat_map(named_by_actor));
         let mut found = VisualFiles::read_all(named, resolver, left);
+        found.bound(&mut self.models);
         self.visual_files = std::mem::take(&mut found.files);
         found
     }
 }
 
 impl VisualFiles {
+    /// Tells visuals of models how large the meshes are that they name and that were read.
+    pub(crate) fn bound(&self, models: &mut [Model]) {
+        let links = models.iter_mut().flat_map(|model| &mut model.links);
+        for visual in links.flat_map(|link| &mut link.visuals) {
+            if let Geometry::Mesh(shape) = &mut visual.geometry {
+                let key = (mesh_name(shape), visual.file.clone());
+                shape.take_bounds(self.bounds.get(&key).copied());
+            }
+        }
+    }
+
     /// Reads the meshes and images that the visuals of models name, and counts them off the bytes
     /// that are `left`.
     pub fn read(models: &[Model], resolver: &dyn Resolver, left: &mut usize) -> Self {
@@ -140,15 +155,17 @@ impl VisualFiles {
             }
             let mut sides = BTreeSet::new();
             match read(&named, resolver, &mut sides, &mut own.problems) {
-                Ok(bytes) if bytes.len() > *left => own.problems.push(format!(
+                Ok(kept) if kept.bytes.len() > *left => own.problems.push(format!(
                     "{uri:?} is not drawn by sensors, since all files that visuals name would \
                      take more than {} MiB",
                     VISUAL_FILES_BYTES_MAX >> 20
                 )),
-                Ok(bytes) => {
+                Ok(Kept { bytes, bounds }) => {
                     *left -= bytes.len();
                     own.used.append(&mut sides);
                     own.used.insert(used_file(uri, file));
+                    let bounds = bounds.map(|bounds| ((name.clone(), file.to_owned()), bounds));
+                    own.bounds.extend(bounds);
                     own.files.push(VisualFile {
                         uri: name,
                         file: file.to_owned(),
@@ -305,15 +322,25 @@ pub enum VisualFileError {
     NoSubmesh(String),
 }
 
+/// A file as it is kept.
+struct Kept {
+    bytes: Vec<u8>,
+    /// Least and greatest corner of a mesh \[m\].
+    bounds: Option<[[f64; 3]; 2]>,
+}
+
 /// Reads a file as it is kept, and notes those beside it that it refers to.
 fn read(
     named: &Named<'_>,
     resolver: &dyn Resolver,
     sides: &mut BTreeSet<UsedFile>,
     problems: &mut Vec<String>,
-) -> Result<Vec<u8>, VisualFileError> {
+) -> Result<Kept, VisualFileError> {
     let mut mesh = match look(named, resolver, sides)? {
-        Content::Image(bytes) => return Ok(bytes),
+        Content::Image(bytes) => {
+            let bounds = None;
+            return Ok(Kept { bytes, bounds });
+        }
         Content::Mesh(mesh) => mesh,
     };
     match named.kind {
@@ -329,7 +356,12 @@ fn read(
         Kind::Skin(actor) => add_motions(&mut mesh, actor, resolver, sides, problems),
         Kind::Mesh(_) | Kind::Image => {}
     }
-    Ok(mesh.to_glb())
+    Ok(Kept {
+        bounds: mesh
+            .bounds()
+            .map(|corners| corners.map(|at| at.map(f64::from))),
+        bytes: mesh.to_glb(),
+    })
 }
 
 /// Reads a file, and notes those beside it that it refers to.
@@ -510,6 +542,28 @@ mod tests {
         let mesh = mesh::read_visual_mesh(&data.bytes, &data.file, &|_| None).unwrap();
         assert_eq!(mesh.triangle_count(), 1);
         assert!(kept.read_data("lid.obj", "elsewhere.sdf").is_err());
+    }
+
+    #[test]
+    fn visuals_are_told_how_large_their_meshes_are() {
+        let mut world = world("camera");
+        let visuals = &mut world.models[0].links[0].visuals;
+        let Geometry::Mesh(scaled) = &mut visuals[1].geometry else {
+            panic!("it is a mesh")
+        };
+        scaled.scale = [-20.0, 3.0, 1.0];
+        let mut left = VISUAL_FILES_BYTES_MAX;
+        world.keep_visual_files(&OneFile, &mut left);
+        let visuals = &world.models[0].links[0].visuals;
+        let bounds = visuals.iter().map(|visual| match &visual.geometry {
+            Geometry::Mesh(shape) => shape.bounds,
+            other => panic!("it is a mesh: {other:?}"),
+        });
+        let bounds: Vec<_> = bounds.collect();
+        let whole = Some([[0.0; 3], [1.0, 1.0, 0.0]]);
+        let scaled = Some([[-20.0, 0.0, 0.0], [0.0, 3.0, 0.0]]);
+        assert_eq!(bounds, [whole, scaled, None], "the last one is not found");
+        assert_eq!(world.models[0].sight().size, 20.0_f64.hypot(3.0));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::world::{Content, Geometry, Link, Model, Sensor};
 /// Ending of the names of systems that look for other models.
 const WATCHING_SYSTEM: &str = "PerformerDetector";
 /// Distance from its origin at which a mesh counts as ending whose file nothing has read \[m\]: one
-/// that a visual alone names.
+/// that a visual alone names, where no sensor draws, or that cannot be read.
 const MESH_SIZE: f64 = 2.0;
 /// Factor by which a distorted image may be wider and higher than one without distortion.
 const WIDER: f64 = 3.0;

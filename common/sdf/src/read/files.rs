@@ -217,14 +217,7 @@ impl<'r> Files<'r> {
             return;
         };
         shape.mesh = Some(index);
-        shape.bounds = self.meshes[index].bounds().map(|corners| {
-            let [a, b] = corners
-                .map(|corner| -> [f64; 3] { std::array::from_fn(|i| corner[i] * shape.scale[i]) });
-            [
-                std::array::from_fn(|i| a[i].min(b[i])),
-                std::array::from_fn(|i| a[i].max(b[i])),
-            ]
-        });
+        shape.take_bounds(self.meshes[index].bounds());
     }
 
     /// Finds the heights of a heightmap.

@@ -80,8 +80,23 @@ pub struct MeshShape {
     pub approximation: MeshApproximation,
     /// Index into [`super::World::meshes`]; `None` in visuals, and where the file was not found.
     pub mesh: Option<usize>,
-    /// Least and greatest corner of the scaled triangles \[m\]; `None` with `mesh`.
+    /// Least and greatest corner of the scaled triangles \[m\]; `None` where nothing has read the
+    /// file, or it has none.
     pub bounds: Option<[[f64; 3]; 2]>,
+}
+
+impl MeshShape {
+    /// Takes the bounds of the triangles as the file has them \[m\].
+    pub(crate) fn take_bounds(&mut self, unscaled: Option<[[f64; 3]; 2]>) {
+        self.bounds = unscaled.map(|corners| {
+            let [a, b] = corners
+                .map(|corner| -> [f64; 3] { std::array::from_fn(|i| corner[i] * self.scale[i]) });
+            [
+                std::array::from_fn(|i| a[i].min(b[i])),
+                std::array::from_fn(|i| a[i].max(b[i])),
+            ]
+        });
+    }
 }
 
 /// Shape that stands in for a mesh in collisions (`//mesh/@optimization`).

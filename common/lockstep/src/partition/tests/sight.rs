@@ -72,6 +72,21 @@ fn what_is_seen_far_away_opens_no_cell_and_a_cell_without_performers_sees_nothin
 }
 
 #[test]
+fn who_has_no_end_is_seen_wherever_it_is() {
+    let world = watched(3, &[0.0, 20.0], 5.0);
+    let mut fixture = Fixture::of(&[world], BY_RANGE);
+    fixture.plan.performers[1].sight.size = f64::INFINITY;
+    let start = "L1_opens L3_opens L1+L1 L3+L3 L1+p1";
+    assert_eq!(fixture.at(&[]), start);
+    assert_eq!(
+        fixture.at(&[0.0, 8.0]),
+        "p1:L3>L2 L2_opens L3_closes L2+L2 L3-L3"
+    );
+    fixture.partition.remove(PerformerId(1));
+    assert_eq!(fixture.at(&[]), "L2_closes L2-L2 L1-p1");
+}
+
+#[test]
 fn those_who_see_each_other_are_handed_over() {
     let mut fixture = Fixture::of(&[watched(2, &[0.0, 10.0], 30.0)], BY_RANGE);
     fixture.at(&[]);
