@@ -14,6 +14,12 @@ use tests::repository;
 const WINDOW: (u32, u32) = (1200, 800);
 /// The part of the window that the wall takes at least.
 const RED_MIN: f64 = 0.005;
+/// The part of a panel with an image that the wall takes, and what is beside it.
+const WALL_MIN: f64 = 0.1;
+const SKY_MIN: f64 = 0.02;
+
+/// The panel with the image of the camera.
+const IMAGE: &str = "[data-testid~='ImageViewPanel!phalanx']";
 
 /// A red wall before a camera and a lidar.
 const WALL: &str = "<sdf version='1.11'><world name='w'>
@@ -66,26 +72,47 @@ fn foxglove_studio_draws_a_run_and_knows_its_services() {
     browser.wait("document.title.includes('r')");
     // The panel Run tells figures of the run as they change.
     browser.wait("document.body.innerText.includes('iteration')");
-    let seen = scratch.path("seen.png");
-    let end = Instant::now() + PATIENCE;
-    loop {
-        browser.picture("body", &seen);
-        let share = red_share(&seen);
-        if share > RED_MIN {
-            break;
-        }
-        if Instant::now() > end {
-            let stays = std::env::temp_dir().join("phalanx-studio.png");
-            std::fs::copy(&seen, &stays).expect("the picture stays");
-            panic!("{share} of the picture is red; see {}", stays.display());
-        }
-    }
+    wait_until_seen(&mut browser, &scratch, "body", [RED_MIN, 0.0]);
+    browser.click("[data-testid=toolbar-tab][title=Camera]");
+    wait_until_seen(&mut browser, &scratch, IMAGE, [WALL_MIN, SKY_MIN]);
     browser.click("[data-testid=toolbar-tab][title=Log]");
     browser.wait("/peer/.test(document.body.innerText)");
     // Nothing failed: a service that cannot be read ends the list of all.
     let problems = browser.problems();
     let errors: Vec<&String> = problems.iter().filter(|one| is_error(one)).collect();
     assert!(errors.is_empty(), "{errors:#?}");
+
+    // The same as it is, without compression.
+    let address = format!("{page}/?server={server}&image=/foxglove/mast/image");
+    browser.open(&address, WINDOW);
+    browser.wait("document.body.innerText.includes('iteration')");
+    browser.click("[data-testid=toolbar-tab][title=Camera]");
+    wait_until_seen(&mut browser, &scratch, IMAGE, [WALL_MIN, SKY_MIN]);
+    let problems = browser.problems();
+    let errors: Vec<&String> = problems.iter().filter(|one| is_error(one)).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// Waits until an element shows so much of the wall, and of the sky.
+fn wait_until_seen(browser: &mut Browser, scratch: &Scratch, selector: &str, least: [f64; 2]) {
+    browser.wait(&format!("document.querySelector(\"{selector}\") !== null"));
+    let seen = scratch.path("seen.png");
+    let end = Instant::now() + PATIENCE;
+    loop {
+        browser.picture(selector, &seen);
+        let shares = shares(&seen);
+        if shares[0] > least[0] && shares[1] >= least[1] {
+            return;
+        }
+        if Instant::now() > end {
+            let stays = std::env::temp_dir().join("phalanx-studio.png");
+            std::fs::copy(&seen, &stays).expect("the picture stays");
+            panic!(
+                "{shares:?} of {selector} are red and blue; see {}",
+                stays.display()
+            );
+        }
+    }
 }
 
 /// Tells whether a page has failed, or asked for something of another machine; Studio warns of much
@@ -94,18 +121,19 @@ fn is_error(problem: &str) -> bool {
     problem.starts_with("asked for") || problem.contains("Error: ")
 }
 
-/// Returns the part of the pixels that are red.
-fn red_share(picture: &Path) -> f64 {
+/// Returns the parts of the pixels that are red as the wall, and blue as the sky.
+fn shares(picture: &Path) -> [f64; 2] {
     let file = std::fs::File::open(picture).expect("a picture");
     let decoder = png::Decoder::new(std::io::BufReader::new(file));
     let mut reader = decoder.read_info().expect("a PNG");
     let mut pixels = vec![0; reader.output_buffer_size().expect("it fits into memory")];
     let info = reader.next_frame(&mut pixels).expect("it is whole");
     let pixels = pixels.chunks_exact(info.color_type.samples());
-    let (mut red, mut all) = (0_u32, 0_u32);
+    let (mut red, mut blue, mut all) = (0_u32, 0_u32, 0_u32);
     for pixel in pixels {
         all += 1;
         red += u32::from(pixel[0] > 120 && pixel[1].max(pixel[2]) < pixel[0] / 3);
+        blue += u32::from(pixel[2] > 180 && pixel[0] < pixel[2] / 2 && pixel[1] < 160);
     }
-    f64::from(red) / f64::from(all.max(1))
+    [red, blue].map(|count| f64::from(count) / f64::from(all.max(1)))
 }

@@ -28,9 +28,26 @@ function layouts(first) {
   };
 }
 
+/**
+ * Has images drawn by the panel that draws them in this release: its panel `Image`, that of later
+ * releases, lists topics and draws nothing. With `topic`, all show that one.
+ */
+function withDrawnImages(layout, topic) {
+  const text = JSON.stringify(layout).replaceAll('"Image!', '"ImageViewPanel!');
+  const drawn = JSON.parse(text);
+  for (const [name, panel] of Object.entries(drawn.configById)) {
+    if (name.startsWith('ImageViewPanel!')) {
+      panel.cameraTopic = topic ?? panel.imageMode.imageTopic;
+    }
+  }
+  return drawn;
+}
+
 async function start() {
-  const server = new URLSearchParams(location.search).get('server');
-  const layout = await (await fetch(`/layout.json?server=${server}`)).json();
+  const asked = new URLSearchParams(location.search);
+  const server = asked.get('server');
+  const offered = await (await fetch(`/layout.json?server=${server}`)).json();
+  const layout = withDrawnImages(offered, asked.get('image'));
   localStorage.setItem('studio.profile-data', JSON.stringify({ currentLayoutId: LAYOUT }));
   await initI18n();
   const link = new URL(location.origin);
@@ -41,7 +58,6 @@ async function start() {
     appConfiguration: settings({
       [AppSetting.COLOR_SCHEME]: 'light',
       [AppSetting.ENABLE_NEW_TOPNAV]: true,
-      [AppSetting.ENABLE_NEW_IMAGE_PANEL]: true,
       [AppSetting.SHOW_OPEN_DIALOG_ON_STARTUP]: false,
       [AppSetting.HIDE_SIGN_IN_PROMPT]: true,
       [AppSetting.TELEMETRY_ENABLED]: false,
