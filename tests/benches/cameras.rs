@@ -4,7 +4,8 @@
 //!
 //! Prints one JSON line: the time of an image, the part of one core that ten in each second take,
 //! and for how many rays of a lidar among the collisions of the same world that time would do, both
-//! measured in turns in the same run. Run it with `cargo bench -p tests --bench cameras`.
+//! measured in turns in the same run. Run it with `cargo bench -p tests --bench cameras`. The bench
+//! `views` of `render_gpu` compares such images with those of somebody else's renderer.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

@@ -72,12 +72,25 @@ impl Gpu {
     /// # Errors
     /// Fails if there is none, or it cannot be used.
     pub fn open() -> Result<Arc<Self>, OpenGpuError> {
+        Self::open_one(false)
+    }
+
+    /// Opens a driver that draws on the processor, to compare with [`render::Painter`].
+    ///
+    /// # Errors
+    /// Fails if there is none, or it cannot be used.
+    pub fn open_software() -> Result<Arc<Self>, OpenGpuError> {
+        Self::open_one(true)
+    }
+
+    fn open_one(of_software: bool) -> Result<Arc<Self>, OpenGpuError> {
         let instance = Instance::new(InstanceDescriptor {
             backends: Backends::VULKAN,
             ..InstanceDescriptor::new_without_display_handle()
         });
         let options = RequestAdapterOptions {
             power_preference: PowerPreference::HighPerformance,
+            force_fallback_adapter: of_software,
             ..RequestAdapterOptions::default()
         };
         let adapter = pollster::block_on(instance.request_adapter(&options));
@@ -237,6 +250,16 @@ mod tests {
             eprintln!("shows nothing: {error}");
         }
         opened.ok()
+    }
+
+    #[test]
+    fn a_driver_that_draws_on_the_processor_is_found_beside_others() {
+        if gpu().is_some_and(|gpu| gpu.is_software()) {
+            let found = Gpu::open_software().expect("the one that is the fastest device");
+            assert!(found.is_software());
+        } else if let Ok(found) = Gpu::open_software() {
+            assert!(found.is_software());
+        }
     }
 
     #[test]
