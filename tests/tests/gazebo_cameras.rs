@@ -14,6 +14,8 @@
 //! | gz-sim and gz-sensors `wide_angle_camera` | `a_wide_lens...` | 3 pixels |
 //! | gz-sim and gz-sensors `distortion_camera` | `distortion_...` | 1 pixel |
 //! | gz-sim and gz-sensors `triggered_camera` | `a_triggered_camera...` | none |
+//! | gz-sim `sensors_system` | `sensors_of_gazebos_world...` | none |
+//! | gz-sim `sensors_system_battery` | `cameras_stop...` | none |
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -739,4 +741,88 @@ fn cameras_that_distort_in_gazebos_world_see_more_or_less_of_the_ground() {
         assert!((top as f64 - expected).abs() < 6.0, "{top} but {expected}");
     }
     assert!(flat.0 != barrel.0 && flat.0 != pincushion.0 && barrel.0 != pincushion.0);
+}
+
+#[test]
+fn sensors_of_gazebos_world_speak_on_the_topics_that_its_test_names() {
+    let Some(worlds) = gazebo("test/worlds") else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let text = fs::read_to_string(worlds.join("sensor.sdf")).expect("a world");
+    let start = text.find("<model name=\"box\">").expect("its first model");
+    let end = start + text[start..].find("</model>").expect("its end") + "</model>".len();
+    let model = format!("<sdf version='1.6'>{}</sdf>", &text[start..end]);
+    // What a camera looks at goes and comes again.
+    let commands = (1..=10).flat_map(|turn| {
+        let spawn = json!({ "spawn": {
+            "sdf": model, "file": null, "name": null, "allow_renaming": false, "pose": null,
+            "relative_to": null, "world": null,
+        } });
+        [
+            json!({ "iteration": 4 * turn, "command": { "remove": { "model": "box" } } }),
+            json!({ "iteration": 4 * turn + 2, "command": spawn }),
+        ]
+    });
+    let commands: Vec<Value> = commands.collect();
+    let messages = record(&scratch, &worlds.join("sensor.sdf"), 100, &commands);
+    for topic in [
+        "camera_link/sensor/camera/image",
+        "camera_link/sensor/camera/camera_info",
+        "gpu_lidar_link/sensor/gpu_lidar/scan",
+        "depth_camera_link/sensor/depth_camera/depth_image",
+        "depth_camera_link/sensor/depth_camera/camera_info",
+        "rgbd_camera_link/sensor/rgbd_camera/image",
+        "rgbd_camera_link/sensor/rgbd_camera/depth_image",
+        "thermal_camera_link/sensor/thermal_camera/image",
+        "segmentation_camera_link/sensor/segmentation_camera/segmentation/colored_map",
+        "segmentation_camera_link/sensor/segmentation_camera/segmentation/labels_map",
+        "segmentation_camera_link/sensor/segmentation_camera/segmentation/camera_info",
+    ] {
+        let topic = format!("/world/camera_sensor/model/default_topics/link/{topic}");
+        first(&messages, &topic);
+    }
+    // The one that looks at the box sees it as before: its noise is that of the time.
+    let greens = messages["/camera"].iter().map(|message| {
+        let picture = Picture::of(message);
+        let is_green = |pixel: &[u8]| pixel[1] > pixel[0].max(pixel[2]).saturating_add(5);
+        picture
+            .pixels()
+            .filter(|(_, pixel)| is_green(pixel))
+            .count()
+    });
+    let greens: Vec<usize> = greens.collect();
+    assert!(greens.len() >= 3 && greens[0] > 1000, "{greens:?}");
+    let alike = |count: &usize| count.abs_diff(greens[0]) < greens[0] / 50;
+    assert!(alike(greens.last().expect("several")), "{greens:?}");
+}
+
+#[test]
+fn cameras_stop_where_the_battery_of_gazebos_model_is_empty() {
+    let Some(worlds) = gazebo("test/worlds") else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let discharge = json!({
+        "iteration": 100, "topic": "/battery/discharge", "type": "gz.msgs.StringMsg",
+        "message": { "data": "" },
+    });
+    let world = worlds.join("sensors_system_battery.sdf");
+    let messages = record(&scratch, &world, 3000, &[discharge]);
+    let topic = "/model/sensor_with_battery/battery/linear_battery/empty";
+    let empty = times(&messages[topic]);
+    assert_eq!(empty.len(), 1, "it is empty once: {empty:?}");
+    for topic in ["/camera", "/depth_camera"] {
+        let seen = times(&messages[topic]);
+        let expected = (empty[0] * 30.0).floor() as usize + 1;
+        assert!(
+            seen.len().abs_diff(expected) <= 1,
+            "{} images until {empty:?}",
+            seen.len()
+        );
+        assert!(
+            seen.iter().all(|time| *time <= empty[0] + 0.001),
+            "{topic}: {seen:?}"
+        );
+    }
 }

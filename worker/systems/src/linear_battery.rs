@@ -8,7 +8,7 @@
 use messages::state::BatteryState;
 use messages::{Boolean, StringMsg};
 use protocol::TopicMessage;
-use sdf::Plugin;
+use sdf::{Model, Plugin, World};
 use serde::{Deserialize, Serialize};
 
 use super::configuration::{number_of, text_of};
@@ -196,6 +196,36 @@ pub(super) fn empty_topics(configuration: &Configuration<'_>) -> Vec<String> {
         .filter_map(|plugin| text_of(&plugin.content, "battery_name"))
         .map(|name| empty_topic(configuration, &name))
         .collect()
+}
+
+/// Returns the topics on which batteries say whether they are empty that feed what is on a link of
+/// a model: those of the model, and of nested models that the link is in.
+pub(crate) fn empty_topics_around(
+    world: &World,
+    has_siblings: bool,
+    model: &Model,
+    link: &str,
+) -> Vec<String> {
+    let own = model.plugins.iter().map(|plugin| (String::new(), plugin));
+    let nested = model.nested.iter().flat_map(|nested| {
+        let scope = format!("{}::", nested.name);
+        let plugins = link.starts_with(&scope).then_some(&nested.plugins);
+        let plugins = plugins.into_iter().flatten();
+        plugins.map(move |plugin| (scope.clone(), plugin))
+    });
+    let batteries = own.chain(nested).filter(|(_, plugin)| is_battery(plugin));
+    let topic = |(scope, plugin): (String, &Plugin)| {
+        let configuration = Configuration {
+            world,
+            has_siblings,
+            model: Some(model),
+            scope: &scope,
+            plugin,
+        };
+        let name = configuration.text("battery_name")?;
+        Some(empty_topic(&configuration, &name))
+    };
+    batteries.filter_map(topic).collect()
 }
 
 fn empty_topic(configuration: &Configuration<'_>, name: &str) -> String {

@@ -35,12 +35,13 @@ mod vector;
 mod visual_rays;
 mod wide_angle_camera;
 
+use messages::Boolean;
 use sdf::{Model, Sensor, World};
 
 use self::mount::Mount;
 use self::sensor_system::{Made, SensorSystem};
-use crate::ConfigureError;
-use crate::registry::{Configured, Member};
+use crate::registry::{Configured, Member, TopicSpec};
+use crate::{ConfigureError, linear_battery};
 
 /// A sensor with all that it is made from.
 struct SensorPlan<'a> {
@@ -96,11 +97,14 @@ pub(crate) fn add_members(
             return;
         };
         match build(&plan) {
-            Ok(made) => members.push(Member {
-                is_sensor: true,
-                configured: assemble(made, sensor, mount),
-                name: sensor.kind.clone(),
-            }),
+            Ok(made) => {
+                let batteries = batteries(&plan);
+                members.push(Member {
+                    is_sensor: true,
+                    configured: assemble(made, sensor, mount, &batteries),
+                    name: sensor.kind.clone(),
+                });
+            }
             Err(error) => problems.push(format!(
                 "sensor {} ({}) does nothing: {error}",
                 mount.name, sensor.kind
@@ -119,12 +123,35 @@ pub(crate) fn add_members(
     }
 }
 
-fn assemble(made: Made, sensor: &Sensor, mount: Mount) -> Configured<dyn crate::System> {
+fn assemble(
+    made: Made,
+    sensor: &Sensor,
+    mount: Mount,
+    batteries: &[String],
+) -> Configured<dyn crate::System> {
+    let publications = made.publications.clone();
+    let mut subscriptions = made.gauge.subscriptions();
+    let inputs = subscriptions.len();
+    subscriptions.extend(batteries.iter().map(TopicSpec::of::<Boolean>));
+    let batteries = inputs..subscriptions.len();
+    let system = SensorSystem::new(made, sensor.update_rate, mount, batteries);
     Configured {
-        subscriptions: made.gauge.subscriptions(),
-        publications: made.publications.clone(),
-        system: Box::new(SensorSystem::new(made, sensor.update_rate, mount)),
+        subscriptions,
+        publications,
+        system: Box::new(system),
     }
+}
+
+/// Returns the topics on which the batteries of a sensor say whether they are empty. As in Gazebo,
+/// those have one that a renderer draws for there: all that see others but logical cameras.
+fn batteries(plan: &SensorPlan<'_>) -> Vec<String> {
+    let kind = sdf::find_sensor(&plan.sensor.kind);
+    let is_fed = kind.is_some_and(|kind| kind.sees_others && kind.name != "logical_camera");
+    if !is_fed {
+        return Vec::new();
+    }
+    let link = &plan.model.links[plan.mount.link].name;
+    linear_battery::empty_topics_around(plan.world, plan.has_siblings, plan.model, link)
 }
 
 /// Finds how a kind is made.

@@ -1,7 +1,9 @@
 //! [`SensorSystem`]: what all sensors have in common: where they are, when they measure, and that
 //! they do so only while someone listens.
 
-use messages::Header;
+use std::ops::Range;
+
+use messages::{Boolean, Header};
 use protocol::TopicMessage;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +68,10 @@ pub(super) struct SensorSystem {
     schedule: Schedule,
     topics: Vec<String>,
     gauge: Box<dyn SensorModel>,
+    /// Place of its batteries among its inputs, after those of the gauge.
+    batteries: Range<usize>,
+    /// Of each battery.
+    is_empty: Vec<bool>,
     /// Number of times that it was due.
     sequence: u64,
 }
@@ -73,12 +79,14 @@ pub(super) struct SensorSystem {
 #[derive(Serialize, Deserialize, Default)]
 struct State {
     sequence: u64,
+    is_empty: Vec<bool>,
     gauge: Vec<u8>,
 }
 
 impl SensorSystem {
-    /// Makes the sensor of a gauge that measures at a rate \[Hz\].
-    pub(super) fn new(made: Made, update_rate: f64, mount: Mount) -> Self {
+    /// Makes the sensor of a gauge that measures at a rate \[Hz\], while none of the batteries is
+    /// empty that tell it on these inputs.
+    pub(super) fn new(made: Made, update_rate: f64, mount: Mount, batteries: Range<usize>) -> Self {
         Self {
             mount,
             schedule: Schedule::new(update_rate),
@@ -88,14 +96,27 @@ impl SensorSystem {
                 .map(|spec| spec.topic)
                 .collect(),
             gauge: made.gauge,
+            is_empty: vec![false; batteries.len()],
+            batteries,
             sequence: 0,
         }
+    }
+
+    /// Tells whether it has no power.
+    fn is_off(&self) -> bool {
+        self.is_empty.contains(&true)
     }
 }
 
 impl System for SensorSystem {
-    fn on_message(&mut self, _input: usize, _message: &TopicMessage, _context: &mut Context<'_>) {
-        self.gauge.on_message();
+    fn on_message(&mut self, input: usize, message: &TopicMessage, _context: &mut Context<'_>) {
+        if self.batteries.contains(&input) {
+            if let Ok(is_empty) = messages::decode::<Boolean>(&message.body) {
+                self.is_empty[input - self.batteries.start] = is_empty.data;
+            }
+        } else if !self.is_off() {
+            self.gauge.on_message();
+        }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
@@ -110,7 +131,7 @@ impl System for SensorSystem {
         }
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
-        if !self.topics.iter().any(is_wanted) {
+        if self.is_off() || !self.topics.iter().any(is_wanted) {
             return self.gauge.skip(context);
         }
         let header = context.header();
@@ -123,6 +144,7 @@ impl System for SensorSystem {
     fn save(&self) -> Vec<u8> {
         save(&State {
             sequence: self.sequence,
+            is_empty: self.is_empty.clone(),
             gauge: self.gauge.save(),
         })
     }
@@ -130,6 +152,10 @@ impl System for SensorSystem {
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
         let mut state = State::default();
         load(&mut state, bytes)?;
+        if state.is_empty.len() != self.is_empty.len() {
+            return Err(postcard::Error::DeserializeBadEncoding);
+        }
+        self.is_empty = state.is_empty;
         self.gauge.load(&state.gauge)?;
         self.sequence = state.sequence;
         Ok(())

@@ -453,3 +453,42 @@ fn all_cameras_of_the_world_that_shows_them_see_something() {
         assert!(image.data.iter().any(|byte| *byte != first), "{topic}");
     }
 }
+
+/// A camera and a sensor of a nested model on a battery of 18 A s that drains at 300 A.
+fn on_battery() -> SystemTestRig {
+    let battery = "<plugin name='gz::sim::systems::LinearBatteryPlugin' filename='b'>\
+        <battery_name>b</battery_name><voltage>12</voltage><capacity>0.005</capacity>\
+        <open_circuit_voltage_constant_coef>12</open_circuit_voltage_constant_coef>\
+        <smooth_current_tau>0.001</smooth_current_tau><power_load>3600</power_load>\
+        <start_draining>true</start_draining></plugin>";
+    let topic =
+        |sensor: &str, topic: &str| sensor.replace("<topic>t<", &format!("<topic>{topic}<"));
+    let eye = camera("camera", "");
+    let lidar = "<sensor name='l' type='gpu_lidar'><topic>l</topic><lidar><scan><horizontal>\
+        <samples>3</samples><min_angle>-1</min_angle><max_angle>1</max_angle></horizontal></scan>\
+        <range><min>0.1</min><max>9</max></range></lidar></sensor>";
+    let imu = "<sensor name='i' type='imu'><topic>i</topic></sensor>";
+    let nested = format!("<model name='inner'><link name='link'>{lidar}{imu}</link></model>");
+    let fed = model("fed", "0 0 0 0 0 0", &eye);
+    let fed = fed.replace("</model>", &format!("{nested}{battery}</model>"));
+    let other = fixed("other", "9 0 0 0 0 0", &topic(&eye, "other"));
+    rig_of(&format!("{SCENE}{fed}{other}"))
+}
+
+#[test]
+fn an_empty_battery_turns_off_what_a_renderer_would_draw_for() {
+    let mut rig = on_battery();
+    let told = |rig: &mut SystemTestRig, steps: u32| {
+        rig.take_all();
+        rig.run_steps(steps);
+        let all = rig.take_all();
+        ["/t", "/l", "/i", "/other"]
+            .map(|topic| all.iter().filter(|one| one.topic == topic).count())
+    };
+    let before = told(&mut rig, 40);
+    assert_eq!(before, [40; 4]);
+    rig.run_steps(40);
+    assert_eq!(told(&mut rig, 10), [0, 0, 10, 10]);
+    rig.hand_off();
+    assert_eq!(told(&mut rig, 10), [0, 0, 10, 10]);
+}
