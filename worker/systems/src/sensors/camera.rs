@@ -5,7 +5,7 @@
 use messages::Header;
 use messages::basic::Boolean;
 use messages::sensor::{CameraInfo, Image};
-use sdf::{Content, Pose};
+use sdf::{Content, Pose, Sensor};
 use serde::{Deserialize, Serialize};
 
 use super::eye::Eye;
@@ -79,9 +79,32 @@ struct State {
 /// Makes the gauge of a camera.
 pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let camera = find_camera(plan)?;
-    let lens = Lens::read(camera)?;
+    let lens = Lens::read(camera)?.with_baseline(baseline(plan));
     let eye = Eye::read(camera, lens, read_clip(camera, &["clip"])?)?;
     make_with(plan, camera, Box::new(eye))
+}
+
+/// Returns how far to the side a camera is of the first one on its link, if that is one of a pair
+/// with it and this is the right one \[m\]: as in Gazebo, what comes later in the file, unless the
+/// topics of both say otherwise.
+fn baseline(plan: &SensorPlan<'_>) -> f64 {
+    let sensors = &plan.model.links[plan.mount.link].sensors;
+    let mut cameras = sensors
+        .iter()
+        .filter(|sensor| sensor.kind == plan.sensor.kind);
+    let Some(first) = cameras.next() else {
+        return 0.0;
+    };
+    let is_first_right =
+        |other: &Sensor| first.topic.contains("right") && other.topic.contains("left");
+    let mut others = cameras.filter(|other| other.name != first.name);
+    let pair = if plan.sensor.name == first.name {
+        others.find(|other| is_first_right(other))
+    } else {
+        Some(plan.sensor).filter(|own| !is_first_right(own))
+    };
+    let across = |sensor: &Sensor| sensor.pose.position[1];
+    pair.map_or(0.0, |other| (across(other) - across(first)).abs())
 }
 
 /// Makes the gauge of a camera that looks through something.

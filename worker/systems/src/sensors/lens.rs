@@ -50,6 +50,8 @@ pub(super) struct Lens {
     distortion: [f64; 5],
     /// The centre of distortion as seen from the principal point, in focal lengths.
     bent_about: [f64; 2],
+    /// Distance to the other camera of a pair, for the one that tells it \[m\].
+    baseline: f64,
 }
 
 /// Rule from a distorted image to one without distortion.
@@ -119,6 +121,7 @@ impl Lens {
             ],
             distortion,
             bent_about: [0.0; 2],
+            baseline: 0.0,
         };
         if !lens.focal.iter().all(|focal| *focal > 0.0) {
             let reason = "<fx> and <fy> of <intrinsics> must be more than 0";
@@ -141,6 +144,7 @@ impl Lens {
             center: size.map(|edge| f64::from(edge) / 2.0),
             distortion: [0.0; 5],
             bent_about: [0.0; 2],
+            baseline: 0.0,
         }
     }
 
@@ -163,6 +167,11 @@ impl Lens {
                 [1.0, -right, -down]
             })
         })
+    }
+
+    /// Returns the same at this distance from the other camera of a pair \[m\].
+    pub(super) fn with_baseline(self, baseline: f64) -> Self {
+        Self { baseline, ..self }
     }
 
     /// Returns its projection without distortion.
@@ -190,7 +199,20 @@ impl Lens {
                 k: vec![fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0],
             },
             projection: CameraProjection {
-                p: vec![fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0],
+                p: vec![
+                    fx,
+                    0.0,
+                    cx,
+                    0.0 - fx * self.baseline,
+                    0.0,
+                    fy,
+                    cy,
+                    0.0,
+                    0.0,
+                    0.0,
+                    1.0,
+                    0.0,
+                ],
             },
             rectification_matrix: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
         }

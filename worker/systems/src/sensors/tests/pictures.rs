@@ -492,3 +492,30 @@ fn an_empty_battery_turns_off_what_a_renderer_would_draw_for() {
     rig.hand_off();
     assert_eq!(told(&mut rig, 10), [0, 0, 10, 10]);
 }
+
+#[test]
+fn the_right_one_of_a_pair_of_cameras_tells_how_far_it_is_from_the_left_one() {
+    let pair = |topics: [&str; 2]| {
+        let eyes = topics.iter().zip([0.05, -0.07]).map(|(topic, y)| {
+            let pose = format!("</topic><pose>0 {y} 0 0 0 0</pose>");
+            let eye = camera("camera", "").replace("</topic>", &pose);
+            let eye = eye.replace("<topic>t<", &format!("<topic>{topic}/image<"));
+            eye.replace("name='s'", &format!("name='{topic}'"))
+        });
+        let eyes: String = eyes.collect();
+        let mut rig = rig_of(&(SCENE.to_owned() + &fixed("head", "0 0 0 0 0 0", &eyes)));
+        rig.run_steps(1);
+        topics.map(|topic| {
+            let infos: Vec<CameraInfo> = rig.published(&format!("/{topic}/camera_info"));
+            infos[0].projection.p[3]
+        })
+    };
+    // The focal length is half of 64 pixels.
+    let near = |found: [f64; 2], expected: [f64; 2]| {
+        let is_near = (0..2).all(|eye| (found[eye] - expected[eye]).abs() < 1e-9);
+        assert!(is_near, "{found:?} but {expected:?}");
+    };
+    near(pair(["left", "right"]), [0.0, -32.0 * 0.12]);
+    near(pair(["right", "left"]), [-32.0 * 0.12, 0.0]);
+    near(pair(["one", "other"]), [0.0, -32.0 * 0.12]);
+}
