@@ -9,8 +9,8 @@
 //! To compute them each time is slow where two shapes overlap, as all that rests on a floor does a
 //! little: parry then searches for the way out (EPA), which takes several times as long as the
 //! distance of shapes that do not (GJK). A hull or a round shape above a face of a box has the
-//! contacts of a plane, which need neither. Other shapes are parted by a millimetre along the normal
-//! of the step before, their contacts are found there, and the gap is taken off again.
+//! contacts of a plane, which need neither. Other shapes are parted by a millimetre along the
+//! normal of the step before, their contacts are found there, and the gap is taken off again.
 
 use rapier3d_f64::math::{Pose, Real, Vector};
 use rapier3d_f64::parry::query::details::{NormalConstraints, contact_manifold_pfm_pfm_shapes};
