@@ -139,6 +139,7 @@ pub struct Partition {
     found: Vec<LevelId>,
     members: Vec<usize>,
     grouped: Vec<usize>,
+    marked: Vec<usize>,
     asked: Vec<Request>,
     moved: Vec<PerformerId>,
     /// The iteration of the last update.
@@ -217,6 +218,7 @@ impl Partition {
             found: Vec::new(),
             members: Vec::new(),
             grouped: Vec::new(),
+            marked: Vec::new(),
             asked: Vec::new(),
             moved: Vec::new(),
             updated: None,
@@ -437,6 +439,22 @@ impl Partition {
         self.ghosts.truncate(count);
         self.sight.truncate(count);
         self.neighbours.truncate(count);
+    }
+
+    /// Takes the performers of worlds with levels of which any of these is noted, or with `None`
+    /// all of them, ascending; to be given back as [`Self::marked`].
+    fn take_marked(&mut self, any: Option<Marks>) -> Vec<usize> {
+        let mut marked = std::mem::take(&mut self.marked);
+        marked.clear();
+        match any {
+            Some(any) => marks::find(&self.marks, any, &mut marked),
+            None => marked.extend(0..self.marks.len()),
+        }
+        if self.populations.len() < self.population_of.len() {
+            let has_levels = |one: usize| self.population_of[self.places[one].world()].is_some();
+            marked.retain(|performer| has_levels(*performer));
+        }
+        marked
     }
 
     /// Tells whether a performer enters its cell with the step to come.

@@ -27,6 +27,9 @@ use crate::topology::Topology;
 /// goes there.
 const CLEARLY: (usize, usize) = (3, 2);
 
+/// Notes about a performer from which the search for its group may start.
+const MAY_MATTER: Marks = Marks(Marks::AWAY.0 | Marks::BESIDE.0 | Marks::JOINED.0);
+
 /// The cell that is to own a group, and the members that go there.
 struct Verdict {
     target: CellId,
@@ -45,22 +48,18 @@ impl Partition {
     ) {
         self.neighbours.begin_round();
         let mut members = std::mem::take(&mut self.members);
-        for world in 0..self.populations.len() {
-            let population = std::mem::take(&mut self.populations[world]);
-            for performer in population.iter().copied() {
-                if self.enters(performer) {
-                    continue;
-                }
-                if self.marks[performer].has(Marks::GROUPED) {
-                    self.marks[performer].set(Marks::GROUPED, false);
-                }
-                if self.is_seed(plan, performer, states) {
-                    self.flood(plan, performer, states, &mut members);
-                    self.decide(plan, iteration, &members, passages);
-                }
+        let marked = self.take_marked(Some(MAY_MATTER | Marks::GROUPED));
+        for performer in marked.iter().copied() {
+            if self.enters(performer) {
+                continue;
             }
-            self.populations[world] = population;
+            self.marks[performer].set(Marks::GROUPED, false);
+            if self.is_seed(plan, performer, states) {
+                self.flood(plan, performer, states, &mut members);
+                self.decide(plan, iteration, &members, passages);
+            }
         }
+        self.marked = marked;
         // Members found before their turn lost the mark again.
         for performer in self.grouped.drain(..) {
             self.marks[performer].set(Marks::GROUPED, true);
@@ -71,8 +70,7 @@ impl Partition {
 
     fn is_seed(&self, plan: &Topology, performer: usize, states: &[PerformerState]) -> bool {
         let marks = self.marks[performer];
-        let may_matter = Marks::AWAY | Marks::BESIDE | Marks::JOINED;
-        if !marks.has(may_matter) || marks.has(Marks::REMOVED) {
+        if !marks.has(MAY_MATTER) || marks.has(Marks::REMOVED) {
             return false;
         }
         if self.neighbours.is_seen(performer) {

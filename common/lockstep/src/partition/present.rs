@@ -93,26 +93,29 @@ impl Partition {
         self.wanted_poses.clear();
         self.wanted_states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        for (world, population) in self.population_of.iter().enumerate() {
-            let Some(population) = *population else {
+        let who = match (plan.watched.contains(&true), self.sight.is_on()) {
+            (false, _) => Some(changes),
+            (true, false) => Some(changes | Marks::ACTIVATING),
+            // By range, anybody can be a ghost.
+            (true, true) => None,
+        };
+        let marked = self.take_marked(who);
+        for performer in marked.iter().copied() {
+            let id = PerformerId(performer as u32);
+            let marks = self.marks[performer];
+            if marks.has(Marks::REMOVED) {
                 continue;
-            };
-            let is_watched = plan.watched[world];
-            for performer in self.populations[population].iter().copied() {
-                let id = PerformerId(performer as u32);
-                let marks = self.marks[performer];
-                if marks.has(Marks::REMOVED) {
-                    continue;
-                }
-                if is_watched && self.wants_poses(id, marks) {
-                    self.wanted_poses.push(id);
-                }
-                is_any_away |= marks.has(Marks::AWAY);
-                if marks.has(changes) {
-                    self.wanted_states.push(id);
-                }
+            }
+            let is_watched = plan.watched[self.places[performer].world()];
+            if is_watched && self.wants_poses(id, marks) {
+                self.wanted_poses.push(id);
+            }
+            is_any_away |= marks.has(Marks::AWAY);
+            if marks.has(changes) {
+                self.wanted_states.push(id);
             }
         }
+        self.marked = marked;
         if self.wanted_states.len() > WANTED_MAX {
             // To fetch the few that pass takes less than to have all of them in each answer.
             self.wanted_states.clear();
