@@ -2,6 +2,7 @@
 //! partition of performers into cells.
 
 mod attachments;
+mod digest_of_all;
 pub(crate) mod latest;
 pub(crate) mod resolve;
 
@@ -80,11 +81,14 @@ pub(crate) struct SavedWorld {
 impl WorldState {
     /// Makes the state of worlds that begin.
     pub(crate) fn new(topology: Topology, registry: EntityRegistry, rules: Rules) -> Self {
+        let by_name = topology.performers_by_name();
+        let mut latest = LatestStates::new(&topology);
+        latest.set_order(&by_name);
         Self {
             library: Files(Arc::new(NoFiles)),
             attachments: BTreeSet::new(),
-            by_name: topology.performers_by_name(),
-            latest: LatestStates::new(&topology),
+            by_name,
+            latest,
             partition: Partition::new(&topology, rules),
             is_fresh: true,
             events: EventCounts::default(),
@@ -105,6 +109,7 @@ impl WorldState {
         self.attachments.clear();
         self.by_name = self.topology.performers_by_name();
         self.latest.begin_reset(&self.topology, after);
+        self.latest.set_order(&self.by_name);
         self.partition = Partition::new(&self.topology, rules);
         self.is_fresh = true;
     }
@@ -135,6 +140,7 @@ impl WorldState {
         self.registry.restore(saved.registry)?;
         self.by_name = self.topology.performers_by_name();
         self.latest = LatestStates::restore(&self.topology, saved.latest, saved.digest)?;
+        self.latest.set_order(&self.by_name);
         self.partition = Partition::restore(&self.topology, rules, saved.partition)?;
         self.attachments = saved.attachments;
         self.is_fresh = saved.is_fresh;
@@ -375,6 +381,7 @@ impl WorldState {
         }
         if !spawned.is_empty() || !removed.is_empty() {
             self.by_name = self.topology.performers_by_name();
+            self.latest.set_order(&self.by_name);
         }
         self.is_fresh = false;
     }
@@ -408,6 +415,6 @@ impl WorldState {
 
     /// Makes the digest of all performers, in order of their names.
     pub(crate) fn digest_all(&mut self) {
-        self.latest.digest_all(&self.by_name);
+        self.latest.digest_all();
     }
 }

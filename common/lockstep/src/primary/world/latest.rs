@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, HandOff, Wanted};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{
-    CellId, Digest, DigestBuilder, Iteration, LinkPoses, PerformerId, PerformerState, StateBlob,
-};
+use protocol::{CellId, Digest, Iteration, LinkPoses, PerformerId, PerformerState, StateBlob};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use crate::partition::{Changes, HandOffPlan, Moved};
 use crate::primary::purpose::Purpose;
+use crate::primary::world::digest_of_all::DigestOfAll;
 use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
@@ -29,12 +28,7 @@ pub(crate) struct LatestStates {
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
     cell_digests: Vec<Option<Digest>>,
-    /// Digest of all performers after the last iteration.
-    digest: Digest,
-    /// True if it is that of the states as they are now.
-    is_digest_current: bool,
-    /// Builder of it, whose memory is used again.
-    builder: DigestBuilder,
+    digest_of_all: DigestOfAll,
     /// Performers whose states have come since they were looked at last.
     moved: Moved,
     /// For each performer, whether its state was reported as not finite.
@@ -65,9 +59,7 @@ impl LatestStates {
             snapshots: BTreeMap::new(),
             cell_digests: vec![None; topology.cells.len()],
             digests: vec![Digest::default(); topology.performers.len()],
-            digest: Digest::default(),
-            is_digest_current: false,
-            builder: DigestBuilder::default(),
+            digest_of_all: DigestOfAll::default(),
             moved: Moved::all(),
             reported: vec![false; topology.performers.len()],
         }
@@ -76,9 +68,9 @@ impl LatestStates {
     /// Goes back to the start after an iteration.
     pub(crate) fn begin_reset(&mut self, topology: &Topology, after: Iteration) {
         let states = std::mem::take(&mut self.states);
-        let digest = self.digest;
+        let digest = self.digest();
         *self = Self::new(topology);
-        self.digest = digest;
+        self.digest_of_all = DigestOfAll::after(digest);
         self.before_reset = Some((after, states));
     }
 
@@ -159,9 +151,7 @@ impl LatestStates {
             before_reset: None,
             snapshots: BTreeMap::new(),
             cell_digests: saved.cell_digests,
-            digest,
-            is_digest_current: false,
-            builder: DigestBuilder::default(),
+            digest_of_all: DigestOfAll::after(digest),
             moved: Moved::all(),
             reported,
         })
@@ -180,7 +170,6 @@ impl LatestStates {
         self.states[index] = state;
         self.digests[index] = state.digest;
         self.moved.note_all();
-        self.is_digest_current = false;
         self.reported[index] = false;
     }
 
@@ -197,7 +186,11 @@ impl LatestStates {
         self.transfers.remove(&performer);
         self.poses.remove(&performer);
         self.moved.note_all();
-        self.is_digest_current = false;
+    }
+
+    /// Takes who is there, in order of names: somebody has come or gone.
+    pub(crate) fn set_order(&mut self, by_name: &[PerformerId]) {
+        self.digest_of_all.set_order(by_name, &self.digests);
     }
 
     /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of
@@ -237,7 +230,7 @@ impl LatestStates {
         self.states[index] = state;
         self.digests[index] = state.digest;
         self.moved.note(state.performer, self.states.len());
-        self.is_digest_current = false;
+        self.digest_of_all.update(state.performer, state.digest);
         let is_first = !state.is_finite() && !self.reported[index];
         self.reported[index] |= is_first;
         is_first
@@ -299,7 +292,7 @@ impl LatestStates {
     }
 
     pub(crate) fn digest(&self) -> Digest {
-        self.digest
+        self.digest_of_all.last()
     }
 
     /// Returns the digest of the last state of a performer.
@@ -307,18 +300,9 @@ impl LatestStates {
         self.digests[performer.0 as usize]
     }
 
-    /// Makes the digest of all performers in this order, unless all are as they were. They come and
-    /// go with [`Self::insert`] and [`Self::forget`].
-    pub(crate) fn digest_all(&mut self, performers: &[PerformerId]) {
-        if self.is_digest_current {
-            return;
-        }
-        self.builder.clear();
-        for id in performers {
-            self.builder.digest(self.digests[id.0 as usize]);
-        }
-        self.digest = self.builder.finish();
-        self.is_digest_current = true;
+    /// Makes the digest of all performers in order of their names.
+    pub(crate) fn digest_all(&mut self) {
+        self.digest_of_all.make();
     }
 
     /// Returns where the links of a performer are, if that is known and somewhere: no ghost can be
