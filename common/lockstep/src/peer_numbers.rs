@@ -18,8 +18,10 @@ pub(crate) struct PeerNumber(u32);
 pub(crate) struct PeerNumbers {
     /// By their numbers.
     names: Vec<PeerName>,
-    /// The beginning of each name and its number, in order of the names.
-    sorted: Vec<(u128, PeerNumber)>,
+    /// The beginnings of the names, in order of the names.
+    prefixes: Vec<u128>,
+    /// The numbers in the same order.
+    sorted: Vec<PeerNumber>,
 }
 
 /// A list with an element for each number; those that were not set have the default.
@@ -38,10 +40,11 @@ impl PeerNumbers {
         let place = self.place(name);
         let number = PeerNumber(self.names.len() as u32);
         match place {
-            Ok(known) => self.sorted[known].1,
+            Ok(known) => self.sorted[known],
             Err(place) => {
                 self.names.push(name.clone());
-                self.sorted.insert(place, (prefix(name), number));
+                self.prefixes.insert(place, prefix(name));
+                self.sorted.insert(place, number);
                 number
             }
         }
@@ -49,7 +52,7 @@ impl PeerNumbers {
 
     /// Returns the number of a name, if it has one.
     pub(crate) fn find(&self, name: &PeerName) -> Option<PeerNumber> {
-        self.place(name).ok().map(|place| self.sorted[place].1)
+        self.place(name).ok().map(|place| self.sorted[place])
     }
 
     /// Returns the name that a number belongs to.
@@ -59,16 +62,25 @@ impl PeerNumbers {
 
     /// Returns all numbers, in order of their names.
     pub(crate) fn by_name(&self) -> impl Iterator<Item = PeerNumber> {
-        self.sorted.iter().map(|(_, number)| *number)
+        self.sorted.iter().copied()
     }
 
     /// Returns the place of a name among the sorted ones, or the place where it belongs.
     fn place(&self, name: &PeerName) -> Result<usize, usize> {
         let wanted = prefix(name);
-        self.sorted.binary_search_by(|(known, number)| {
-            let by_prefix = known.cmp(&wanted);
-            by_prefix.then_with(|| self.name(*number).cmp(name))
-        })
+        let first = self.prefixes.partition_point(|known| *known < wanted);
+        let is_prefix = |known: &&u128| **known == wanted;
+        if name.as_str().len() < PREFIX_BYTES {
+            // No other name begins like this with a zero byte.
+            let found = self.prefixes.get(first).filter(is_prefix);
+            return found.map(|_| first).ok_or(first);
+        }
+        let alike = self.prefixes[first..].iter().take_while(is_prefix).count();
+        let alike = &self.sorted[first..first + alike];
+        let place = alike.binary_search_by(|number| self.name(*number).cmp(name));
+        place
+            .map(|place| first + place)
+            .map_err(|place| first + place)
     }
 }
 

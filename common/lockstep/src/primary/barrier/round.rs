@@ -330,11 +330,10 @@ impl Round {
             sensors_ns: cell.sensors_ns,
         });
         gathered.cells.extend(cells);
-        gathered.requests.extend(std::mem::take(&mut ack.requests));
-        gathered.messages.extend(std::mem::take(&mut ack.messages));
-        let for_participants = std::mem::take(&mut ack.for_participants);
-        gathered.for_participants.extend(for_participants);
-        for failure in std::mem::take(&mut ack.failures) {
+        gathered.requests.append(&mut ack.requests);
+        gathered.messages.append(&mut ack.messages);
+        gathered.for_participants.append(&mut ack.for_participants);
+        for failure in ack.failures.drain(..) {
             gathered.failures.insert(failure.number, failure.reason);
         }
     }
