@@ -4,14 +4,14 @@
 //!
 //! A build without ROS 2, and a machine without Fast DDS, say so and show nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use mesh::{ImageFile, ImageFormat};
 use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
-use tests::processes::{Process, Scratch, wait_for};
+use tests::processes::{Process, Scratch, is_running, kill_all, send_signal, wait_for};
 use tests::ros2_readers::{LOG_LEVEL, wait_for_readers};
 use tests::{repository, required};
 
@@ -293,6 +293,115 @@ fn a_robot_of_urdf_is_described_with_the_names_of_its_frames() {
     drop(run);
 }
 
+/// Returns the number of the newest checkpoint of the run `r`.
+fn newest_checkpoint(scratch: &Scratch) -> Option<u64> {
+    let files = std::fs::read_dir(scratch.path("r/journal")).ok()?;
+    let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let numbers = names.filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok());
+    numbers.max()
+}
+
+/// Shows that a node that comes now gets the only message of each of two robots on one topic.
+fn check_late_reader(program: &Path, domain: &str, when: &str) {
+    let topic = format!("/fleet={ODOMETRY}");
+    let arguments = [domain, "--localhost-only", "--kept", &topic];
+    let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
+    let mut heard = BTreeSet::new();
+    while heard.len() < 2 {
+        let line = peer.hear(&format!("two messages {when}, after {heard:?}"), |line| {
+            line["topic"] == "/fleet"
+        });
+        let child = line["values"][3].as_str().expect("a frame is named");
+        heard.insert((stamp_ms(&line["values"]), child.to_owned()));
+    }
+    let expected = ["r0/base", "r1/base"].map(|child| (500, child.to_owned()));
+    assert_eq!(heard, expected.into(), "{when}");
+}
+
+/// Writes a world of two robots that speak twice per second on one topic, and the rules by which it
+/// is kept.
+fn latched_fleet(scratch: &Scratch) -> [String; 2] {
+    let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+    let world = std::fs::read_to_string(world).expect("it is there");
+    let often = "<odom_publish_frequency>100</odom_publish_frequency>";
+    let robots = world.matches(often).count();
+    assert_eq!(robots, 2, "both robots tell their odometry");
+    let seldom =
+        "<odom_publish_frequency>2</odom_publish_frequency><odom_topic>/fleet</odom_topic>";
+    let texts = [
+        ("fleet.sdf", &*world.replace(often, seldom)),
+        (
+            "rules.toml",
+            "[[topic]]\ntopic = '/fleet'\nqos = 'latched'\ndepth = 2\n",
+        ),
+    ];
+    texts.map(|(name, text)| {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).expect("a file can be written");
+        path.to_str().expect("a path of a test is text").to_owned()
+    })
+}
+
+#[test]
+fn later_readers_get_what_was_kept_by_processes_that_are_gone() {
+    let Some(program) = fast_dds::program() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    if is_without_ros(&scratch) {
+        return;
+    }
+    let [path, rules] = latched_fleet(&scratch);
+    let domain = domain(3);
+    let say = |words: &[&str]| {
+        let (code, _, stderr) = scratch.phalanx_says(words);
+        assert_eq!(code, 0, "{words:?}: {stderr}");
+    };
+    let mut begin = vec!["run", "--detach", "--paused", "--name=r", "--secondaries=2"];
+    begin.extend([
+        "--ros2",
+        "--ros-domain",
+        &domain,
+        "--ros-localhost-only",
+        "on",
+    ]);
+    begin.extend(["--checkpoint-every=400", "--ros-rules", &rules, &path]);
+    say(&begin);
+    say(&["ctl", "r", "step", "600"]);
+    check_late_reader(&program, &domain, "before all");
+    let kill_and_resume = || {
+        // Once a later command is done, the journal has all that was said.
+        say(&["ctl", "r", "set-real-time-factor", "1"]);
+        kill_all(&scratch);
+        say(&["resume", "r", "--detach"]);
+    };
+    wait_for("a checkpoint", || newest_checkpoint(&scratch).is_some());
+    kill_and_resume();
+    check_late_reader(&program, &domain, "since the checkpoint");
+    let before = newest_checkpoint(&scratch);
+    say(&["ctl", "r", "step", "300"]);
+    wait_for("a later checkpoint", || {
+        newest_checkpoint(&scratch) > before
+    });
+    kill_and_resume();
+    check_late_reader(&program, &domain, "before the checkpoint");
+    let (_, peers, _) = scratch.phalanx_says(&["show", "r", "peers", "--format", "json"]);
+    let peers: Value = serde_json::from_str(&peers).expect("peers are JSON");
+    let first = peers
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|peer| peer["name"] == "s1");
+    let pid = first
+        .and_then(|peer| peer["pid"].as_u64())
+        .expect("s1 has a process");
+    send_signal(u32::try_from(pid).expect("a number of a process"), "KILL");
+    wait_for("an end of s1", || !is_running(pid as u32));
+    say(&["ctl", "r", "step", "1"]);
+    check_late_reader(&program, &domain, "after a loss");
+    say(&["ctl", "r", "stop"]);
+}
+
 fn is_without_ros(scratch: &Scratch) -> bool {
     let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
     let is_without = said.contains("built without ROS 2");
@@ -304,7 +413,7 @@ fn is_without_ros(scratch: &Scratch) -> bool {
 
 /// Returns a domain of a test's own.
 fn domain(number: u32) -> String {
-    let domain = (1 + (std::process::id() * 4 + number) % 100).to_string();
+    let domain = (1 + (std::process::id() * 8 + number) % 100).to_string();
     eprintln!("domain {domain}");
     domain
 }

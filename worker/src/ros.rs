@@ -17,6 +17,8 @@
 //!
 //! - A run that was resumed does again what its journal has: all of that has left before, and no
 //!   node says it once more.
+//! - What is kept for readers who come later went with the process that said it: whoever restores a
+//!   model says its last messages again, which the model remembers.
 //!
 //! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
 //! readers know the next owner long before a hand-off, a migration or a loss, and nothing is
@@ -39,6 +41,8 @@ mod image_queue;
 #[cfg(feature = "ros2")]
 mod image_thread;
 #[cfg(feature = "ros2")]
+mod kept;
+#[cfg(feature = "ros2")]
 mod node;
 #[cfg(feature = "ros2")]
 mod readers;
@@ -54,7 +58,8 @@ use std::sync::Arc;
 
 use cell_host::{ExportRule, ExportedStep, RobotDescription, TopicUse};
 use lockstep::SecondaryInput;
-use protocol::{RosMessage, RosSettings};
+use protocol::{RosMessage, RosSettings, TopicMessage};
+use ros2::mapping::{Frames, RosTopic};
 use systems::Export;
 
 use crate::secondary::{InputSender, SecondaryEngine};
@@ -95,6 +100,8 @@ pub type OnMessages = Box<dyn Fn(Vec<RosMessage>) + Send>;
 pub enum RosNews {
     /// The topics of the run, or its robots with descriptions, are others.
     Topics(Vec<TopicUse>, Vec<RobotDescription>),
+    /// Messages that readers who come later are to get, whose publishers are gone.
+    Kept(Vec<TopicMessage>),
     /// Messages of a step, which counts.
     Step(ExportedStep),
 }
@@ -127,6 +134,8 @@ pub struct RosPart {
     is_begun: bool,
     /// Version of the topics that the node knows.
     topics: u64,
+    /// True if the secondary spoke for systems of worlds in the last step.
+    speaks: bool,
 }
 
 impl RosPart {
@@ -146,11 +155,17 @@ impl RosPart {
         }
     }
 
-    /// Publishes what the secondary has said in steps that count, once its answers are sent.
-    pub fn publish(&mut self, engine: &SecondaryEngine, exported: Vec<ExportedStep>) {
-        let Some(node) = &self.node else {
+    /// Publishes what the secondary has said in steps that count, once its answers are sent; before
+    /// that, the messages in `kept` that lost processes have said.
+    pub fn publish(
+        &mut self,
+        engine: &SecondaryEngine,
+        mut kept: Vec<TopicMessage>,
+        exported: Vec<ExportedStep>,
+    ) {
+        if self.node.is_none() {
             return;
-        };
+        }
         let mut news = Vec::with_capacity(exported.len());
         if let Some(host) = engine.host()
             && host.topics_version() != self.topics
@@ -161,8 +176,36 @@ impl RosPart {
                 host.robot_descriptions(),
             ));
         }
+        kept.extend(self.kept_of_worlds(engine, &exported));
+        if !kept.is_empty() {
+            news.push(RosNews::Kept(kept));
+        }
         news.extend(exported.into_iter().map(RosNews::Step));
-        node.tell(news);
+        if let Some(node) = &self.node {
+            node.tell(news);
+        }
+    }
+
+    /// Returns messages of systems of worlds for readers who come later, when the secondary comes
+    /// to speak for them: the former speaker may be gone. All hosts remember them.
+    fn kept_of_worlds(
+        &mut self,
+        engine: &SecondaryEngine,
+        exported: &[ExportedStep],
+    ) -> Vec<TopicMessage> {
+        let mut own = exported.iter().filter(|step| step.again.is_none());
+        let Some(first) = own.next() else {
+            return Vec::new();
+        };
+        let last = own.next_back().unwrap_or(first);
+        let spoke = std::mem::replace(&mut self.speaks, last.speaks);
+        let host = engine.host().filter(|_| first.speaks && !spoke);
+        let Some(host) = host else {
+            return Vec::new();
+        };
+        let kept = host.kept_of_worlds();
+        let before = kept.filter(|message| message.iteration < first.iteration);
+        before.cloned().collect()
     }
 }
 
@@ -172,6 +215,8 @@ impl RosPart {
 /// Fails if the rules cannot be read.
 pub fn export_rule(settings: &RosSettings) -> Result<ExportRule, RosError> {
     let mapping = mapping(settings)?;
+    // The last message of a topic has all of its frames that stay.
+    let of_frames = |frames| usize::from(frames == Some(Frames::Fixed));
     Ok(Arc::new(move |topic: &str, kind: &str| {
         let used = ros2::mapping::Used {
             topic,
@@ -180,10 +225,14 @@ pub fn export_rule(settings: &RosSettings) -> Result<ExportRule, RosError> {
             is_subscribed: false,
         };
         let outbound = mapping.ways(&used).outbound;
-        let has_frames = mapping.frames(topic, kind).is_some();
-        (outbound.is_some() || has_frames).then(|| Export {
-            max_rate_hz: outbound.and_then(|topic| topic.max_rate_hz),
-            is_read_whole: has_frames,
+        let frames = mapping.frames(topic, kind);
+        (outbound.is_some() || frames.is_some()).then(|| Export {
+            max_rate_hz: outbound.as_ref().and_then(|topic| topic.max_rate_hz),
+            is_read_whole: frames.is_some(),
+            kept: outbound
+                .as_ref()
+                .map_or(0, RosTopic::kept)
+                .max(of_frames(frames)),
         })
     }))
 }

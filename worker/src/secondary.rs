@@ -88,6 +88,9 @@ pub struct Effects {
     /// Messages that leave the run for others, of steps that count; to go once the other messages
     /// are sent.
     pub exported: Vec<ExportedStep>,
+    /// Messages of lost processes that readers outside the run who come later are to get; go before
+    /// those.
+    pub kept: Vec<TopicMessage>,
     /// Times of the step that was done, if it is traced.
     pub traced: Option<TracedStep>,
     /// Poses of links, for observers; may be lost.
@@ -234,9 +237,11 @@ impl SecondaryEngine {
                 snapshots,
                 data,
                 exported,
+                kept,
             }) => {
                 effects.data.extend(data);
                 effects.exported.extend(exported);
+                effects.kept.extend(kept);
                 (Ok((digests, ack)), snapshots)
             }
             Err(error) => (Err(Chain(&error).to_string().into()), Vec::new()),
@@ -533,7 +538,8 @@ impl<L: Link> SecondaryDriver<L> {
         }
         self.send(effects.messages);
         self.ros.follow(&self.engine, &self.inputs);
-        self.ros.publish(&self.engine, effects.exported);
+        self.ros
+            .publish(&self.engine, effects.kept, effects.exported);
         if let Some(traced) = effects.traced {
             self.send_trace(&traced);
         }

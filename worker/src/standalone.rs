@@ -98,6 +98,7 @@ impl LocalSecondary {
             messages,
             data,
             exported,
+            kept,
             traced,
             links,
             ..
@@ -118,7 +119,7 @@ impl LocalSecondary {
             feed.give_links(links);
         }
         self.ros.follow(&self.engine, &self.inputs);
-        self.ros.publish(&self.engine, exported);
+        self.ros.publish(&self.engine, kept, exported);
         if let (Some(feed), Some(traced)) = (&self.data, traced) {
             let from = self.engine.secondary().name().clone();
             feed.give_trace(from, self.tracer.on_answered(&traced));

@@ -75,6 +75,16 @@ pub struct RosTopic {
     pub max_rate_hz: Option<f64>,
 }
 
+impl RosTopic {
+    /// Returns the number of messages that readers get who come later.
+    pub fn kept(&self) -> usize {
+        match self.qos.durability {
+            Durability::TransientLocal => self.qos.depth as usize,
+            Durability::Volatile => 0,
+        }
+    }
+}
+
 /// Both ways of a topic between a run and ROS.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ways {

@@ -6,12 +6,13 @@
 use lockstep::CatchUpWork;
 use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource, Step, Wanted};
 use protocol::secondary_to_primary::{CellDigests, StepAck};
-use protocol::{CellId, DataBatch, Digest, PeerName};
+use protocol::{CellId, DataBatch, Digest, PeerName, TopicMessage};
 
 use super::hosted_cell::HostedCell;
 use super::{CellHost, ExportedStep, RestoreCellError, RestoreSceneError, Slot, StepError};
 use crate::exports::SaidBefore;
 use crate::progress::SharedProgress;
+use crate::world_systems::WorldSystems;
 
 /// Reason why steps could not be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,9 @@ pub struct CatchUpResult {
     pub data: Vec<DataBatch>,
     /// Messages that leave the run and that a lost secondary has not published, in order of steps.
     pub exported: Vec<ExportedStep>,
+    /// Messages that left the run for readers who come later, as the models of the cells remember
+    /// them: before the steps if what was said in these is exported, else after them.
+    pub kept: Vec<TopicMessage>,
 }
 
 impl CellHost {
@@ -81,6 +85,7 @@ impl CellHost {
                 .map_err(|source| CatchUpError::Cell { cell: id, source })?;
             self.cells.insert(id, Slot::new(cell));
         }
+        let mut kept = self.kept_of_models();
         let mut digests = Vec::with_capacity(work.steps.len());
         let mut ack = StepAck::default();
         let (mut data, mut exported) = (Vec::new(), Vec::new());
@@ -113,6 +118,9 @@ impl CellHost {
                 cells: self.digests().collect(),
             });
         }
+        if work.again.is_none() {
+            kept = self.kept_of_models();
+        }
         let mut snapshots = Vec::with_capacity(work.cells.len());
         for cell in work.cells {
             let slot = self.cells.get_mut(&cell);
@@ -130,7 +138,21 @@ impl CellHost {
             snapshots,
             data,
             exported,
+            kept,
         })
+    }
+
+    /// Returns the messages of the models here that readers who come later are to get.
+    fn kept_of_models(&self) -> Vec<TopicMessage> {
+        let cells = self.cells.values();
+        let kept = cells.flat_map(|slot| slot.cell.crew.kept());
+        kept.cloned().collect()
+    }
+
+    /// Returns the messages of systems of worlds that readers who come later are to get: every host
+    /// has them.
+    pub fn kept_of_worlds(&self) -> impl Iterator<Item = &TopicMessage> {
+        self.scene.world_crews.iter().flat_map(WorldSystems::kept)
     }
 
     /// Returns the digest of every cell, as it is after the last step.

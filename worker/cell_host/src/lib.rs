@@ -9,7 +9,7 @@ mod apply_actions;
 mod catching_up;
 mod cell_bytes;
 mod cell_work;
-mod export_rates;
+mod export_memory;
 mod exports;
 mod hosted_cell;
 mod link_record;

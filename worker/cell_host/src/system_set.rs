@@ -10,7 +10,7 @@ use protocol::{ModelId, Publisher, TopicMessage};
 use systems::registry::{Member, members_of_model};
 use systems::{Audience, Context, GoneModel, Outbox, SharedStage, StepTime};
 
-use super::export_rates::ExportRates;
+use super::export_memory::ExportMemory;
 use super::scene::Scene;
 
 /// The systems of the models of a cell.
@@ -36,7 +36,7 @@ struct ModelSystems {
     id: ModelId,
     model: ModelRef,
     members: Vec<Member>,
-    rates: ExportRates,
+    exported: ExportMemory,
 }
 
 /// Context in which a crew works in a step.
@@ -86,12 +86,12 @@ impl SystemSet {
             world: world as u32,
             model: index as u32,
         };
-        let rates = ExportRates::default();
+        let exported = ExportMemory::default();
         let systems = ModelSystems {
             id,
             model,
             members,
-            rates,
+            exported,
         };
         self.models.insert(index, systems);
     }
@@ -121,7 +121,13 @@ impl SystemSet {
         };
         let members = crew.members.iter();
         let memories = members.map(|one| one.configured.system.save());
-        memories.chain(crew.rates.save()).collect()
+        memories.chain(crew.exported.save()).collect()
+    }
+
+    /// Returns the messages of all models that readers who come later are to get, oldest first of
+    /// each topic of a model.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &TopicMessage> {
+        self.models.values().flat_map(|crew| crew.exported.kept())
     }
 
     /// Returns what all systems remember, by model.
@@ -138,14 +144,14 @@ impl SystemSet {
         let Some(crew) = self.models.get_mut(&model) else {
             return memories.is_empty().then_some(());
         };
-        let (memories, rates) = memories.split_at_checked(crew.members.len())?;
-        if rates.len() > 1 {
+        let (memories, exported) = memories.split_at_checked(crew.members.len())?;
+        if exported.len() > 1 {
             return None;
         }
         for (member, memory) in crew.members.iter_mut().zip(memories) {
             member.configured.system.load(memory.as_ref()).ok()?;
         }
-        crew.rates = ExportRates::load(rates.first().map(AsRef::as_ref))?;
+        crew.exported = ExportMemory::load(exported.first().map(AsRef::as_ref))?;
         Some(())
     }
 
@@ -214,6 +220,7 @@ impl ModelSystems {
             outbox: shift.outbox,
         };
         act(&mut self.members[part], &mut context);
-        self.rates.export(shift.outbox, said_before, shift.audience);
+        self.exported
+            .export(shift.outbox, said_before, shift.audience);
     }
 }

@@ -1,20 +1,20 @@
 //! [`WorldSystems`]: the systems of one world, the same on every host.
 
-use protocol::Publisher;
 use protocol::primary_to_secondary::Step;
+use protocol::{Publisher, TopicMessage};
 use sdf::World;
 
 use physics::Cell;
 use systems::registry::{Configured, TopicSpec, members_of_world};
 use systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
 
-use super::export_rates::ExportRates;
+use super::export_memory::ExportMemory;
 
 /// The systems of one world.
 pub(super) struct WorldSystems {
     world: u32,
     members: Vec<Configured<dyn WorldSystem>>,
-    rates: ExportRates,
+    exported: ExportMemory,
 }
 
 impl WorldSystems {
@@ -25,7 +25,7 @@ impl WorldSystems {
         Self {
             world: index as u32,
             members: members.into_iter().map(|(_, member)| member).collect(),
-            rates: ExportRates::default(),
+            exported: ExportMemory::default(),
         }
     }
 
@@ -76,7 +76,7 @@ impl WorldSystems {
                 member.system.before_step(&mut context);
             }
         }
-        self.rates.export(outbox, said_before, audience);
+        self.exported.export(outbox, said_before, audience);
     }
 
     /// Has them take note that a model is gone.
@@ -85,25 +85,30 @@ impl WorldSystems {
         members.for_each(|member| member.system.forget(gone));
     }
 
+    /// Returns the messages that readers who come later are to get, oldest first of each topic.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &TopicMessage> {
+        self.exported.kept()
+    }
+
     /// Returns what they remember, in their order, then what is remembered of their topics, if
     /// anything is.
     pub(super) fn memories(&self) -> Vec<Vec<u8>> {
         let members = self.members.iter();
         let memories = members.map(|member| member.system.save());
-        memories.chain(self.rates.save()).collect()
+        memories.chain(self.exported.save()).collect()
     }
 
     /// Lets them go on from what they, or others like them, remembered; `None` when those were
     /// others.
     pub(super) fn recall(&mut self, memories: &[Vec<u8>]) -> Option<()> {
-        let (memories, rates) = memories.split_at_checked(self.members.len())?;
-        if rates.len() > 1 {
+        let (memories, exported) = memories.split_at_checked(self.members.len())?;
+        if exported.len() > 1 {
             return None;
         }
         for (member, memory) in self.members.iter_mut().zip(memories) {
             member.system.load(memory).ok()?;
         }
-        self.rates = ExportRates::load(rates.first().map(Vec::as_slice))?;
+        self.exported = ExportMemory::load(exported.first().map(Vec::as_slice))?;
         Some(())
     }
 

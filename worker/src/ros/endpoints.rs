@@ -23,11 +23,12 @@ use super::clock::ClockTopic;
 use super::departures::Departures;
 use super::descriptions::Descriptions;
 use super::image_thread::{ImageThread, ImageTopic, Outlet};
+use super::kept::Kept;
 use super::remarks::Remarks;
 use crate::seldom::Seldom;
 
 /// A topic of the run, with the kind of its messages.
-type Key = (String, &'static str);
+pub(super) type Key = (String, &'static str);
 
 /// Publishers and subscriptions of a node.
 pub(super) struct Endpoints {
@@ -42,9 +43,9 @@ pub(super) struct Endpoints {
     descriptions: Descriptions,
     departures: Option<Departures>,
     remarks: Remarks,
-    /// The last message of each topic that is kept for readers who come later, from steps that a
-    /// resumed run did once more: publishers of before are gone with what they kept.
-    passed_over: BTreeMap<Key, TopicMessage>,
+    /// Messages to be said again for readers who come later: publishers of before are gone with
+    /// what they kept.
+    kept: Kept,
     // The last to go.
     participant: Participant,
 }
@@ -117,7 +118,7 @@ impl Endpoints {
             descriptions: Descriptions::default(),
             departures: or_warn(departures),
             remarks: Remarks::default(),
-            passed_over: BTreeMap::new(),
+            kept: Kept::default(),
             participant,
         })
     }
@@ -202,9 +203,9 @@ impl Endpoints {
         }
         let has_said = !(step.messages.is_empty() && step.beyond_rate.is_empty());
         let mut messages = self.not_left(&mut step);
-        if !self.passed_over.is_empty() {
-            let passed_over = std::mem::take(&mut self.passed_over).into_values();
-            messages.said.splice(..0, passed_over);
+        // Of steps that are done again and have all left, only the last messages are kept.
+        if step.again.is_none() || !messages.said.is_empty() {
+            messages.said.splice(..0, self.kept.take());
         }
         self.publish_messages(messages, step.again.is_none().then_some(step.sequence));
         if step.again.is_none()
@@ -228,17 +229,37 @@ impl Endpoints {
         }
     }
 
-    /// Takes note of a step that a resumed run does once more: all of it has left before.
-    fn pass_over(&mut self, step: ExportedStep) {
-        for message in step.messages.into_iter().chain(step.beyond_rate) {
+    /// Has messages said again, with the next ones, as far as their topics are kept for readers who
+    /// come later: who said them is gone.
+    pub(super) fn keep(&mut self, messages: Vec<TopicMessage>) {
+        for message in messages {
             let Some(kind) = messages_kind(&message) else {
                 continue;
             };
             let key = (message.topic.clone(), kind);
-            if self.outbound.get(&key).is_some_and(Outbound::is_kept) {
-                self.passed_over.insert(key, message);
-            }
+            let most = self.outbound.get(&key).map_or(0, Outbound::kept);
+            self.kept.note(message, key, most);
         }
+    }
+
+    /// Tells whether messages are to be said again.
+    pub(super) fn owes_kept(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Says them again now: no step comes with which they could go.
+    pub(super) fn say_kept(&mut self) {
+        let messages = Leaving {
+            said: self.kept.take(),
+            for_frames: Vec::new(),
+        };
+        self.publish_messages(messages, None);
+    }
+
+    /// Takes note of a step that a resumed run does once more: all of it has left before.
+    fn pass_over(&mut self, step: ExportedStep) {
+        self.keep(step.messages);
+        self.keep(step.beyond_rate);
         if step.again.is_some() {
             return;
         }
@@ -264,14 +285,12 @@ impl Endpoints {
         // Messages can arrive although the answer that went before them has not.
         let left = left.unwrap_or(again.answered).max(again.hosted_after);
         let images = images.unwrap_or(left).max(again.hosted_after);
-        messages.said.retain(|message| {
-            let left = if images::is_image(message) {
-                images
-            } else {
-                left
-            };
-            step.sequence > left
-        });
+        let has_left = |message: &mut TopicMessage| {
+            let is_image = images::is_image(message);
+            step.sequence <= if is_image { images } else { left }
+        };
+        let gone = messages.said.extract_if(.., has_left).collect();
+        self.keep(gone);
         messages.for_frames.retain(|_| step.sequence > left);
         messages
     }
@@ -402,10 +421,11 @@ impl Outbound {
         direct.into_iter().chain(images.into_iter().flatten())
     }
 
-    /// Tells whether something of it is kept for readers who come later.
-    fn is_kept(&self) -> bool {
-        let mut outlets = self.outlets();
-        self.frames == Some(Frames::Fixed) || outlets.any(|outlet| is_kept(&outlet.topic))
+    /// Returns the number of a publisher's last messages that are kept for readers who come later.
+    fn kept(&self) -> usize {
+        let of_outlets = self.outlets().map(|outlet| outlet.topic.kept()).max();
+        let of_frames = usize::from(self.frames == Some(Frames::Fixed));
+        of_outlets.unwrap_or_default().max(of_frames)
     }
 }
 

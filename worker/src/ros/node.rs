@@ -24,6 +24,10 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Time for which the last images may still be sent then.
 const LAST_IMAGES: Duration = Duration::from_secs(5);
 
+/// Time without news after which no step is done again any more, and messages are said again that
+/// later readers are to get.
+const SETTLED: Duration = Duration::from_millis(200);
+
 /// A secondary's node of ROS 2, which leaves when it is dropped.
 pub struct RosNode {
     sender: Option<SyncSender<Event>>,
@@ -170,11 +174,13 @@ impl Drop for Closing {
 
 /// Returns the room that news take \[bytes\].
 fn size(news: &[RosNews]) -> usize {
-    let steps = news.iter().filter_map(|one| match one {
-        RosNews::Topics(..) => None,
-        RosNews::Step(step) => Some(step.messages.iter().chain(&step.beyond_rate)),
+    let messages = news.iter().map(|one| match one {
+        RosNews::Topics(..) => [&[][..], &[]],
+        RosNews::Kept(messages) => [&messages[..], &[]],
+        RosNews::Step(step) => [&step.messages[..], &step.beyond_rate],
     });
-    steps.flatten().map(|message| message.body.len()).sum()
+    let messages = messages.flatten().flatten();
+    messages.map(|message| message.body.len()).sum()
 }
 
 /// Returns the next event, none once there is no sender; one after this time if it is given.
@@ -204,17 +210,22 @@ struct Node {
 impl Node {
     fn run(mut self, events: &Receiver<Event>, room: &Room) {
         let look = Readers::interval();
-        while let Some(event) = next(events, look) {
+        let mut heard_at = Instant::now();
+        while let Some(event) = next(events, self.patience(look)) {
             match event {
                 Event::News(news) if news.is_empty() => {
                     return self.endpoints.finish(LAST_IMAGES, LAST_WORDS);
                 }
                 Event::News(news) => {
+                    heard_at = Instant::now();
                     let size = size(&news);
                     for one in news {
                         self.on_news(one);
                     }
                     room.give_back(size);
+                }
+                Event::Nothing if heard_at.elapsed() >= SETTLED && self.endpoints.owes_kept() => {
+                    self.endpoints.say_kept();
                 }
                 Event::Arrived | Event::Nothing => {}
             }
@@ -227,9 +238,16 @@ impl Node {
         }
     }
 
+    /// Returns the time to wait for an event, where there is something to do without one.
+    fn patience(&self, look: Option<Duration>) -> Option<Duration> {
+        let settles = self.endpoints.owes_kept().then_some(SETTLED);
+        [look, settles].into_iter().flatten().min()
+    }
+
     fn on_news(&mut self, news: RosNews) {
         match news {
             RosNews::Topics(uses, robots) => self.endpoints.follow(&uses, robots),
+            RosNews::Kept(messages) => self.endpoints.keep(messages),
             RosNews::Step(step) if step.was_answered() => self.endpoints.publish(step),
             RosNews::Step(step) => {
                 let begins = step.speaks && !self.speaks;

@@ -49,6 +49,8 @@ pub struct Export {
     pub max_rate_hz: Option<f64>,
     /// True if others need all messages, those beyond the limit for what is in them alone.
     pub is_read_whole: bool,
+    /// Number of the last messages of each publisher that readers who come later get.
+    pub kept: usize,
 }
 
 impl Audience {
