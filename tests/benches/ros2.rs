@@ -1,7 +1,8 @@
 //! Measures what it costs that a run has nodes of ROS 2: the steps of 100 robots with 50 Hz
 //! odometry and 10 Hz scans, with nodes and without, and the time from a command of a node to the
-//! odometry that shows it, beside the time that the other node's engine takes for an echo. That run
-//! keeps to the pace of time, 1 ms per iteration, of which a command waits half on average.
+//! odometry that shows it, beside the time that the other node's engine takes for an echo. That is
+//! measured at the pace of time, 1 ms per iteration, of which a command waits half on average, and
+//! as fast as possible.
 //!
 //! Prints one JSON line, with the CPU time of the run's processes and of the node beside the steps:
 //! on few cores, the node takes its time from the run. All kinds of runs are measured in turns, so
@@ -29,6 +30,8 @@ const ODOMETRY_FORMAT: &str = "i1u1s2d7d36d6d36";
 const SPEED: usize = 47;
 const TWIST: &str = "geometry_msgs/msg/Twist";
 const ROUND_TRIPS: usize = 300;
+/// More iterations than are done, however fast, until commands are measured.
+const ENDLESS: &str = "1000000000";
 /// Units of times in /proc, the same on all systems of this kind.
 const TICKS_PER_S: f64 = 100.0;
 /// Part of the steps that nodes may cost.
@@ -100,7 +103,8 @@ fn main() {
         "nodes_over_nothing": ratio(2, 0),
         "bound": 1.0 - COST_MAX,
         "odometry_heard": heard,
-        "round_trip_us": bench.round_trip(),
+        "round_trip_us": bench.round_trip("1"),
+        "round_trip_at_full_speed_us": bench.round_trip("0"),
         "echo_us": bench.echo(),
     });
     let _ = writeln!(io::stdout(), "{line}");
@@ -170,8 +174,8 @@ impl Bench {
         FastPeer::start(&mut Command::new(program), &arguments)
     }
 
-    /// Measures commands to a robot of a run, whose odometry comes with each iteration.
-    fn round_trip(&self) -> Value {
+    /// Measures commands to a robot of a run at a pace, whose odometry comes with each iteration.
+    fn round_trip(&self, real_time_factor: &str) -> Value {
         let Some(program) = &self.program else {
             return Value::Null;
         };
@@ -183,10 +187,8 @@ impl Bench {
         let world = world.replace(from, to);
         std::fs::write(self.scratch.path("fleet.sdf"), world).expect("a file can be written");
         let mut command = self.scratch.phalanx();
-        command.args(self.arguments("1000000")).arg("--ros2");
-        // At the pace of time, as robots are driven: as fast as possible, what is said before the
-        // node reads it waits in longer and longer queues, and the first command for all of that.
-        command.args(["--real-time-factor", "1"]);
+        command.args(self.arguments(ENDLESS)).arg("--ros2");
+        command.args(["--real-time-factor", real_time_factor]);
         let mut run = self.scratch.start("run", &mut command);
         wait_for("a run", || {
             let (code, said, _) = self.scratch.phalanx_says(&["show", "stats"]);

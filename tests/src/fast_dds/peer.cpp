@@ -17,7 +17,10 @@
 //                                               each once a message on the other topic has a value
 //                                               at that place that goes the same way; answers with
 //                                               the time that each took [us], or with the reason
-//                                               why there is none
+//                                               why there is none. It reads as nodes do that want
+//                                               to know how things are now: of what waits it gets
+//                                               the last 10. The first twist is repeated until it
+//                                               is heard
 //
 // A VALUE is a letter with a value: d2.5, swords, l100. It ends with its input.
 
@@ -60,7 +63,10 @@ using eprosima::fastcdr::FastBuffer;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto PATIENCE = std::chrono::seconds(240);
+constexpr auto REPEAT = std::chrono::milliseconds(200);
 constexpr uint32_t LARGEST = 1 << 20;
+/// Number of messages that a node of ROS 2 keeps, unless it says otherwise.
+constexpr int32_t USUAL_DEPTH = 10;
 
 /// A message as bytes, with the header that names their encoding.
 using Bytes = std::vector<unsigned char>;
@@ -229,11 +235,14 @@ public:
         subscriber_ = participant_->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
     }
 
-    fast::DataReader* reader(const std::string& name, const std::string& type, bool is_kept = false) {
+    /// Makes a reader that keeps the last messages up to a number, or with 0 all of them.
+    fast::DataReader* reader(const std::string& name, const std::string& type, bool is_kept = false,
+                             int32_t depth = 0) {
         fast::DataReaderQos qos;
         if (is_kept) qos.durability().kind = fast::TRANSIENT_LOCAL_DURABILITY_QOS;
         qos.reliability().kind = fast::RELIABLE_RELIABILITY_QOS;
-        qos.history().kind = fast::KEEP_ALL_HISTORY_QOS;
+        qos.history().kind = depth > 0 ? fast::KEEP_LAST_HISTORY_QOS : fast::KEEP_ALL_HISTORY_QOS;
+        if (depth > 0) qos.history().depth = depth;
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
         return subscriber_->create_datareader(topic(name, type), qos);
@@ -341,7 +350,7 @@ std::string round_trip(Node& node, std::istringstream& words) {
     int readers, place, count;
     words >> to >> to_type >> readers >> from >> from_type >> format >> place >> count;
     auto* writer = node.writer("rt" + to, type_in_dds(to_type));
-    auto* reader = node.reader("rt" + from, type_in_dds(from_type));
+    auto* reader = node.reader("rt" + from, type_in_dds(from_type), false, USUAL_DEPTH);
     if (!wait_until([&] { return matched(writer) >= readers && matched(reader) >= readers; })) {
         return "\"the other side was not found\"";
     }
@@ -351,13 +360,19 @@ std::string round_trip(Node& node, std::istringstream& words) {
         std::istringstream twist(way > 0 ? "d0.5 d0 d0 d0 d0 d0" : "d-0.5 d0 d0 d0 d0 d0");
         Bytes message = encoded(twist);
         const auto start = Clock::now();
+        auto said_at = start;
         writer->write(&message);
         bool is_there = false;
         while (!is_there) {
             if (Clock::now() - start > PATIENCE) {
                 return "\"nothing showed the twist of turn " + std::to_string(turn) + "\"";
             }
-            if (!reader->wait_for_unread_message({1, 0})) continue;
+            // A subscription that has only begun to know the publisher takes no message from it.
+            if (turn == 0 && Clock::now() - said_at > REPEAT) {
+                said_at = Clock::now();
+                writer->write(&message);
+            }
+            if (!reader->wait_for_unread_message({0, 100000000})) continue;
             Bytes bytes;
             fast::SampleInfo info;
             while (reader->take_next_sample(&bytes, &info) == eprosima::fastrtps::types::ReturnCode_t::RETCODE_OK) {
