@@ -402,6 +402,75 @@ fn later_readers_get_what_was_kept_by_processes_that_are_gone() {
     say(&["ctl", "r", "stop"]);
 }
 
+#[test]
+fn a_run_that_waits_for_its_readers_says_nothing_before_they_are_there() {
+    let Some(program) = fast_dds::program() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    if is_without_ros(&scratch) {
+        return;
+    }
+    let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
+    for (number, secondaries) in [(4, "2"), (5, "0")] {
+        let domain = domain(number);
+        let begin = |awaited: &[&str]| {
+            let mut command = scratch.phalanx();
+            command.args([
+                "run",
+                "--headless",
+                "--iterations=300",
+                "--real-time-factor=0",
+            ]);
+            command.args([
+                "--secondaries",
+                secondaries,
+                "--ros2",
+                "--ros-domain",
+                &domain,
+            ]);
+            command.args(["--ros-localhost-only", "on"]).args(awaited);
+            scratch.start("run", command.arg(&world))
+        };
+        let mut nobody = begin(&["--await-reader=any", "--await-reader-timeout=0.5"]);
+        assert_eq!(nobody.wait(), 6, "{}", nobody.stderr());
+        let said = nobody.stderr();
+        assert!(
+            said.contains("no node of ROS 2 has read any topic in 0.5 s"),
+            "{said}"
+        );
+        for (topic, why) in [
+            (
+                "/model/r2/odometry",
+                "does not publish on /model/r2/odometry, but on /",
+            ),
+            ("/clock", "/clock is read by the secondaries themselves"),
+            ("odometry", "is no name of a topic"),
+        ] {
+            let mut wrong = begin(&["--await-reader", topic]);
+            assert_eq!(wrong.wait(), 3, "{}", wrong.stderr());
+            assert!(wrong.stderr().contains(why), "{}", wrong.stderr());
+        }
+        let awaited = "--await-reader=/model/r0/odometry, /model/r1/odometry";
+        let mut run = begin(&[awaited, "--await-reader-timeout=240"]);
+        run.wait_for_stderr("time waits up to 240 s for nodes that read /model/r0/odometry");
+        let topics = ["r0", "r1"].map(|robot| format!("/model/{robot}/odometry={ODOMETRY}"));
+        let arguments = [&*domain, "--localhost-only", &topics[0], &topics[1]];
+        let mut peer = FastPeer::start(&mut Command::new(&program), &arguments);
+        let mut heard: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
+        while heard.iter().any(|one| one.len() < 30) {
+            let line = peer.next(tests::processes::PATIENCE);
+            note(&line.expect("odometry comes in time"), &mut heard);
+        }
+        for one in &heard {
+            let stamps: Vec<u64> = one.iter().map(stamp_ms).collect();
+            let expected: Vec<u64> = (1..=30).map(|n| n * INTERVAL).collect();
+            assert_eq!(stamps, expected);
+        }
+        assert_eq!(run.wait(), 0, "{}", run.stderr());
+    }
+}
+
 fn is_without_ros(scratch: &Scratch) -> bool {
     let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
     let is_without = said.contains("built without ROS 2");

@@ -241,6 +241,9 @@ fn run_primary(
     run.empty_reports()?;
     let options = socket_options(run)?;
     let (ros2, ros_rules) = ros_settings(run, &beginning)?;
+    if let Some(settings) = &ros2 {
+        ros::check_awaited(settings, &survey.topics)?;
+    }
     let settings = settings_of(run, loaded, survey.topics.clone(), (secondaries, ros2));
     let (role, name) = match secondaries {
         Some(_) => (Role::Primary, PeerName::primary()),

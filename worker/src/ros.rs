@@ -55,6 +55,7 @@ mod mapping_report;
 mod settings;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cell_host::{ExportRule, ExportedStep, RobotDescription, TopicUse};
 use lockstep::SecondaryInput;
@@ -67,7 +68,7 @@ use crate::secondary::{InputSender, SecondaryEngine};
 pub use mapping_report::mapping_report;
 #[cfg(feature = "ros2")]
 pub use node::RosNode;
-pub use settings::{RosSettingsError, rules_of, settings_of};
+pub use settings::{AwaitedError, RosSettingsError, check_awaited, rules_of, settings_of};
 
 /// True if this build has ROS 2.
 pub const IS_BUILT: bool = cfg!(feature = "ros2");
@@ -95,6 +96,28 @@ pub enum RosError {
 /// Receives messages of other nodes, on a thread of the node.
 pub type OnMessages = Box<dyn Fn(Vec<RosMessage>) + Send>;
 
+/// Hears once, on a thread of the node, that all readers that are waited for are here, or what to
+/// say of those that are not.
+pub type OnReaders = Box<dyn FnOnce(Result<(), ReadersMissing>) + Send>;
+
+/// Readers that have not come in time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no node of ROS 2 has read {topics} in {} s (`--await-reader`)", .waited.as_secs_f64())]
+pub struct ReadersMissing {
+    /// The topics.
+    pub topics: String,
+    /// Time for which they were waited for.
+    pub waited: Duration,
+}
+
+/// Hearers of a node.
+pub struct Hearers {
+    /// Those of messages.
+    pub messages: OnMessages,
+    /// Those of readers.
+    pub readers: OnReaders,
+}
+
 /// News of a secondary for its node, in the order of steps.
 #[derive(Debug)]
 pub enum RosNews {
@@ -116,7 +139,7 @@ impl RosNode {
     ///
     /// # Errors
     /// Always: this build has no ROS 2.
-    pub fn start(_: &RosSettings, _: &str, _: OnMessages) -> Result<Self, RosError> {
+    pub fn start(_: &RosSettings, _: &str, _: Hearers) -> Result<Self, RosError> {
         Err(RosError::NotBuilt)
     }
 
@@ -146,10 +169,8 @@ impl RosPart {
             return;
         };
         self.is_begun = true;
-        let to = inputs.clone();
-        let on_messages: OnMessages =
-            Box::new(move |messages| to.send(SecondaryInput::RosMessages(messages)));
-        match RosNode::start(settings, engine.secondary().name().as_str(), on_messages) {
+        let hearers = hearers(engine, inputs);
+        match RosNode::start(settings, engine.secondary().name().as_str(), hearers) {
             Ok(node) => self.node = Some(node),
             Err(error) => inputs.send(SecondaryInput::WorldFailed(error.to_string())),
         }
@@ -206,6 +227,25 @@ impl RosPart {
         let kept = host.kept_of_worlds();
         let before = kept.filter(|message| message.iteration < first.iteration);
         before.cloned().collect()
+    }
+}
+
+/// Returns the hearers of a node for a secondary: that takes its world for read once all readers
+/// are here that are waited for.
+fn hearers(engine: &SecondaryEngine, inputs: &InputSender<SecondaryInput>) -> Hearers {
+    let (to, or_to) = (inputs.clone(), inputs.clone());
+    let loaded = engine.waiting_for_readers();
+    Hearers {
+        messages: Box::new(move |messages| to.send(SecondaryInput::RosMessages(messages))),
+        readers: Box::new(move |found| match (found, loaded) {
+            (Ok(()), Some((digest, cell_count))) => {
+                or_to.send(SecondaryInput::WorldLoaded { digest, cell_count });
+            }
+            (Ok(()), None) => {}
+            (Err(missing), _) => {
+                or_to.send(SecondaryInput::ReadersMissing(missing.to_string()));
+            }
+        }),
     }
 }
 

@@ -131,6 +131,14 @@ impl SecondaryEngine {
         self.welcome.as_ref()?.ros2.as_ref()
     }
 
+    /// Returns the digest of the world and its number of cells while readers outside the run are
+    /// waited for.
+    pub fn waiting_for_readers(&self) -> Option<(Digest, u32)> {
+        let host = self.host.as_ref()?;
+        self.ros_settings()?.awaited.as_ref()?;
+        Some((self.welcome.as_ref()?.world_digest, host.cell_count()))
+    }
+
     /// Sets how long steps may be done ahead with one message, by the clock of this machine.
     pub fn set_ahead_limit(&mut self, limit: Duration) {
         self.ahead_limit = Some(limit);
@@ -162,7 +170,9 @@ impl SecondaryEngine {
                     SecondaryOutput::Send(message) => effects.messages.push(message),
                     SecondaryOutput::LoadWorld(welcome) => {
                         welcomed(&self.secondary, &welcome);
-                        next = Some(self.load(welcome));
+                        let loaded = self.load(welcome);
+                        // With readers to wait for, the node says so.
+                        next = self.waiting_for_readers().is_none().then_some(loaded);
                     }
                     SecondaryOutput::RunStep(work) => {
                         next = Some(self.run(&work, &mut effects));

@@ -53,6 +53,8 @@ pub enum SecondaryInput {
     },
     /// The world of the welcome could not be read, and why.
     WorldFailed(String),
+    /// Readers outside the run that it waits for have not come in time, and which.
+    ReadersMissing(String),
     /// The step asked for is done.
     StepComputed(StepAck),
     /// The job asked for is done, or could not be.
@@ -189,6 +191,9 @@ impl Secondary {
             }
             SecondaryInput::WorldFailed(error) => {
                 self.leave(StopReason::new(Outcome::ConfigurationError, error), out);
+            }
+            SecondaryInput::ReadersMissing(error) => {
+                self.leave(StopReason::new(Outcome::TimedOut, error), out);
             }
             SecondaryInput::StepComputed(ack) => self.on_step_computed(ack, out),
             SecondaryInput::CaughtUp {

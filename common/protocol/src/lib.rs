@@ -58,7 +58,7 @@ pub use primary_to_observers::PrimaryToObservers;
 pub use primary_to_secondary::PrimaryToSecondary;
 pub use rate::Rate;
 pub use renderer::RendererKind;
-pub use ros::{RosMessage, RosSettings};
+pub use ros::{AwaitedReaders, RosMessage, RosSettings};
 pub use secondary_to_primary::SecondaryToPrimary;
 pub use state::{NO_REACH, PerformerState, StateBlob};
 pub use time::{SessionTime, SimTime};

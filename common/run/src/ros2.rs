@@ -1,18 +1,23 @@
 //! `[ros2]`: topics of a run in ROS 2.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ::ros2::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 use crate::setting::{Audience, Setting};
+use crate::values;
 
 /// The largest number of a domain of DDS whose ports exist.
 pub const DOMAIN_MAX: u64 = 232;
 
+/// The longest time for which readers are waited for \[s\].
+const WAIT_MAX_S: f64 = 86_400.0;
+
 /// Part of a run in ROS 2.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ros2 {
     /// True if topics of the run are topics of ROS 2, too.
@@ -32,6 +37,29 @@ pub struct Ros2 {
     pub control_namespace: Option<String>,
     /// A folder of models that can be spawned, beside those in which models are looked for.
     pub spawnables: Option<PathBuf>,
+    /// Topics whose readers are waited for before time runs, by their names in ROS 2, with commas
+    /// between them; `any` is one of all.
+    pub await_reader: Option<String>,
+    /// Time for which they are waited for.
+    #[serde(rename = "await_reader_timeout_s", with = "values::seconds")]
+    pub await_reader_timeout: Duration,
+}
+
+impl Default for Ros2 {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            domain: None,
+            localhost_only: None,
+            rules: None,
+            own_rules: None,
+            service_mapping: None,
+            control_namespace: None,
+            spawnables: None,
+            await_reader: None,
+            await_reader_timeout: Duration::from_mins(1),
+        }
+    }
 }
 
 /// Way in which services are mapped to topics, by the middleware that has it.
@@ -84,4 +112,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("ros-spawnables", "FOLDER",
             "A folder whose models nodes are told of as those that can be spawned")
         .only(Audience::Launcher),
+    Setting::of_run("ros2", "await_reader", Kind::Text)
+        .flag("await-reader", "TOPICS",
+            "Begin once nodes read these topics of ROS 2, with commas between them, or any"),
+    Setting::of_run("ros2", "await_reader_timeout_s", Kind::Number(0.001, WAIT_MAX_S))
+        .flag("await-reader-timeout", "SECONDS", "How long to wait for such nodes"),
 ];

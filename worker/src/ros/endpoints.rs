@@ -380,12 +380,16 @@ impl Endpoints {
         }
     }
 
-    /// Returns the publishers of topics and of the clock, with the names of their topics.
+    /// Returns the publishers of topics, frames and the clock, with the names of their topics.
     pub(super) fn publications(&self) -> impl Iterator<Item = (&str, &Publication)> {
         let outlets = self.outbound.values().flat_map(Outbound::outlets);
         let outlets = outlets.map(|outlet| (&*outlet.topic.name, &outlet.publication));
         let clock = self.clock.as_ref().map(ClockTopic::publication);
-        outlets.chain(clock.map(|clock| ("/clock", clock)))
+        let frames = ["/tf", "/tf_static"].into_iter().zip(&self.frames);
+        let frames = frames.filter_map(|(name, own)| Some((name, own.as_ref()?)));
+        outlets
+            .chain(frames)
+            .chain(clock.map(|clock| ("/clock", clock)))
     }
 
     /// Takes what other nodes have published.

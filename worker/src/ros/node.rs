@@ -10,9 +10,9 @@ use protocol::RosSettings;
 use ros2_node::{Domain, OnArrival, Participant};
 
 use super::endpoints::Endpoints;
-use super::readers::Readers;
+use super::readers::{Awaited, Readers};
 use super::remembered::Remembered;
-use super::{OnMessages, RosError, RosNews, mapping};
+use super::{Hearers, OnMessages, RosError, RosNews, mapping};
 
 /// Number of pieces of news that may wait; then the stepper waits for the node.
 const NEWS_MAX: usize = 1024;
@@ -27,6 +27,9 @@ const LAST_IMAGES: Duration = Duration::from_secs(5);
 /// Time without news after which no step is done again any more, and messages are said again that
 /// later readers are to get.
 const SETTLED: Duration = Duration::from_millis(200);
+
+/// Time between two looks for readers that are waited for.
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// A secondary's node of ROS 2, which leaves when it is dropped.
 pub struct RosNode {
@@ -68,16 +71,11 @@ impl OnArrival for Bell {
 }
 
 impl RosNode {
-    /// Joins the domain as the node of a secondary by its name; messages of other nodes go to
-    /// `on_messages`.
+    /// Joins the domain as the node of a secondary by its name.
     ///
     /// # Errors
     /// Fails if the settings are wrong or the domain cannot be joined.
-    pub fn start(
-        settings: &RosSettings,
-        name: &str,
-        on_messages: OnMessages,
-    ) -> Result<Self, RosError> {
+    pub fn start(settings: &RosSettings, name: &str, hearers: Hearers) -> Result<Self, RosError> {
         let mapping = mapping(settings)?;
         let (sender, events) = mpsc::sync_channel(NEWS_MAX);
         let bell = Arc::new(Bell {
@@ -96,10 +94,11 @@ impl RosNode {
         let node = Node {
             endpoints: Endpoints::new(participant, mapping, settings.jpeg_quality, name)?,
             bell,
-            on_messages,
+            on_messages: hearers.messages,
             speaks: false,
             remembered: Remembered::default(),
             readers: Readers::default(),
+            awaited: Awaited::new(settings.awaited.as_ref(), hearers.readers),
         };
         let room = Arc::new(Room::new());
         let closing = Closing(Arc::clone(&room));
@@ -205,6 +204,7 @@ struct Node {
     /// The last messages of nodes that another secondary should have passed on.
     remembered: Remembered,
     readers: Readers,
+    awaited: Option<Awaited>,
 }
 
 impl Node {
@@ -232,6 +232,11 @@ impl Node {
             if look.is_some() {
                 self.readers.tell(self.endpoints.publications());
             }
+            if let Some(awaited) = &mut self.awaited
+                && awaited.is_over(self.endpoints.publications(), Instant::now())
+            {
+                self.awaited = None;
+            }
             if self.bell.rings.swap(false, Ordering::AcqRel) {
                 self.on_arrivals();
             }
@@ -240,8 +245,9 @@ impl Node {
 
     /// Returns the time to wait for an event, where there is something to do without one.
     fn patience(&self, look: Option<Duration>) -> Option<Duration> {
+        let glance = self.awaited.as_ref().map(|_| GLANCE);
         let settles = self.endpoints.owes_kept().then_some(SETTLED);
-        [look, settles].into_iter().flatten().min()
+        [look, glance, settles].into_iter().flatten().min()
     }
 
     fn on_news(&mut self, news: RosNews) {

@@ -1,15 +1,47 @@
 //! The settings of a run's nodes: those of the run, its file of rules, and ROS 2's own variables.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use protocol::RosSettings;
-use ros2::{RuleError, Rules};
+use protocol::report::TopicReport;
+use protocol::{AwaitedReaders, RosSettings};
+use ros2::{RuleError, Rules, Used};
 use run::Ros2;
 
 /// The variable of the domain.
 const DOMAIN: &str = "ROS_DOMAIN_ID";
 /// The variable that leaves out nodes of other machines.
 const LOCALHOST_ONLY: &str = "ROS_LOCALHOST_ONLY";
+
+/// The word for one of all topics.
+const ANY: &str = "any";
+/// The topic that secondaries read, too.
+const CLOCK: &str = "/clock";
+/// Number of topics that are named where another one is not known.
+const KNOWN_NAMED: usize = 8;
+
+/// Reason why readers of a topic cannot be waited for.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AwaitedError {
+    /// It is no name.
+    #[error("{0:?} is no name of a topic of ROS 2, such as /model/rover/odometry, and not `any`")]
+    Name(String),
+    /// All secondaries read it.
+    #[error("/clock is read by the secondaries themselves: name another topic")]
+    Clock,
+    /// The run does not publish on it.
+    #[error("the run does not publish on {topic}, but on {}", .known.join(", "))]
+    Unknown {
+        /// The topic.
+        topic: String,
+        /// Some that it does publish on.
+        known: Vec<String>,
+    },
+    /// The run publishes on none.
+    #[error("the run has no topics that leave it for ROS 2")]
+    NoTopics,
+}
 
 /// Reason why a run cannot have a part in ROS 2.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +83,9 @@ pub enum RosSettingsError {
         /// The fault.
         source: RuleError,
     },
+    /// Readers cannot be waited for on a topic of this name.
+    #[error("await_reader: {0}")]
+    Awaited(#[from] AwaitedError),
     /// A rule of the run file cannot hold.
     #[error("[ros2] of the run file: {0}")]
     OwnRule(#[source] RuleError),
@@ -76,6 +111,8 @@ pub fn settings_of(
         return Err(super::RosError::NotBuilt.into());
     }
     let rules = rules_of(spec)?;
+    let awaited = spec.await_reader.as_deref();
+    let awaited = awaited.map(|topics| awaited_of(topics, spec.await_reader_timeout));
     let domain = match spec.domain {
         Some(domain) => domain,
         None => domain_of(variable(DOMAIN))?,
@@ -89,7 +126,59 @@ pub fn settings_of(
         localhost_only,
         rules: serde_json::to_string(&rules).expect("rules are texts, numbers and words"),
         jpeg_quality,
+        awaited: awaited.transpose()?,
     }))
+}
+
+/// Returns the readers that are waited for on topics with commas between them.
+fn awaited_of(topics: &str, timeout: Duration) -> Result<AwaitedReaders, AwaitedError> {
+    let names = topics.split(',').map(str::trim);
+    let names = names.filter(|name| *name != ANY);
+    let topics: Vec<String> = names.map(str::to_owned).collect();
+    let is_name = |name: &String| name.starts_with('/') && ros2::names::valid(name) == *name;
+    if let Some(wrong) = topics.iter().find(|name| !is_name(name)) {
+        return Err(AwaitedError::Name(wrong.clone()));
+    }
+    if topics.iter().any(|name| name == CLOCK) {
+        return Err(AwaitedError::Clock);
+    }
+    Ok(AwaitedReaders { topics, timeout })
+}
+
+/// Tells whether a run has the topics whose readers it waits for.
+///
+/// # Errors
+/// Fails with the first one that it does not have, or if it has none at all.
+pub fn check_awaited(settings: &RosSettings, topics: &[TopicReport]) -> Result<(), AwaitedError> {
+    let Some(awaited) = &settings.awaited else {
+        return Ok(());
+    };
+    let mapping = super::mapping(settings).map_err(|_| AwaitedError::NoTopics)?;
+    let known = topics.iter().flat_map(|topic| {
+        let ways = mapping.ways(&Used {
+            topic: &topic.topic,
+            kind: &topic.kind,
+            is_published: !topic.publishers.is_empty(),
+            is_subscribed: !topic.subscribers.is_empty(),
+        });
+        let frames = mapping.frames(&topic.topic, &topic.kind);
+        let frames = frames.map(|frames| mapping.transforms(frames).name);
+        ways.outbound
+            .map(|topic| topic.name)
+            .into_iter()
+            .chain(frames)
+    });
+    let known: BTreeSet<String> = known.collect();
+    if known.is_empty() {
+        return Err(AwaitedError::NoTopics);
+    }
+    let unknown = awaited.topics.iter().find(|name| !known.contains(*name));
+    unknown.map_or(Ok(()), |topic| {
+        Err(AwaitedError::Unknown {
+            topic: topic.clone(),
+            known: known.iter().take(KNOWN_NAMED).cloned().collect(),
+        })
+    })
 }
 
 /// Returns the rules of topics, of nodes and of recordings alike.

@@ -701,6 +701,12 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         match self.peers.on_leave(sender, reason, cx) {
+            // Whom it waited for would not come to another one either.
+            Some(reason)
+                if self.phase == Phase::Gathering && reason.outcome == Outcome::TimedOut =>
+            {
+                self.begin_stopping(reason, cx);
+            }
             Some(reason) => self.on_lost(sender, reason, cx),
             None => self.finish_if_alone(cx),
         }

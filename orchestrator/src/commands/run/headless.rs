@@ -25,6 +25,13 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
     let started = |worker: &WorkerRecord| format!("{} (pid {})", worker.name, worker.pid);
     let started: Vec<String> = run.record.workers.iter().map(started).collect();
     console.note(&format!("started {}", started.join(", ")));
+    let ros2 = run.hosts.ros2();
+    if let Some(topics) = ros2.await_reader.as_ref().filter(|_| ros2.enabled) {
+        let seconds = ros2.await_reader_timeout.as_secs_f64();
+        console.note(&format!(
+            "time waits up to {seconds} s for nodes that read {topics}"
+        ));
+    }
     let mut ticks = interval(PROGRESS_PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once, when there is nothing to be said yet.

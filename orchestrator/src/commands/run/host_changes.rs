@@ -14,7 +14,7 @@ use client::feed::{CommandError, Feed};
 use protocol::error_chain::chain;
 use protocol::primary_to_observers::Severity;
 use protocol::{Command, FailureCode, PeerName, Role};
-use run::{Host, HostList};
+use run::{Host, HostList, Ros2};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -160,6 +160,11 @@ impl HostChanges {
             questions,
             examined: mpsc::channel(CHANGES_MAX),
         }
+    }
+
+    /// Returns the settings of the run's part in ROS 2.
+    pub(super) fn ros2(&self) -> &Ros2 {
+        &self.launched.plan.spec.ros2
     }
 
     /// Tells whether secondaries are to come that are not started here.

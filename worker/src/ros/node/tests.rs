@@ -84,8 +84,13 @@ fn start(domain: u16) -> RosNode {
         localhost_only: true,
         rules: r#"{"topic":[{"topic":"/eye","qos":"reliable"}]}"#.to_owned(),
         jpeg_quality: 80,
+        awaited: None,
     };
-    let node = RosNode::start(&settings, "s1", Box::new(|_| ())).unwrap();
+    let hearers = Hearers {
+        messages: Box::new(|_| ()),
+        readers: Box::new(|_| ()),
+    };
+    let node = RosNode::start(&settings, "s1", hearers).unwrap();
     let told = |topic: &str, kind| TopicUse {
         topic: topic.to_owned(),
         kind,

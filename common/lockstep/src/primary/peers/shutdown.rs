@@ -124,11 +124,10 @@ impl Peers {
         let outcome = match reason.outcome {
             Outcome::ConfigurationError => Outcome::ConfigurationError,
             Outcome::DigestMismatch => Outcome::DigestMismatch,
-            Outcome::Completed
-            | Outcome::PeerLost
-            | Outcome::TimedOut
-            | Outcome::Interrupted
-            | Outcome::Failed => Outcome::PeerLost,
+            Outcome::TimedOut => Outcome::TimedOut,
+            Outcome::Completed | Outcome::PeerLost | Outcome::Interrupted | Outcome::Failed => {
+                Outcome::PeerLost
+            }
         };
         let name = self.described(sender);
         let cause = format!("{name} left at iteration {}: {reason}", cx.iteration);

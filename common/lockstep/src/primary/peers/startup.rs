@@ -7,7 +7,10 @@ use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
 use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
 use protocol::secondary_to_primary::Loaded;
-use protocol::{Digest, PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
+use protocol::{
+    AwaitedReaders, Digest, PeerInfo, PeerName, Role, RosSettings, RoutingId, SessionTime,
+    StopReason,
+};
 
 use crate::primary::context::Context;
 use crate::primary::io::{PrimaryOutput, Settings};
@@ -108,12 +111,32 @@ impl WelcomeTerms {
             verify: settings.verify,
             publish_all: settings.publish_all,
             link_record_hz: settings.link_record_hz,
-            ros2: settings.ros2.clone(),
+            ros2: ros2_of(settings, has_begun),
             renderer: settings.renderer,
             trace: settings.trace,
             has_begun,
         }
     }
+}
+
+/// Returns the settings of a secondary's node; time waits for readers only at the beginning.
+fn ros2_of(settings: &Settings, has_begun: bool) -> Option<RosSettings> {
+    let mut ros2 = settings.ros2.clone()?;
+    if has_begun {
+        ros2.awaited = None;
+    }
+    Some(ros2)
+}
+
+/// Returns the readers outside the run that are waited for at the beginning.
+fn awaited(settings: &Settings) -> Option<&AwaitedReaders> {
+    settings.ros2.as_ref()?.awaited.as_ref()
+}
+
+/// Returns the time for which secondaries are waited for, with the readers that they wait for.
+fn patience(settings: &Settings) -> Duration {
+    let readers = awaited(settings).map_or(Duration::ZERO, |awaited| awaited.timeout);
+    settings.peer_timeout.saturating_add(readers)
 }
 
 impl Peers {
@@ -293,7 +316,7 @@ impl Peers {
     /// Returns the time by which something is to be done about those who are not ready.
     pub(crate) fn startup_deadline(&self, settings: &Settings) -> SessionTime {
         let since = self.startup.since;
-        let timeout = since.map_or(SessionTime(0), |at| at + settings.peer_timeout);
+        let timeout = since.map_or(SessionTime(0), |at| at + patience(settings));
         let sync = self.has_peer_to_sync().then_some(self.startup.next_sync);
         sync.map_or(timeout, |at| at.min(timeout))
     }
@@ -305,10 +328,15 @@ impl Peers {
         settings: &Settings,
         cx: &mut Context<'_>,
     ) -> Option<StopReason> {
+        if let Some(awaited) = awaited(settings).filter(|_| self.startup.since.is_none()) {
+            let seconds = awaited.timeout.as_secs_f64();
+            let text = format!("time waits up to {seconds} s for nodes that read {awaited}");
+            cx.event(Severity::Info, "run", text);
+        }
         let began = *self.startup.since.get_or_insert(cx.now);
         let sync_is_due = cx.now >= self.startup.next_sync;
-        if cx.now >= began + settings.peer_timeout {
-            let seconds = settings.peer_timeout.as_secs_f64();
+        if cx.now >= began + patience(settings) {
+            let seconds = patience(settings).as_secs_f64();
             let missing = self.roster.missing(settings.secondaries as usize);
             let cause = format!("not ready after {seconds} s: {missing}");
             return Some(StopReason::new(Outcome::TimedOut, cause));
