@@ -184,10 +184,14 @@ mod tests {
         let last = outbox.messages.len() - 1;
         outbox.messages[last].body = vec![0; KEPT_BYTES_MAX];
         memory.export(&mut outbox, last, &audience);
-        assert_eq!(times(&kept(&memory)), [4]);
+        assert_eq!(times(&kept(&memory)), [3, 4]);
         say(&mut outbox, "/two", 5);
-        outbox.messages[last + 1].body = vec![0; KEPT_BYTES_MAX + 1];
+        outbox.messages[last + 1].body = vec![0];
         memory.export(&mut outbox, last + 1, &audience);
+        assert_eq!(times(&kept(&memory)), [5], "both are too large together");
+        say(&mut outbox, "/two", 6);
+        outbox.messages[last + 2].body = vec![0; KEPT_BYTES_MAX + 1];
+        memory.export(&mut outbox, last + 2, &audience);
         assert_eq!(kept(&memory), [], "a larger one cannot be remembered");
     }
 }
