@@ -10,23 +10,49 @@ use crate::processes::wait_for;
 /// The level of logs that tell of readers.
 pub const LOG_LEVEL: &str = "info,worker::ros=debug";
 
-/// Waits until the publishers of these topics have met so many readers, and that so often, by the
-/// logs of their processes.
+/// The log of a secondary, from the start of a process on.
+pub struct ReaderLog {
+    path: PathBuf,
+    /// Number of bytes of processes before.
+    begin: usize,
+}
+
+impl ReaderLog {
+    /// Makes that of the first process that writes to a file.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, begin: 0 }
+    }
+
+    /// Leaves what is in the file now to processes that have ended.
+    pub fn begin_anew(&mut self) {
+        self.begin = self.read().len();
+    }
+
+    fn read(&self) -> Vec<u8> {
+        // Nothing is in it before the process begins.
+        fs::read(&self.path).unwrap_or_default()
+    }
+
+    /// Tells whether the publisher of a topic has so many readers, by the last line about it.
+    fn tells(&self, (topic, readers): (&str, usize)) -> bool {
+        let bytes = self.read();
+        let text = String::from_utf8_lossy(bytes.get(self.begin..).unwrap_or_default());
+        let about = format!(" {topic} has ");
+        let mut lines = text.lines().filter_map(|line| line.split_once(&about));
+        let last = lines.next_back();
+        let count = last.and_then(|(_, rest)| rest.split(' ').next()?.parse::<usize>().ok());
+        count == Some(readers)
+    }
+}
+
+/// Waits until the publishers of these topics have so many readers, by the logs of their processes.
 ///
 /// # Panics
 /// Panics if they do not in time.
-pub fn wait_for_readers(logs: &[PathBuf], topics: &[(&str, usize)], times: usize) {
+pub fn wait_for_readers(logs: &[ReaderLog], topics: &[(&str, usize)]) {
     for log in logs {
-        wait_for(&format!("readers in {}", log.display()), || {
-            // Nothing is in it before the process begins.
-            let bytes = fs::read(log).unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes);
-            let has_met = |(topic, readers): &(&str, usize)| {
-                let plural = if *readers == 1 { "" } else { "s" };
-                let met = format!(" {topic} has {readers} reader{plural}\n");
-                text.matches(&met).count() >= times
-            };
-            topics.iter().all(has_met)
+        wait_for(&format!("readers in {}", log.path.display()), || {
+            topics.iter().all(|topic| log.tells(*topic))
         });
     }
 }

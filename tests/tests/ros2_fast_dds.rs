@@ -12,7 +12,7 @@ use mesh::{ImageFile, ImageFormat};
 use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{Process, Scratch, is_running, kill_all, send_signal, wait_for};
-use tests::ros2_readers::{LOG_LEVEL, wait_for_readers};
+use tests::ros2_readers::{LOG_LEVEL, ReaderLog, wait_for_readers};
 use tests::{repository, required};
 
 /// Values of `nav_msgs/msg/Odometry`: header, child, pose, covariance, twist, covariance.
@@ -90,8 +90,9 @@ impl Bench {
         assert_eq!(known["known"], 2, "not all publishers are known");
         let names = topics.iter().filter_map(|topic| topic.split('=').next());
         let readers: Vec<_> = names.map(|name| (name, 1)).collect();
-        let logs = ["r/logs/s1.log", "r/logs/s2.log"].map(|log| scratch.path(log));
-        wait_for_readers(&logs, &readers, 1);
+        let logs = ["r/logs/s1.log", "r/logs/s2.log"];
+        let logs = logs.map(|log| ReaderLog::new(scratch.path(log)));
+        wait_for_readers(&logs, &readers);
         Some(Self {
             peer,
             _run: run,

@@ -17,7 +17,7 @@ use tests::cyclone_dds;
 use tests::json_process::JsonProcess;
 use tests::processes::{PATIENCE, Process, Scratch, binary, kill_all, wait_for};
 use tests::python::{Package, Python};
-use tests::ros2_readers::{LOG_LEVEL, wait_for_readers};
+use tests::ros2_readers::{LOG_LEVEL, ReaderLog, wait_for_readers};
 use tests::{repository, required};
 
 /// Simulated time at the end of a run \[ns\].
@@ -249,8 +249,8 @@ impl Run {
         let secondaries = secondaries.collect();
         peer.process.tell(&json!({"wait_for": count}));
         peer.listen_until("publishers", |_, line| line["known"] == count);
-        let logs = (1..=count).map(|number| scratch.path(&format!("s{number}.err")));
-        wait_for_readers(&logs.collect::<Vec<_>>(), &readers(count), 1);
+        let log = |number| ReaderLog::new(scratch.path(&format!("s{number}.err")));
+        wait_for_readers(&(1..=count).map(log).collect::<Vec<_>>(), &readers(count));
         Some(Self {
             scratch,
             domain,
@@ -557,10 +557,11 @@ fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
     begin.extend(["--log-level", LOG_LEVEL, world]);
     let (code, said) = say(&domain, "1", &begin);
     assert_eq!(code, Some(0), "{said}");
-    let logs = ["r/logs/s1.log", "r/logs/s2.log"].map(|log| scratch.path(log));
+    let logs = ["r/logs/s1.log", "r/logs/s2.log"];
+    let mut logs = logs.map(|log| ReaderLog::new(scratch.path(log)));
     peer.process.tell(&json!({"wait_for": 2}));
     peer.listen_until("publishers", |_, line| line["known"] == 2);
-    wait_for_readers(&logs, &readers(2), 1);
+    wait_for_readers(&logs, &readers(2));
     let step = |peer: &mut Peer, until: u64| {
         let (code, said) = say(&domain, "1", &["ctl", "r", "step", PART]);
         assert_eq!(code, Some(0), "{said}");
@@ -576,13 +577,14 @@ fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
         let (code, said) = say(&domain, "1", &["ctl", "r", "set-real-time-factor", "1"]);
         assert_eq!(code, Some(0), "{said}");
         kill_all(&scratch);
+        logs.iter_mut().for_each(ReaderLog::begin_anew);
         peer.process.tell(&json!({"wait_for_new": 2}));
         peer.listen_until("the end of a life", |_, line| line["noted"] == 2);
         // The environment is another one now.
         let (code, said) = say("199", "0", &["resume", "r", "--detach"]);
         assert_eq!(code, Some(0), "life {life}: {said}");
         peer.listen_until("publishers", |_, line| line["known"] == 2);
-        wait_for_readers(&logs, &readers(2), life + 1);
+        wait_for_readers(&logs, &readers(2));
         step(&mut peer, until);
     }
     while let Some(line) = peer.process.next(SILENCE) {

@@ -11,7 +11,7 @@ use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::policy::{Durability, History, ResourceLimits};
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, Duration, Publisher, QosPolicies,
-    QosPolicyBuilder, RTPSEntity, StatusEvented, Subscriber, TopicKind,
+    QosPolicyBuilder, RTPSEntity, StatusEvented, Subscriber, TopicDescription, TopicKind,
 };
 
 use crate::graph::{self, NodeEntities, NodeName};
@@ -155,6 +155,9 @@ pub struct Participant {
 /// The right to publish on a topic, which ends with it.
 pub struct Publication {
     writer: DataWriter<Payload, Raw>,
+    /// Name of the topic in DDS.
+    topic: String,
+    publisher: Publisher,
     /// Readers, as far as the middleware has told of them.
     readers: Mutex<Readers>,
     unacknowledged: Mutex<Unacknowledged>,
@@ -254,6 +257,8 @@ impl Participant {
         self.is_announced = false;
         Ok(Publication {
             writer,
+            topic: dds.name(),
+            publisher: self.publisher.clone(),
             readers: Mutex::default(),
             unacknowledged: Mutex::default(),
         })
@@ -448,10 +453,20 @@ impl Publication {
             }
         }
         if told >= STATUSES_MAX {
-            // The middleware drops what nobody has taken, and the last of it may be a reader.
-            readers.all = readers.all.max(readers.own + 1);
+            // The middleware has dropped changes that did not fit.
+            readers.all = readers.own + self.discovered_reader_count();
         }
         readers.all.saturating_sub(readers.own)
+    }
+
+    /// Counts the readers of the topic that other processes have announced, also those whose
+    /// quality of service does not fit.
+    fn discovered_reader_count(&self) -> usize {
+        let participant = self.publisher.participant();
+        let readers = participant.map(|participant| participant.discovered_readers());
+        let readers = readers.iter().flatten();
+        let on_topic = readers.filter(|one| *one.subscription_topic_data.topic_name() == self.topic);
+        on_topic.count()
     }
 
     /// Waits until all reliable readers have acknowledged what was published; tells whether they

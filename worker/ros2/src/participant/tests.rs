@@ -1,4 +1,4 @@
-//! Tests of a participant with one in another process, which can be stopped.
+//! Tests of a participant with others, and with one in another process, which can be stopped.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -103,6 +103,26 @@ fn a_reader_that_takes_all() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[test]
+fn readers_that_come_all_at_once_are_counted() {
+    const COUNT: usize = 2 * STATUSES_MAX;
+    let domain = 1 + ((std::process::id() + 50) % 100) as u16;
+    let mut participant = join(domain, "/writer");
+    let publication = participant.advertise(&topic()).unwrap();
+    let readers = (0..COUNT).map(|number| {
+        let mut reader = join(domain, &format!("/reader{number}"));
+        let subscription = reader.subscribe_quietly(&topic()).unwrap();
+        (reader, subscription)
+    });
+    let mut readers: Vec<_> = readers.collect();
+    // Nobody takes what the middleware tells meanwhile.
+    let are_known = || participant.domain.discovered_readers().len() >= COUNT;
+    wait_for("all readers are known", are_known);
+    wait_for("all are counted", || publication.reader_count() == COUNT);
+    readers.pop();
+    wait_for("one has left", || publication.reader_count() == COUNT - 1);
 }
 
 #[test]
