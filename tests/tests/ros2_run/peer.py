@@ -3,8 +3,8 @@
 Its arguments are a domain, then topics as NAME=TYPE. Each message that arrives is a line of JSON:
 the topic, the stamp [ns], and the number of its writer, counted in the order of arrival. Lines of
 its standard input are texts of JSON: {"topic": NAME, "linear": X, "angular": Z} publishes a Twist,
-{"wait_for": COUNT} answers once so many writers of each topic are known, {"wait_for_new": COUNT}
-once so many are that were not known before. It ends with its input.
+{"wait_for": COUNT} answers once so many writers of each topic are known and heard, {"wait_for_new":
+COUNT} once so many are that were not known before. It ends with its input.
 """
 
 import json
@@ -137,6 +137,9 @@ class TFMessage(IdlStruct, typename="tf2_msgs::msg::dds_::TFMessage_"):
 
 TYPES = {kind.__name__: kind for kind in [Odometry, Clock, TFMessage, Imu]}
 RELIABLE = Qos(Policy.Reliability.Reliable(duration(seconds=60)), Policy.History.KeepAll)
+# A reader begins with what follows the first heartbeat of a writer that it knows, and nothing tells
+# when that was; phalanx repeats heartbeats every 100 ms until readers have answered [s].
+READY = 1.0
 BEST_EFFORT = Qos(Policy.Reliability.BestEffort, Policy.History.KeepAll)
 
 
@@ -175,6 +178,7 @@ class Node:
         self.writers = {}
         self.known = {}
         self.waits_for = None
+        self.known_since = None
         self.old = {}
         for topic in topics:
             name, kind = topic.split("=")
@@ -220,9 +224,13 @@ class Node:
         for name, reader in self.readers.items():
             known = set(matched(reader.get_matched_publications))
             counts.append(len(known - self.old.get(name, set())))
-        if min(counts) >= self.waits_for:
+        if min(counts) < self.waits_for:
+            self.known_since = None
+            return
+        self.known_since = self.known_since or time.monotonic()
+        if time.monotonic() - self.known_since >= READY:
             say({"known": self.waits_for})
-            self.waits_for = None
+            self.waits_for = self.known_since = None
 
 
 def main():

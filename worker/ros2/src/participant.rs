@@ -465,7 +465,8 @@ impl Publication {
         let participant = self.publisher.participant();
         let readers = participant.map(|participant| participant.discovered_readers());
         let readers = readers.iter().flatten();
-        let on_topic = readers.filter(|one| *one.subscription_topic_data.topic_name() == self.topic);
+        let on_topic =
+            readers.filter(|one| *one.subscription_topic_data.topic_name() == self.topic);
         on_topic.count()
     }
 

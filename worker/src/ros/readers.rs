@@ -16,6 +16,11 @@ use super::{OnReaders, ReadersMissing};
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// Time from when a reader is found until it hears what is said. Implementations of DDS, Cyclone
+/// among them, begin with what follows the first heartbeat after the reader has found the publisher
+/// in turn; the middleware repeats heartbeats every 100 ms until a reader has answered.
+const READY: Duration = Duration::from_millis(500);
+
 /// The topic that secondaries read, too.
 const CLOCK: &str = "/clock";
 
@@ -52,6 +57,8 @@ pub(super) struct Awaited {
     timeout: Duration,
     /// The end of the wait, from when topics are known.
     until: Option<Instant>,
+    /// Time when all were found.
+    found: Option<Instant>,
     on_readers: Option<OnReaders>,
 }
 
@@ -65,6 +72,7 @@ impl Awaited {
             is_any: awaited.topics.is_empty(),
             timeout: awaited.timeout,
             until: None,
+            found: None,
             on_readers: Some(on_readers),
         })
     }
@@ -96,7 +104,10 @@ impl Awaited {
         let until = *self.until.get_or_insert_with(|| now + timeout);
         self.missing.retain(|topic| !read.contains(&topic.as_str()));
         let are_here = self.missing.is_empty() && !(self.is_any && read.is_empty());
-        if !are_here && now < until {
+        let found = are_here.then(|| *self.found.get_or_insert(now));
+        self.found = found;
+        let end = found.map_or(until, |found| found + READY);
+        if now < end {
             return false;
         }
         let topics = if self.is_any {
@@ -151,7 +162,8 @@ mod tests {
 
     #[test]
     fn each_of_the_topics_must_have_had_a_reader() {
-        check(&["/a", "/b"], &[&["/a"], &["/b"]], Some(Ok(())));
+        check(&["/a", "/b"], &[&["/a"], &["/b"]], None);
+        check(&["/a", "/b"], &[&["/a"], &["/b"], &[]], Some(Ok(())));
         check(&["/a", "/b"], &[&["/a"], &[]], None);
         check(&["/a", "/b"], &[&["/a"], &[], &[]], Some(Err("/b")));
         check(
@@ -159,7 +171,9 @@ mod tests {
             &[&[], &["/c"], &["/c"]],
             Some(Err("/a and /b")),
         );
-        check(&[], &[&[], &["/c"]], Some(Ok(())));
+        check(&[], &[&["/c"], &["/c"]], Some(Ok(())));
+        check(&[], &[&["/c"], &[], &["/c"]], None);
+        check(&[], &[&["/c"], &[], &["/c"], &["/c"]], Some(Ok(())));
         check(&[], &[&[], &[], &[]], Some(Err("any topic")));
     }
 }
