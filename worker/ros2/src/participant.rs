@@ -169,6 +169,8 @@ struct Readers {
     all: usize,
     /// Those of this process, of which the middleware tells by chance.
     own: usize,
+    /// True if it may have told of some while nobody took that.
+    misses_some: bool,
 }
 
 /// Messages that reliable readers have not acknowledged.
@@ -452,8 +454,9 @@ impl Publication {
                 readers.own += usize::from(is_own && current.count_change() > 0);
             }
         }
-        if told >= STATUSES_MAX {
-            // The middleware has dropped changes that did not fit.
+        // The middleware drops changes that do not fit, among them perhaps one of its own.
+        readers.misses_some |= told >= STATUSES_MAX;
+        if readers.misses_some && told > 0 {
             readers.all = readers.own + self.discovered_reader_count();
         }
         readers.all.saturating_sub(readers.own)
