@@ -602,6 +602,55 @@ fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
 }
 
 #[test]
+fn a_run_that_waits_for_its_readers_is_heard_from_its_first_message_also_when_resumed() {
+    let (scratch, domain) = (Scratch::new(), domain(8));
+    if !has_ros(&scratch) {
+        return;
+    }
+    let Some(python) = cyclone_dds::python("ros2-peers", &scratch) else {
+        return;
+    };
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--name", "r", "--secondaries=2"]);
+    command.args(["--ros2", "--ros-domain", &domain]);
+    command.args(["--ros-localhost-only", "on", "--real-time-factor=0.2"]);
+    command.args(["--await-reader", &ODOMETRY.join(",")]);
+    command.arg("--await-reader-timeout=240").arg(world());
+    let mut resume = scratch.phalanx();
+    resume.args(["resume", "r", "--headless"]);
+    let goes_on = "the run goes on after iteration ";
+    for (life, command) in [&mut command, &mut resume].into_iter().enumerate() {
+        let run = scratch.start(&format!("life-{life}"), command);
+        run.wait_for_stderr("time waits up to 240 s for nodes that read /model/r0/odometry");
+        let mut peer = Peer::start(&python, &domain);
+        peer.listen_until("ten messages", |peer, _| {
+            let heard = |topic| peer.heard.get(topic).map_or(0, Vec::len);
+            ODOMETRY.iter().all(|topic| heard(*topic) >= 10)
+        });
+        // Nothing is said twice: the first message is the one after those of the life before.
+        let log = fs::read_to_string(scratch.path("r/logs/primary.log")).expect("a log");
+        let last = log.lines().find_map(|line| line.split_once(goes_on));
+        let last = last.and_then(|(_, rest)| rest.split(' ').next());
+        let before = last.map_or(0, |iteration| iteration.parse().expect("a number"));
+        assert_eq!(before > 0, life > 0, "{log}");
+        let count = before * CLOCK_NS / ODOMETRY_NS;
+        for topic in ODOMETRY {
+            let stamps = peer.stamps(topic);
+            let expected: Vec<u64> = (1..)
+                .map(|number| (count + number) * ODOMETRY_NS)
+                .take(10)
+                .collect();
+            assert_eq!(
+                stamps[..10],
+                expected,
+                "{topic} in life {life}, after {before}"
+            );
+        }
+        kill_all(&scratch);
+    }
+}
+
+#[test]
 fn a_reader_counts_through_5_kills() {
     let Some(mut run) = Run::start_with(3, KILLS + 1, Wishes::default()) else {
         return;
