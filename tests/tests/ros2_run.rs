@@ -613,7 +613,7 @@ fn a_run_that_waits_for_its_readers_is_heard_from_its_first_message_also_when_re
     let mut command = scratch.phalanx();
     command.args(["run", "--headless", "--name", "r", "--secondaries=2"]);
     command.args(["--ros2", "--ros-domain", &domain]);
-    command.args(["--ros-localhost-only", "on", "--real-time-factor=0.2"]);
+    command.args(["--ros-localhost-only", "on", "--real-time-factor=0"]);
     command.args(["--await-reader", &ODOMETRY.join(",")]);
     command.arg("--await-reader-timeout=240").arg(world());
     let mut resume = scratch.phalanx();
