@@ -1,5 +1,7 @@
 //! [`Configuration`]: what a system is made from, and its parameters.
 
+use std::cell::RefCell;
+
 use sdf::{Content, Joint, Model, Plugin, World};
 
 /// Description of a system of a model or a world.
@@ -16,6 +18,8 @@ pub struct Configuration<'a> {
     pub scope: &'a str,
     /// The plugin with its parameters.
     pub plugin: &'a Plugin,
+    /// What is wrong with it although it works; see [`Configuration::found`].
+    pub notes: &'a RefCell<Vec<String>>,
 }
 
 /// Reason why a system cannot be made; the world runs without it.
@@ -123,6 +127,35 @@ impl<'a> Configuration<'a> {
         by_name(&scoped)
             .or_else(|| by_name(name))
             .ok_or_else(|| ConfigureError(format!("the model has no link {name:?}")))
+    }
+
+    /// Returns what is found of a list of names; the others are noted and left out, as in Gazebo.
+    ///
+    /// # Errors
+    /// Fails with the error of the first name if there are names and none is found.
+    pub fn found<T>(
+        &self,
+        names: &[String],
+        find: impl Fn(&str) -> Result<T, ConfigureError>,
+    ) -> Result<Vec<T>, ConfigureError> {
+        let mut found = Vec::new();
+        let mut missing = Vec::new();
+        for name in names {
+            match find(name) {
+                Ok(one) => found.push(one),
+                Err(error) => missing.push(error),
+            }
+        }
+        if found.is_empty()
+            && let Some(first) = missing.first()
+        {
+            return Err(first.clone());
+        }
+        let notes = missing
+            .iter()
+            .map(|error| format!("{error}; it works without"));
+        self.notes.borrow_mut().extend(notes);
+        Ok(found)
     }
 
     /// Returns the name of the model that it is in as Gazebo has it in topics: nested models with

@@ -191,7 +191,7 @@ impl Reckoning {
     }
 }
 
-/// Reads the joints that a parameter names; at least one.
+/// Reads the joints that a parameter names; at least one of them must be there.
 pub(super) fn joints(
     configuration: &Configuration<'_>,
     parameter: &str,
@@ -200,10 +200,7 @@ pub(super) fn joints(
     if names.is_empty() {
         return Err(ConfigureError(format!("<{parameter}> is missing")));
     }
-    names
-        .iter()
-        .map(|name| joint(configuration, name))
-        .collect()
+    configuration.found(&names, |name| joint(configuration, name))
 }
 
 /// Returns the index of a joint that moves along or about one axis.

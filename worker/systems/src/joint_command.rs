@@ -89,6 +89,6 @@ pub(super) fn controlled_joints(
         return Err(ConfigureError("<joint_name> is missing".to_owned()));
     };
     let index = count(configuration, "joint_index")?.unwrap_or_default();
-    let joints = names.iter().map(|name| axis(configuration, name, index));
-    Ok((joints.collect::<Result<_, _>>()?, first))
+    let joints = configuration.found(&names, |name| axis(configuration, name, index))?;
+    Ok((joints, first))
 }

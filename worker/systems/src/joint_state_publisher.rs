@@ -19,8 +19,7 @@ pub(super) fn configure(
 ) -> Result<Configured<dyn System>, ConfigureError> {
     let names = configuration.texts("joint_name");
     let mut joints = Vec::new();
-    for name in &names {
-        let joint = configuration.joint(name)?;
+    for joint in configuration.found(&names, |name| configuration.joint(name))? {
         if !joints.contains(&joint) {
             joints.push(joint);
         }

@@ -91,16 +91,21 @@ pub(super) fn configure(
             "the model has no joint of one axis".to_owned(),
         ));
     }
-    let mut joints = Vec::with_capacity(names.len());
-    let mut goals = Vec::with_capacity(names.len());
-    for (index, name) in names.into_iter().enumerate() {
+    let numbered = |name: &str| {
+        let index = names.iter().position(|known| known == name);
+        Ok((index.unwrap_or_default(), joint(configuration, name)?))
+    };
+    let found = configuration.found(&names, numbered)?;
+    let mut joints = Vec::with_capacity(found.len());
+    let mut goals = Vec::with_capacity(found.len());
+    for (index, joint) in found {
         joints.push(Follower {
-            joint: joint(configuration, &name)?,
+            joint,
             pids: [
                 nth_pid(configuration, "position_", index)?,
                 nth_pid(configuration, "velocity_", index)?,
             ],
-            name,
+            name: names[index].clone(),
         });
         goals.push(Goal {
             position: nth(configuration, "initial_position", index, 0.0)?,

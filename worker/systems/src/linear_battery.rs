@@ -221,6 +221,7 @@ pub(crate) fn empty_topics_around(
             model: Some(model),
             scope: &scope,
             plugin,
+            notes: &std::cell::RefCell::default(),
         };
         let name = configuration.text("battery_name")?;
         Some(empty_topic(&configuration, &name))

@@ -1,5 +1,7 @@
 //! Makes the systems and sensors that worlds attach, by the table [`crate::SYSTEMS`].
 
+use std::cell::RefCell;
+
 use protocol::report::TopicReport;
 use sdf::{Plugin, World};
 
@@ -88,12 +90,18 @@ pub fn members_of_model(
     let mut members = Vec::new();
     let mut add = |plugins: &[Plugin], scope: &str| {
         for plugin in plugins {
+            let notes = RefCell::default();
             let configuration = Configuration {
                 world,
                 has_siblings,
                 model: Some(model),
                 scope,
                 plugin,
+                notes: &notes,
+            };
+            let mut tell = |what: &dyn std::fmt::Display| {
+                let name = &plugin.name;
+                problems.push(format!("system {name} of model {}: {what}", model.name));
             };
             match make(&configuration) {
                 Ok(Some(Made::Model(configured))) => members.push(Member {
@@ -101,15 +109,12 @@ pub fn members_of_model(
                     name: short_name(plugin).to_owned(),
                     is_sensor: false,
                 }),
-                Ok(Some(Made::World(_))) => problems.push(format!(
-                    "system {} of model {}: it belongs into a <world>",
-                    plugin.name, model.name
-                )),
+                Ok(Some(Made::World(_))) => tell(&"it belongs into a <world>"),
                 Ok(None) => {}
-                Err(error) => problems.push(format!(
-                    "system {} of model {}: {error}",
-                    plugin.name, model.name
-                )),
+                Err(error) => tell(&error),
+            }
+            for note in notes.take() {
+                tell(&note);
             }
         }
     };
@@ -139,6 +144,7 @@ pub fn members_of_world(
             model: None,
             scope: "",
             plugin,
+            notes: &RefCell::default(),
         };
         match make(&configuration) {
             Ok(Some(Made::World(configured))) => {

@@ -6,6 +6,7 @@
 
 mod leash;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use messages::Message;
@@ -51,9 +52,14 @@ pub(crate) struct SystemTestRig {
 impl SystemTestRig {
     /// Makes the world `w` of what stands in a `<world>`.
     pub(crate) fn new(content: &str) -> Self {
-        let rig = Self::of_world(&Arc::new(read(content)));
+        let rig = Self::of_text(content);
         assert_eq!(rig.problems, Vec::<String>::new());
         rig
+    }
+
+    /// The same, whatever problems its systems have.
+    pub(crate) fn of_text(content: &str) -> Self {
+        Self::of_world(&Arc::new(read(content)))
     }
 
     /// Makes a cell with all models of a world.
@@ -93,7 +99,7 @@ impl SystemTestRig {
 
     /// Returns why the first system of the first model of a world cannot be made.
     pub(crate) fn problem(content: &str) -> String {
-        let problems = Self::of_world(&Arc::new(read(content))).problems;
+        let problems = Self::of_text(content).problems;
         problems.into_iter().next().expect("something is wrong")
     }
 
@@ -107,6 +113,7 @@ impl SystemTestRig {
             model: Some(&world.models[index]),
             scope: "",
             plugin,
+            notes: &RefCell::default(),
         };
         let configured = make(&configuration).expect("the example is complete");
         self.models[index].1.push(Member {

@@ -87,6 +87,24 @@ fn joint_states_are_of_the_joints_and_on_the_topic_asked_for() {
 }
 
 #[test]
+fn joint_states_are_told_without_the_joints_that_are_missing() {
+    let some = plugin(
+        "JointStatePublisher",
+        "<topic>states</topic><joint_name>k</joint_name><joint_name>j</joint_name>",
+    );
+    let mut rig = SystemTestRig::of_text(&arm(&some));
+    let [problem] = &rig.problems[..] else {
+        panic!("{:?}", rig.problems);
+    };
+    assert!(
+        problem.contains("no joint \"k\"; it works without"),
+        "{problem}"
+    );
+    rig.run(0.01);
+    assert_eq!(rig.take::<Model>("/states")[0].joint.len(), 1);
+}
+
+#[test]
 fn poses_are_in_the_frames_of_what_they_are_on() {
     let all = plugin(
         "PosePublisher",
