@@ -129,14 +129,15 @@ impl<'a> Configuration<'a> {
             .ok_or_else(|| ConfigureError(format!("the model has no link {name:?}")))
     }
 
-    /// Returns what is found of a list of names; the others are noted and left out, as in Gazebo.
+    /// Returns what is found of a list of names, each looked for once and in order; the others are
+    /// noted and left out, as in Gazebo.
     ///
     /// # Errors
     /// Fails with the error of the first name if there are names and none is found.
     pub fn found<T>(
         &self,
         names: &[String],
-        find: impl Fn(&str) -> Result<T, ConfigureError>,
+        mut find: impl FnMut(&str) -> Result<T, ConfigureError>,
     ) -> Result<Vec<T>, ConfigureError> {
         let mut found = Vec::new();
         let mut missing = Vec::new();

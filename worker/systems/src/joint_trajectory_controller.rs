@@ -91,9 +91,10 @@ pub(super) fn configure(
             "the model has no joint of one axis".to_owned(),
         ));
     }
+    let mut indices = 0..names.len();
     let numbered = |name: &str| {
-        let index = names.iter().position(|known| known == name);
-        Ok((index.unwrap_or_default(), joint(configuration, name)?))
+        let index = indices.next().expect("each name is looked for once");
+        Ok((index, joint(configuration, name)?))
     };
     let found = configuration.found(&names, numbered)?;
     let mut joints = Vec::with_capacity(found.len());
