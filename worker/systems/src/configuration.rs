@@ -180,8 +180,9 @@ impl<'a> Configuration<'a> {
         }
     }
 
-    /// Returns the full name of a topic as Gazebo makes it: blanks become `_`, and it begins with
-    /// `/`; with several worlds that run together, also with the world's name unless it has it.
+    /// Returns the full name of a topic as Gazebo makes it: blanks become `_`, `@`, `~`, `:=` and
+    /// `//` are left out, and it begins with `/`; with several worlds that run together, also with
+    /// the world's name unless it has it.
     pub fn topic(&self, name: &str) -> String {
         full_topic(self.world, self.has_siblings, name)
     }
@@ -191,10 +192,15 @@ impl<'a> Configuration<'a> {
 pub fn full_topic(world: &World, has_siblings: bool, name: &str) -> String {
     let name: String = name
         .trim()
+        .trim_matches('/')
+        .replace(":=", "")
+        .replace("//", "")
         .chars()
+        .filter(|c| !matches!(c, '@' | '~'))
         .map(|c| if c.is_whitespace() { '_' } else { c })
         .collect();
-    let name = format!("/{}", name.trim_matches('/'));
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+    let name = format!("/{}", parts.join("/"));
     if has_siblings && !name.starts_with("/world/") {
         format!("/world/{}{name}", world.name)
     } else {
@@ -238,5 +244,28 @@ pub fn vector_of(content: &Content, name: &str) -> Result<Option<[f64; 3]>, Conf
     match vector {
         Some(vector) if vector.iter().all(|one| one.is_finite()) => Ok(Some(vector)),
         _ => Err(ConfigureError(format!("<{name}> is no vector: {text:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_made_valid_as_in_gazebo() {
+        let text = "<sdf version='1.11'><world name='w'/></sdf>";
+        let read = sdf::read_worlds(text, "w.sdf", &sdf::NoFiles).unwrap();
+        let world = &read.worlds[0];
+        for (written, full) in [
+            ("scan", "/scan"),
+            ("/a b/scan/", "/a_b/scan"),
+            ("~/scan", "/scan"),
+            ("a/~/scan", "/a/scan"),
+            ("robot@1//scan:=x", "/robot1scanx"),
+            ("///", "/"),
+        ] {
+            assert_eq!(full_topic(world, false, written), full, "{written}");
+        }
+        assert_eq!(full_topic(world, true, "~/scan"), "/world/w/scan");
     }
 }
