@@ -76,6 +76,7 @@ pub const SYSTEMS: &[&str] = &[
     "Thruster",
     "TouchPlugin",
     "TrackController",
+    "TrackedVehicle",
     "TrajectoryFollower",
     "TriggeredPublisher",
     "UserCommands",

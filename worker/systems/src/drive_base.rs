@@ -57,29 +57,28 @@ impl DriveBase {
             SpeedLimiter::read(configuration, "linear")?,
             SpeedLimiter::read(configuration, "angular")?,
         ];
-        let path = configuration.model_path();
-        let topic = |parameter: &str, default: &str| {
-            let text = configuration.text(parameter);
-            let text = text.unwrap_or_else(|| format!("/model/{path}/{default}"));
-            configuration.topic(&text)
-        };
         let model = configuration.model()?;
-        let name = &model.name;
         let link = model.links.get(model.canonical_link);
         let link = link.map_or("", |link| link.name.as_str());
-        let frame = |parameter: &str, default: &str| {
-            let text = configuration.text(parameter);
-            text.unwrap_or_else(|| format!("{name}/{default}"))
-        };
-        let odometry = OdometryTopics {
-            odometry: topic("odom_topic", "odometry"),
-            tf: topic("tf_topic", "tf"),
-            frames: [frame("frame_id", "odom"), frame("child_frame_id", link)],
-            schedule: Schedule::read(configuration, "odom_publish_frequency", 50.0)?,
-        };
+        let topics = OdometryTopics::read(configuration, link)?;
         Ok(Self {
             limiters,
-            odometry: has_odometry.then_some(odometry),
+            odometry: has_odometry.then_some(topics),
+        })
+    }
+
+    /// The same for a vehicle with tracks: limits are elements of their own, and the name of the
+    /// link that moves is given.
+    pub(super) fn read_for_tracks(
+        configuration: &Configuration<'_>,
+        link: &str,
+    ) -> Result<Self, ConfigureError> {
+        Ok(Self {
+            limiters: [
+                SpeedLimiter::read_element(configuration, "linear_velocity")?,
+                SpeedLimiter::read_element(configuration, "angular_velocity")?,
+            ],
+            odometry: Some(OdometryTopics::read(configuration, link)?),
         })
     }
 
@@ -144,6 +143,29 @@ impl DriveBase {
             pose: vec![pose],
         };
         context.publish(&topics.tf, &tf);
+    }
+}
+
+impl OdometryTopics {
+    /// Reads topics and frames; that of the robot is of a link unless it is given.
+    fn read(configuration: &Configuration<'_>, link: &str) -> Result<Self, ConfigureError> {
+        let path = configuration.model_path();
+        let topic = |parameter: &str, default: &str| {
+            let text = configuration.text(parameter);
+            let text = text.unwrap_or_else(|| format!("/model/{path}/{default}"));
+            configuration.topic(&text)
+        };
+        let name = &configuration.model()?.name;
+        let frame = |parameter: &str, default: &str| {
+            let text = configuration.text(parameter);
+            text.unwrap_or_else(|| format!("{name}/{default}"))
+        };
+        Ok(Self {
+            odometry: topic("odom_topic", "odometry"),
+            tf: topic("tf_topic", "tf"),
+            frames: [frame("frame_id", "odom"), frame("child_frame_id", link)],
+            schedule: Schedule::read(configuration, "odom_publish_frequency", 50.0)?,
+        })
     }
 }
 

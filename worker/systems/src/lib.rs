@@ -49,6 +49,7 @@ mod tests;
 mod thruster;
 mod touch_plugin;
 mod track_controller;
+mod tracked_vehicle;
 mod trajectory_follower;
 mod triggered_publisher;
 mod velocity_control;
@@ -140,6 +141,7 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("Thruster", Make::Model(thruster::configure)),
     ("TouchPlugin", Make::Model(touch_plugin::configure)),
     ("TrackController", Make::Model(track_controller::configure)),
+    ("TrackedVehicle", Make::Model(tracked_vehicle::configure)),
     (
         "TrajectoryFollower",
         Make::Model(trajectory_follower::configure),

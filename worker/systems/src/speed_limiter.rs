@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::configuration::number_of;
 use super::{Configuration, ConfigureError};
 
 /// Least and greatest speed, acceleration and jerk; the units are those of the speed, per second
@@ -33,13 +34,30 @@ impl SpeedLimiter {
         configuration: &Configuration<'_>,
         about: &str,
     ) -> Result<Self, ConfigureError> {
-        let limit = |side: &str, what: &str, default| -> Result<f64, ConfigureError> {
+        Self::read_each(|side, what, default| {
             let plain = configuration.number(&format!("{side}_{what}"), default)?;
             if about.is_empty() {
                 return Ok(plain);
             }
             configuration.number(&format!("{side}_{about}_{what}"), plain)
-        };
+        })
+    }
+
+    /// Reads the same names within an element; without it nothing is limited.
+    pub(super) fn read_element(
+        configuration: &Configuration<'_>,
+        name: &str,
+    ) -> Result<Self, ConfigureError> {
+        let element = configuration.plugin.content.child(name);
+        Self::read_each(|side, what, default| {
+            let read = |content| number_of(content, &format!("{side}_{what}"));
+            Ok(element.map_or(Ok(None), read)?.unwrap_or(default))
+        })
+    }
+
+    fn read_each(
+        limit: impl Fn(&str, &str, f64) -> Result<f64, ConfigureError>,
+    ) -> Result<Self, ConfigureError> {
         let mut limits = [[0.0; 2]; 3];
         let names = ["velocity", "acceleration", "jerk"];
         for (limits, what) in limits.iter_mut().zip(names) {

@@ -41,10 +41,6 @@ const REASONS: &[(&str, &str)] = &[
     ("PythonSystemLoader", "systems in Python are not loaded"),
     ("RFComms", COMMS),
     ("ShaderParam", LOOKS),
-    (
-        "TrackedVehicle",
-        "tracks are driven one by one, by TrackController",
-    ),
     ("VisualizationCapabilities", LOOKS),
     ("WheelSlip", SLIP),
 ];

@@ -1,11 +1,17 @@
 //! Tracks drive what they are on.
 
 use messages::basic::Double;
+use messages::motion::{Odometry, Twist};
 
 use crate::test_rig::SystemTestRig;
 
 /// A crawler of 10 kg on two tracks, 1.6 m apart, on level ground.
 fn crawler(parameters: &str) -> String {
+    vehicle(parameters, "")
+}
+
+/// The same with another plugin.
+fn vehicle(parameters: &str, vehicle: &str) -> String {
     let link = |name: &str, y: f64, mass: f64| {
         let inertia = mass * 0.02;
         format!(
@@ -29,7 +35,7 @@ fn crawler(parameters: &str) -> String {
         )
     });
     text += &plugins.concat();
-    text + "</model>"
+    text + vehicle + "</model>"
 }
 
 fn say(rig: &mut SystemTestRig, speeds: [f64; 2]) {
@@ -87,4 +93,107 @@ fn a_command_is_forgotten_when_it_is_too_old() {
     rig.run(2.0);
     let way = place(&rig)[0] - start[0];
     assert!((way / 0.2 - 1.0).abs() < 0.1, "{way} m, not 0.2 m");
+}
+
+/// The crawler with a `TrackedVehicle`.
+fn driven(parameters: &str) -> String {
+    let vehicle = format!(
+        "<link name='body'><pose>0 0 0.2 0 0 0</pose><inertial><mass>1</mass></inertial></link>\
+         <joint name='hull' type='fixed'><parent>left</parent><child>body</child></joint>\
+         <plugin name='gz::sim::systems::TrackedVehicle' filename='none'>\
+         <body_link>body</body_link>\
+         <left_track><link>left</link></left_track><right_track><link>right</link></right_track>\
+         <tracks_separation>1.6</tracks_separation>{parameters}</plugin>"
+    );
+    self::vehicle("", &vehicle)
+}
+
+fn ask(rig: &mut SystemTestRig, ahead: f64, turning: f64) {
+    let twist = Twist {
+        linear: [ahead, 0.0, 0.0].into(),
+        angular: [0.0, 0.0, turning].into(),
+        ..Twist::default()
+    };
+    rig.publish("/model/crawler/cmd_vel", &twist);
+}
+
+#[test]
+fn a_tracked_vehicle_goes_where_a_twist_says() {
+    let mut rig = SystemTestRig::new(&driven(""));
+    rig.run(0.5);
+    let start = place(&rig);
+    ask(&mut rig, 0.4, 0.0);
+    rig.run(1.0);
+    rig.renew_systems();
+    rig.run(1.0);
+    let end = place(&rig);
+    let way = end[0] - start[0];
+    assert!((way / 0.8 - 1.0).abs() < 0.05, "{way} m, not 0.8 m");
+    assert!((end[1] - start[1]).abs() < 0.01 && end[2].abs() < 0.01);
+    let told = rig.last::<Odometry>("/model/crawler/odometry").unwrap();
+    assert!((told.pose.position.x - way).abs() < 0.05, "{told:?}");
+    assert!((told.twist.linear.x - 0.4).abs() < 1e-9, "{told:?}");
+    ask(&mut rig, 0.0, 0.25);
+    rig.run(2.0);
+    let turned = place(&rig);
+    assert!(turned[2] > 0.2 && turned[2] < 0.8, "{turned:?}");
+    let moved = (turned[0] - end[0]).hypot(turned[1] - end[1]);
+    assert!(moved < 0.1, "it turns on the spot, and moved by {moved} m");
+    ask(&mut rig, -0.4, 0.0);
+    rig.run(1.0);
+    assert!(place(&rig)[0] < turned[0] - 0.2, "backwards");
+}
+
+#[test]
+fn a_tracked_vehicle_keeps_its_limits() {
+    let limits = "<linear_velocity><max_velocity>0.3</max_velocity>\
+         <max_acceleration>0.5</max_acceleration></linear_velocity>";
+    let mut rig = SystemTestRig::new(&driven(limits));
+    ask(&mut rig, 1.0, 0.0);
+    rig.run(0.2);
+    let speed = |rig: &SystemTestRig| {
+        let told = rig.last::<Double>("/model/crawler/link/left/track_cmd_vel");
+        told.unwrap().data
+    };
+    assert!((speed(&rig) - 0.1).abs() < 0.01, "{}", speed(&rig));
+    rig.run(1.0);
+    assert!((speed(&rig) - 0.3).abs() < 1e-5, "{}", speed(&rig));
+}
+
+#[test]
+fn a_tracked_vehicle_turns_more_with_less_efficiency() {
+    let mut rig = SystemTestRig::new(&driven("<steering_efficiency>0.8</steering_efficiency>"));
+    let speed = |rig: &SystemTestRig| {
+        let told = rig.last::<Double>("/model/crawler/link/right/track_cmd_vel");
+        told.unwrap().data
+    };
+    ask(&mut rig, 0.0, 0.5);
+    rig.run(0.1);
+    assert!((speed(&rig) - 0.5).abs() < 1e-9, "{}", speed(&rig));
+    for efficiency in [0.4, -1.0, f64::NAN] {
+        let efficiency = Double {
+            data: efficiency,
+            ..Double::default()
+        };
+        rig.publish("/model/crawler/steering_efficiency", &efficiency);
+    }
+    rig.run(0.1);
+    assert!((speed(&rig) - 1.0).abs() < 1e-9, "{}", speed(&rig));
+}
+
+#[test]
+fn a_tracked_vehicle_needs_a_track_on_either_side() {
+    let plugin = |tracks: &str| {
+        let name = "gz::sim::systems::TrackedVehicle";
+        vehicle(
+            "",
+            &format!("<plugin name='{name}' filename='t'>{tracks}</plugin>"),
+        )
+    };
+    let left = "<left_track><link>left</link></left_track>";
+    let problem = SystemTestRig::problem(&plugin(left));
+    assert!(problem.contains("needs a <right_track>"), "{problem}");
+    let tracks = format!("{left}<right_track><link>none</link></right_track>");
+    let problem = SystemTestRig::problem(&plugin(&tracks));
+    assert!(problem.contains("no link \"none\""), "{problem}");
 }
