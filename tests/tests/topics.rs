@@ -302,6 +302,27 @@ fn listen_until_killed() {
 }
 
 #[test]
+fn who_listens_to_a_topic_that_nothing_has_is_told_so_and_waits() {
+    let run = Run::start(2, 4_000, &["--real-time-factor=0.1"]);
+    let endpoint = run.scratch.endpoint();
+    let listen = |name: &str, action: &str, topic: &str| {
+        let mut command = run.scratch.phalanx();
+        command.args(["topic", action, &endpoint, topic, "-n", "1"]);
+        run.scratch.start(name, &mut command)
+    };
+    for action in ["echo", "hz"] {
+        let mut misspelled = listen(action, action, "/model/rovr/pose");
+        misspelled.wait_for_stderr("no system or sensor has the topic /model/rovr/pose now");
+        assert_eq!(misspelled.ended(), None, "it may come later");
+    }
+    let mut known = listen("known", "echo", TOPIC);
+    assert_eq!(known.wait(), 0);
+    assert_eq!(known.stderr(), "");
+    run.hurries();
+    run.end();
+}
+
+#[test]
 fn a_file_that_cannot_be_made_is_an_error_before_anything_starts() {
     let scratch = Scratch::new();
     let world = scratch.path("world.sdf");

@@ -192,6 +192,7 @@ async fn echo(
     format: EchoFormat,
 ) -> CommandResult {
     let mut connection = listen(target, topic)?;
+    note_if_unknown(target, topic).await;
     let mut left = count;
     while left != Some(0) {
         let Some(message) = next_message(&mut connection, target).await? else {
@@ -239,6 +240,21 @@ pub(super) fn listen(target: &Target, topic: &str) -> Result<Connection, Failed>
     let topics: Vec<&str> = [topic].into_iter().chain(images::source(topic)).collect();
     let connection = Connection::listen(&target.reach, &topics);
     connection.map_err(|error| anyhow::Error::new(error).into())
+}
+
+/// Tells people that nothing has a topic now, as where its name is misspelled. It may come later,
+/// with a model or from a client, and is waited for.
+async fn note_if_unknown(target: &Target, topic: &str) {
+    let Ok(Reply::Topics(topics)) = target.ask(Command::Topics, LIST_PATIENCE).await else {
+        return;
+    };
+    let is_known = |name: &str| topics.iter().any(|known| known.topic == name);
+    if !is_known(topic) && !images::source(topic).is_some_and(is_known) {
+        output::note(&format!(
+            "no system or sensor has the topic {topic} now, and it is waited for; \
+             `phalanx topic list` shows all"
+        ));
+    }
 }
 
 fn ended(left: Option<u64>) -> CommandResult {
@@ -327,6 +343,7 @@ async fn publish(
 
 async fn measure(target: &Target, topic: &str, count: Option<u64>) -> CommandResult {
     let mut connection = listen(target, topic)?;
+    note_if_unknown(target, topic).await;
     let mut meter = RateMeter::default();
     let mut ticks = interval(RATE_PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
