@@ -60,6 +60,16 @@ pub(super) fn refuse_scoped_names(element: &Element, report: &mut Report) {
     }
 }
 
+/// True for the second and later states of models and so on in a world of before 1.12: as in
+/// libsdformat only the first is renamed, and its author did nothing wrong.
+fn keeps_its_older_name(parent: &str, child: &str) -> bool {
+    match parent {
+        "state" => matches!(child, "model" | "light" | "joint"),
+        "model_state" => matches!(child, "model" | "link" | "joint"),
+        _ => false,
+    }
+}
+
 struct Checker<'r> {
     specification: &'static Specification,
     report: &'r mut Report,
@@ -86,6 +96,7 @@ impl Checker<'_> {
             match self.specification.child(rule, &child.name) {
                 Some(rule) => self.element(rule, child),
                 None if child.is_foreign() || child.name == "include" => {}
+                None if keeps_its_older_name(parent, &child.name) => {}
                 None => self.unknown_element(parent, child),
             }
         }

@@ -126,6 +126,19 @@ fn names_that_sdf_does_not_have_warn_once() {
 }
 
 #[test]
+fn states_of_several_models_are_known_as_their_author_wrote_them() {
+    let link = "<link name='l'><pose>0 0 0 0 0 0</pose></link>";
+    let model = |name: &str| format!("<model name='{name}'>{link}{link}</model>");
+    let states = model("a") + &model("b") + "<light name='c'/><light name='d'/>";
+    let world = |content: &str| {
+        let state = format!("<state world_name='w'>{states}{content}</state>");
+        format!("<world name='w'>{state}</world>")
+    };
+    check_version("1.6", &world(""), &[], &[]);
+    check_version("1.6", &world("<modell/>"), &[], &["UNKNOWN_ELEMENT"]);
+}
+
+#[test]
 fn the_root_is_no_frame_and_top_models_are_in_the_world() {
     check_model(
         "<frame name='f' attached_to='__root__'/>",
