@@ -86,8 +86,9 @@ impl Run {
         });
     }
 
-    fn peers(&self) -> Vec<Value> {
-        let words = ["show", &self.endpoint, "peers", "--format", "json"];
+    /// Returns what `phalanx show` says of a panel.
+    fn shows(&self, panel: &str) -> Value {
+        let words = ["show", &self.endpoint, panel, "--format", "json"];
         let (code, out, err) = self.scratch.phalanx_says(&words);
         assert_eq!(code, 0, "{err}");
         serde_json::from_str(&out).expect("JSON")
@@ -95,8 +96,9 @@ impl Run {
 
     /// Returns a field of a peer, `Value::Null` if it has none.
     fn peer(&self, name: &str, field: &str) -> Value {
-        let peers = self.peers();
-        let peer = peers.iter().find(|peer| peer["name"] == name);
+        let peers = self.shows("peers");
+        let mut peers = peers.as_array().expect("a list").iter();
+        let peer = peers.find(|peer| peer["name"] == name);
         peer.map_or(Value::Null, |peer| peer[field].clone())
     }
 
@@ -236,6 +238,41 @@ fn a_relay_that_is_silent_is_that_of_silent_secondaries() {
     wait_for("the relay ends", || {
         !tests::processes::is_running(relay.pid())
     });
+}
+
+#[test]
+fn a_relay_that_is_stopped_is_named_in_reports_and_warnings_until_it_goes_on() {
+    let mut run = Run::start(3, &["--real-time-factor=0.03"]);
+    let mut relay = run.relay("r1");
+    let _first = run.direct("s1");
+    let _behind = ["s2", "s3"].map(|name| run.behind("r1", name));
+    run.waits_for_iterations(100);
+    let culprit = || run.shows("overview")["verdict"].clone();
+    assert_ne!(culprit()["culprit"], "relay r1");
+    assert_eq!(run.peer("s1", "relay_age_ms"), Value::Null);
+    relay.signal("STOP");
+    wait_for("the relay is named", || culprit()["culprit"] == "relay r1");
+    let verdict = culprit();
+    let headline = verdict["headline"].as_str().expect("a text");
+    assert!(headline.contains("is silent for"), "{headline}");
+    assert_eq!(verdict["details"][0], "s2, s3 are behind it");
+    let age = run.peer("s3", "relay_age_ms").as_f64().expect("a number");
+    assert!(age >= 1_000.0, "{age}");
+    run.primary.wait_for_stderr("the relay r1 on ");
+    let said = run.primary.stderr();
+    assert!(
+        said.contains("is silent: nothing came from it for"),
+        "{said}"
+    );
+    assert!(said.contains("; behind it: s2, s3"), "{said}");
+    relay.signal("CONT");
+    wait_for("it is named no more", || culprit()["culprit"] != "relay r1");
+    run.primary.wait_for_stderr("is heard again after");
+    // All of this was no loss.
+    assert!(!run.primary.stderr().contains("restoring "));
+    run.does(&["set-real-time-factor", "0"]);
+    run.completes();
+    assert_eq!(relay.wait(), 0, "{}", relay.stderr());
 }
 
 #[test]

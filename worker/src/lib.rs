@@ -29,6 +29,7 @@ pub mod recorder;
 pub mod recording_file;
 pub mod recordings;
 pub mod relay;
+pub mod relay_watch;
 pub mod renderers;
 pub mod report;
 pub mod ros;

@@ -316,12 +316,10 @@ impl<L: Link> PrimaryDriver<L> {
 
     /// Tells of the relay of a secondary that is silent, if it is behind one and that is, too.
     fn silent_relay_of(&self, peer: &PeerName) -> Option<String> {
-        let member = self.primary.roster().get(peer)?;
-        let relay = self.line.relay_of(&member.routing)?;
-        let silence = self.line.silence_of_relay(&member.routing)?;
-        let seconds = silence.as_secs_f64();
-        (silence >= SILENT_RELAY).then(|| {
-            format!("; its relay {relay} is silent, too: nothing came from it for {seconds:.1} s")
+        let relay = self.line.relay_of(self.primary.roster().get(peer)?)?;
+        let (name, seconds) = (&relay.name, relay.silence.as_secs_f64());
+        (relay.silence >= SILENT_RELAY).then(|| {
+            format!("; its relay {name} is silent, too: nothing came from it for {seconds:.1} s")
         })
     }
 

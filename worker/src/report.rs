@@ -27,6 +27,7 @@ use absent::Absent;
 use crate::identity;
 use crate::machine;
 use crate::meter::Meter;
+use crate::relay_watch::RelayContact;
 use crate::standalone::STANDALONE_NAME;
 
 /// Time for which a step waits until the one that it waits for counts as blocking.
@@ -44,7 +45,7 @@ pub struct Reporter {
     own_machine: Option<MachineLoad>,
     absent: Absent,
     /// Relays of the secondaries that are behind one.
-    relays: BTreeMap<PeerName, String>,
+    relays: BTreeMap<PeerName, RelayContact>,
     is_insecure: bool,
 }
 
@@ -110,12 +111,9 @@ impl Reporter {
         survey.topics
     }
 
-    /// Notes the relay through which a secondary takes part, if it does through one.
-    pub fn note_relay(&mut self, name: &PeerName, relay: Option<String>) {
-        match relay {
-            Some(relay) => self.relays.insert(name.clone(), relay),
-            None => self.relays.remove(name),
-        };
+    /// Notes through which relays secondaries take part now; others are behind none.
+    pub fn note_relays(&mut self, relays: BTreeMap<PeerName, RelayContact>) {
+        self.relays = relays;
     }
 
     /// Begins anew with the models of the start.
@@ -194,8 +192,10 @@ impl Reporter {
             peers.push(self.own_report(now));
         }
         for (name, member) in primary.roster().members() {
+            let contact = self.relays.get(name);
             let mut report = PeerReport {
-                relay: self.relays.get(name).cloned(),
+                relay: contact.map(|relay| relay.name.clone()),
+                relay_age_ms: contact.map(|relay| relay.silence.as_secs_f64() * 1e3),
                 ..peer_report(primary, meter, name, member, now)
             };
             if self.own.role == Role::Standalone {
@@ -386,6 +386,7 @@ impl Reporter {
             memory_bytes: identity::memory_bytes(),
             host_load: self.own_machine.map(Into::into),
             relay: None,
+            relay_age_ms: None,
             participant: None,
         }
     }
@@ -553,6 +554,7 @@ fn peer_report(
         memory_bytes: member.heartbeat.memory_bytes,
         host_load: member.heartbeat.machine.map(Into::into),
         relay: None,
+        relay_age_ms: None,
         participant: None,
     }
 }
@@ -589,6 +591,7 @@ fn participant_report(participant: ParticipantReport) -> PeerReport {
         memory_bytes: 0,
         host_load: None,
         relay: None,
+        relay_age_ms: None,
         participant: Some(participant),
     }
 }

@@ -5,6 +5,7 @@ pub mod divergence;
 mod history;
 mod holder;
 mod participant;
+mod silent_relays;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,7 @@ pub use clients::{CONNECTIONS_MAX, ClientConnection, Clients, TOPICS_NAMED_MAX};
 pub use history::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Split, StepHistogram};
 pub use holder::holder;
 pub use participant::{ParticipantReport, ParticipantState};
+pub use silent_relays::{RELAY_SILENCE_MS, SilentRelay, silent_relays};
 
 /// Percentiles of a time \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -213,6 +215,9 @@ pub struct PeerReport {
     /// The relay through which it reaches the primary, if it is behind one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relay: Option<String>,
+    /// Time since anything came from that relay, which speaks ten times a second \[ms\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relay_age_ms: Option<f64>,
     /// Its part in lockstep, if it is a program that takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<ParticipantReport>,

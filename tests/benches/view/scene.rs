@@ -135,6 +135,7 @@ fn peers(tenth: u64) -> Vec<PeerReport> {
         memory_bytes: 48 << 20,
         host_load: None,
         relay: None,
+        relay_age_ms: None,
         participant: None,
     };
     let primary = peer(PeerName::primary(), Role::Primary, PEERS);

@@ -1,9 +1,11 @@
 //! [`Accounts`]: measurements of a run, and what people are shown of it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstep::{Primary, Settings, StepReport};
 use protocol::action::ModelChange;
+use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{
     Layout, LevelReport, PeerReport, SecondarySummary, Snapshot, Stats, Summary, TopicReport,
@@ -12,6 +14,7 @@ use protocol::{Action, PeerName, SessionTime, StopReason};
 
 use crate::journaling::DriverState;
 use crate::meter::Meter;
+use crate::relay_watch::{RelayContact, RelayWatch};
 use crate::report::{self, Reporter};
 use crate::run_sink::RunView;
 
@@ -19,6 +22,7 @@ use crate::run_sink::RunView;
 pub(super) struct Accounts {
     meter: Meter,
     reporter: Reporter,
+    relays: RelayWatch,
     secondaries: Vec<SecondarySummary>,
     topics_at_start: Vec<TopicReport>,
 }
@@ -29,6 +33,7 @@ impl Accounts {
         Self {
             meter: Meter::new(settings.step_size),
             reporter,
+            relays: RelayWatch::default(),
             secondaries: Vec::new(),
             topics_at_start: settings.topics.clone(),
         }
@@ -123,9 +128,19 @@ impl Accounts {
         }
     }
 
-    /// Notes the relay through which a secondary takes part, if it does through one.
-    pub(super) fn note_relay(&mut self, name: &PeerName, relay: Option<String>) {
-        self.reporter.note_relay(name, relay);
+    /// Looks at the relays through which secondaries take part; returns what is to be told.
+    pub(super) fn look_at_relays(
+        &mut self,
+        relays: BTreeMap<PeerName, RelayContact>,
+    ) -> Vec<(Severity, String)> {
+        let news = self.relays.look(&relays);
+        self.note_relays(relays);
+        news
+    }
+
+    /// Notes through which relays secondaries take part now.
+    pub(super) fn note_relays(&mut self, relays: BTreeMap<PeerName, RelayContact>) {
+        self.reporter.note_relays(relays);
     }
 
     /// Takes note of who takes part and with what.

@@ -1,9 +1,11 @@
 //! [`Line`]: the end of a link at which a primary's driver sends and receives, with its clock,
 //! what other threads hand in, and the secondary of a run in one process.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use lockstep::roster::Member;
 use lockstep::{Primary, PrimaryInput};
 use protocol::Chain;
 use protocol::envelope::MESSAGE_BYTES_MAX;
@@ -15,6 +17,7 @@ use serde::Serialize;
 use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, Refusals};
 
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::relay_watch::RelayContact;
 use crate::secondary::InputSender;
 use crate::seldom::{Seldom, shortened};
 use crate::standalone::LocalSecondary;
@@ -302,14 +305,20 @@ impl<L: Link> Line<L> {
         self.link.is_let_in(key)
     }
 
-    /// Returns the name of the relay through which a secondary takes part, if it is behind one.
-    pub(super) fn relay_of(&self, secondary: &RoutingId) -> Option<String> {
-        self.link.relay_of(secondary)
+    /// Returns the relay through which a secondary takes part, if it is behind one.
+    pub(super) fn relay_of(&self, member: &Member) -> Option<RelayContact> {
+        Some(RelayContact {
+            name: self.link.relay_of(&member.routing)?,
+            host: member.info.host.clone(),
+            silence: self.link.silence_of_relay(&member.routing)?,
+        })
     }
 
-    /// Returns for how long nothing came from the relay through which a secondary takes part.
-    pub(super) fn silence_of_relay(&self, secondary: &RoutingId) -> Option<Duration> {
-        self.link.silence_of_relay(secondary)
+    /// Returns the relays through which secondaries take part.
+    pub(super) fn relays(&self, primary: &Primary) -> BTreeMap<PeerName, RelayContact> {
+        let members = primary.roster().members();
+        let behind = members.filter_map(|(name, one)| Some((name.clone(), self.relay_of(one)?)));
+        behind.collect()
     }
 
     /// Returns the name of the lost relay with which a secondary is gone, if the arrival before

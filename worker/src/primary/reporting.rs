@@ -87,8 +87,6 @@ impl<L: Link> PrimaryDriver<L> {
             }
             PrimaryToObservers::Announce(Announce::Joined(info)) => {
                 if let Some(member) = self.primary.roster().get(&info.name) {
-                    let relay = self.line.relay_of(&member.routing);
-                    self.accounts.note_relay(&info.name, relay);
                     let status = self.sinks.status();
                     status.admit(member.routing.clone(), info.name.clone());
                 }
@@ -125,6 +123,7 @@ impl<L: Link> PrimaryDriver<L> {
             let news = self.audit.on_admitted(&admitted, now);
             self.tell_of_audit(news);
             self.look_for_gone_participants();
+            self.look_at_relays();
             self.publish_reports();
         }
     }
@@ -136,6 +135,14 @@ impl<L: Link> PrimaryDriver<L> {
         let gone: Vec<RoutingId> = gone.cloned().collect();
         for client in gone {
             self.handle(lockstep::PrimaryInput::ClientGone(client));
+        }
+    }
+
+    /// Tells observers of relays that fall silent or are heard again.
+    fn look_at_relays(&mut self) {
+        let contacts = self.line.relays(&self.primary);
+        for (severity, text) in self.accounts.look_at_relays(contacts) {
+            self.tell_all_of(severity, "peer", text);
         }
     }
 

@@ -118,6 +118,7 @@ impl<L: Link> PrimaryDriver<L> {
             let stats = self.accounts.stats(primary, now);
             return Reply::History(Box::new(self.sinks.past(&stats, now)));
         }
+        self.accounts.note_relays(self.line.relays(primary));
         Reply::Snapshot(Box::new(self.accounts.snapshot(primary, now)))
     }
 

@@ -31,12 +31,12 @@ pub fn holder(peers: &[PeerReport], work_us: f64) -> Option<&PeerReport> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::peer::Role;
 
     /// A secondary that answers last in such a part of the steps and costs so much.
-    fn peer(name: &str, last_share: f64, blocked_us: f64) -> PeerReport {
+    pub(in super::super) fn peer(name: &str, last_share: f64, blocked_us: f64) -> PeerReport {
         PeerReport {
             name: name.parse().unwrap(),
             role: Role::Secondary,
@@ -61,6 +61,7 @@ mod tests {
             memory_bytes: 0,
             host_load: None,
             relay: None,
+            relay_age_ms: None,
             participant: None,
         }
     }

@@ -235,26 +235,8 @@ impl PrimaryLink {
         socket::send(self.inbox.sender(CONTROL), &frames)
     }
 
-    /// Returns the next request of a client, if one is here.
-    fn request(&mut self) -> Option<Arrival> {
-        let request = self.desk.request()?;
-        self.last = Some((request.key, request.connection));
-        Some(request.arrival)
-    }
-}
-
-impl Link for PrimaryLink {
-    fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
-        let topic = topic.as_bytes();
-        match to {
-            Destination::EverySecondary => socket::send(self.inbox.sender(STEP), &[topic, payload]),
-            Destination::Peer(peer) if self.desk.answer(peer, topic, payload) => Ok(()),
-            Destination::Peer(peer) => self.send_on_control(peer, topic, payload),
-            Destination::Primary | Destination::Data => Err(LinkError::NoSuchDestination),
-        }
-    }
-
-    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+    /// Waits for what comes next.
+    fn receive_next(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
         if !self.entrance.is_kept() {
             let error = "nobody decides any more who may connect";
             return Err(LinkError::Transport(error.into()));
@@ -292,6 +274,31 @@ impl Link for PrimaryLink {
                 return Ok(Some(found));
             }
         }
+    }
+
+    /// Returns the next request of a client, if one is here.
+    fn request(&mut self) -> Option<Arrival> {
+        let request = self.desk.request()?;
+        self.last = Some((request.key, request.connection));
+        Some(request.arrival)
+    }
+}
+
+impl Link for PrimaryLink {
+    fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
+        let topic = topic.as_bytes();
+        match to {
+            Destination::EverySecondary => socket::send(self.inbox.sender(STEP), &[topic, payload]),
+            Destination::Peer(peer) if self.desk.answer(peer, topic, payload) => Ok(()),
+            Destination::Peer(peer) => self.send_on_control(peer, topic, payload),
+            Destination::Primary | Destination::Data => Err(LinkError::NoSuchDestination),
+        }
+    }
+
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        let received = self.receive_next(timeout);
+        self.relays.look_up(timeout);
+        received
     }
 
     fn waker(&self) -> Arc<dyn Waker> {

@@ -23,6 +23,9 @@ const GUESTS_MAX: usize = 1024;
 /// Number of parts of one message that may be turned away; then the others are, too.
 const REFUSED_PARTS_MAX: u32 = 1024;
 
+/// Time without a look from which it is a stall of the primary's own.
+const STALL: Duration = Duration::from_millis(100);
+
 /// Relays and what came through them.
 #[derive(Default)]
 pub(super) struct Relays {
@@ -40,6 +43,8 @@ pub(super) struct Relays {
     last_gone: Option<(RoutingId, PeerName)>,
     /// Silence after which secondaries give the primary up.
     patience: Duration,
+    /// Time when the primary looked last for what came.
+    looked_at: Option<Instant>,
 }
 
 /// A relay whose subscription is in force.
@@ -140,6 +145,30 @@ impl Relays {
     pub(super) fn silence_of_route(&self, address: &RoutingId) -> Option<Duration> {
         let relay = self.present.get(self.routes.get(address)?)?;
         Some(relay.heard_at.elapsed())
+    }
+
+    /// Notes that the primary has looked for what came, for which it may have waited so long. Time
+    /// beyond that is no silence of relays: what they said meanwhile waits to be read.
+    pub(super) fn look_up(&mut self, timeout: Option<Duration>) {
+        if self.present.is_empty() {
+            self.looked_at = None;
+        } else {
+            self.look_up_at(timeout, Instant::now());
+        }
+    }
+
+    fn look_up_at(&mut self, timeout: Option<Duration>, now: Instant) {
+        let last = self.looked_at.replace(now);
+        let (Some(last), Some(timeout)) = (last, timeout) else {
+            return;
+        };
+        let away = now.saturating_duration_since(last).saturating_sub(timeout);
+        if away < STALL {
+            return;
+        }
+        for relay in self.present.values_mut() {
+            relay.heard_at = (relay.heard_at + away).min(now);
+        }
     }
 
     /// Returns the name of the lost relay with which a secondary is gone, if the part that was

@@ -243,6 +243,7 @@ fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
             available_bytes: 9 << 30,
         }),
         relay: None,
+        relay_age_ms: None,
         participant: None,
     }
 }

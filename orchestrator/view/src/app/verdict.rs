@@ -4,6 +4,7 @@
 
 mod advice;
 mod blame;
+mod silence;
 mod steady;
 
 use client::units::{percent, time};
@@ -32,6 +33,8 @@ pub enum Culprit {
     Pace,
     /// A peer that the others wait for.
     Peer(PeerName),
+    /// A relay that is silent, and with it all secondaries behind it.
+    Relay(String),
     /// A part of the time, by its place in [`Split::NAMES`].
     Part(usize),
     /// No one thing.
@@ -68,9 +71,11 @@ impl Verdict {
             RunState::Recovering => {
                 Self::nothing("the cells of a secondary that was lost are restored")
             }
-            RunState::Paused => Self::nothing("nothing: time stands still"),
+            RunState::Paused => Self::paused(model),
             RunState::Stopping => Self::nothing("nothing: the run ends"),
-            RunState::Running => Self::running(model, stats),
+            RunState::Running => {
+                silence::of_relays(model).unwrap_or_else(|| Self::running(model, stats))
+            }
         }
     }
 
@@ -95,6 +100,12 @@ impl Verdict {
             (None, missing) => format!("{missing} secondaries are missing"),
         };
         Self::nothing(&format!("the start: {what}"))
+    }
+
+    fn paused(model: &Model) -> Self {
+        let mut verdict = Self::nothing("nothing: time stands still");
+        verdict.details.extend(silence::each(model));
+        verdict
     }
 
     fn running(model: &Model, stats: &Stats) -> Self {

@@ -199,7 +199,7 @@ fn mark(theme: Theme, culprit: &Culprit) -> (&'static str, Style) {
     match culprit {
         Culprit::Nothing => (glyphs.idle, theme.text()),
         Culprit::Pace => (glyphs.good, theme.healthy()),
-        Culprit::Peer(_) => (glyphs.blocking, theme.warning()),
+        Culprit::Peer(_) | Culprit::Relay(_) => (glyphs.blocking, theme.warning()),
         Culprit::Part(_) => (glyphs.warning, theme.warning()),
         Culprit::Spread => (glyphs.good, theme.text()),
     }
@@ -266,6 +266,7 @@ fn culprit_name(culprit: &Culprit) -> String {
         Culprit::Nothing => "nothing".to_owned(),
         Culprit::Pace => "pace".to_owned(),
         Culprit::Peer(name) => format!("peer {name}"),
+        Culprit::Relay(name) => format!("relay {name}"),
         Culprit::Part(part) => Split::NAMES[*part].to_owned(),
         Culprit::Spread => "spread".to_owned(),
     }

@@ -167,6 +167,9 @@ fn state(model: &Model, peer: &PeerReport, _: u16) -> Cell {
         let style = theme.fresh(recent::is_lit(model.now));
         return Cell::new(format!("{} {word}", theme.glyphs().fresh), style);
     }
+    if peer.is_relay_silent() {
+        return Cell::new(format!("{} relay", theme.glyphs().warning), theme.warning());
+    }
     let (glyph, word, style) = theme.peer_state(peer.state);
     Cell::new(format!("{glyph} {word}"), style)
 }
@@ -339,7 +342,13 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
     detail.add("state", format!("{:?}", peer.state).to_lowercase());
     detail.add("host", peer.host.as_str());
     if let Some(relay) = &peer.relay {
-        detail.add("relay", relay.as_str());
+        let age = peer.relay_age_ms.unwrap_or_default();
+        let heard = if peer.is_relay_silent() {
+            format!("{relay}, silent for {}", time(age * 1e3))
+        } else {
+            format!("{relay}, heard {age:.0} ms ago")
+        };
+        detail.add("relay", heard);
     }
     detail.add("process id", peer.pid.to_string());
     if let Some(age) = model.heartbeat_age(&peer.name) {
@@ -432,6 +441,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
         "HOST CORES",
         "HOST FREE MIB",
         "RELAY",
+        "RELAY MS",
     ]);
     for peer in peers {
         let load = peer.host_load.as_ref();
@@ -460,6 +470,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
             or_dash(load.map(|load| load.cores)),
             or_dash(load.map(|load| load.available_bytes >> 20)),
             or_dash(peer.relay.as_deref()),
+            or_dash(peer.relay_age_ms.map(|age| format!("{age:.0}"))),
         ]);
     }
     table

@@ -309,7 +309,9 @@ fn holder(model: &Model, theme: Theme) -> (String, Style) {
     let (glyph, style) = match verdict.culprit {
         Culprit::Nothing | Culprit::Spread => (glyphs.idle, theme.label()),
         Culprit::Pace => (glyphs.good, theme.label()),
-        Culprit::Peer(_) | Culprit::Part(_) => (glyphs.blocking, theme.warning()),
+        Culprit::Peer(_) | Culprit::Relay(_) | Culprit::Part(_) => {
+            (glyphs.blocking, theme.warning())
+        }
     };
     (format!("{glyph} {}", verdict.headline), style)
 }

@@ -321,3 +321,26 @@ fn a_message_is_unpacked_part_by_part_and_no_further_once_much_of_it_is_refused(
     assert_eq!(refused.malformed, u64::from(REFUSED_PARTS_MAX));
     assert_eq!(refused.excess, 1);
 }
+
+#[test]
+fn a_stall_of_the_primary_is_no_silence_of_its_relays() {
+    let mut scene = Scene::with(&["r1-0"]);
+    scene.hears("r1-0", &[came("s1-0")]);
+    let heard_at = scene.relays.present[&"r1-0".into()].heard_at;
+    let at = |ms| heard_at + Duration::from_millis(ms);
+    let mut silence = |timeout_ms, now_ms| {
+        let timeout = Duration::from_millis(timeout_ms);
+        scene.relays.look_up_at(Some(timeout), at(now_ms));
+        let heard_at = scene.relays.present[&"r1-0".into()].heard_at;
+        at(now_ms).duration_since(heard_at).as_millis()
+    };
+    assert_eq!(silence(100, 0), 0);
+    assert_eq!(silence(100, 100), 100);
+    assert_eq!(silence(100, 290), 290, "timers are not exact");
+    assert_eq!(
+        silence(100, 8_390),
+        390,
+        "of the stall only what was intended"
+    );
+    assert_eq!(silence(10_000, 18_390), 10_390, "it waited for so long");
+}

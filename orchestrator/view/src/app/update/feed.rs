@@ -287,6 +287,7 @@ fn joining(info: PeerInfo) -> PeerReport {
         memory_bytes: 0,
         host_load: None,
         relay: None,
+        relay_age_ms: None,
         participant: None,
     }
 }

@@ -38,9 +38,10 @@ impl SteadyVerdict {
     }
 }
 
-/// Tells whether something is known for certain: that time stands still, or that no step ends.
+/// Tells whether something is known for certain: that time stands still, that no step ends, or that
+/// a relay is silent.
 fn is_plain(culprit: &Culprit) -> bool {
-    *culprit == Culprit::Nothing
+    matches!(culprit, Culprit::Nothing | Culprit::Relay(_))
 }
 
 #[cfg(test)]

@@ -245,10 +245,35 @@ fn a_step_that_does_not_end_names_whom_it_waits_for() {
 }
 
 #[test]
+fn a_silent_relay_is_named_with_all_behind_it() {
+    let mut model = run(0.0, 0.0, 0.0);
+    for peer in &mut model.peers[1..] {
+        (peer.relay, peer.relay_age_ms) = (Some("r1".to_owned()), Some(3_200.0));
+    }
+    let culprit = Culprit::Relay("r1".to_owned());
+    let headline = "the relay r1 on lab is silent for 3.2 s, and holds the step";
+    let verdict = check(&model, &culprit, headline);
+    assert_eq!(verdict.details, ["s1, s2 are behind it"]);
+    (model.peers[2].relay, model.peers[2].relay_age_ms) = (Some("r2".to_owned()), Some(1_500.0));
+    let verdict = check(&model, &culprit, headline);
+    let other = "the relay r2 on lab is silent for 1.5 s";
+    assert_eq!(verdict.details, ["s1 is behind it", other]);
+    model.stats.as_mut().unwrap().state = RunState::Paused;
+    let verdict = check(&model, &Culprit::Nothing, "nothing: time stands still");
+    assert_eq!(verdict.details.len(), 2);
+    model.stats.as_mut().unwrap().state = RunState::Running;
+    for peer in &mut model.peers[1..] {
+        peer.relay_age_ms = Some(80.0);
+    }
+    assert_ne!(Verdict::judge(&model).culprit, culprit);
+}
+
+#[test]
 fn broken_figures_make_no_panic() {
     let mut model = run(f64::NAN, f64::INFINITY, -1.0);
     Verdict::judge(&model);
     for peer in &mut model.peers {
+        (peer.relay, peer.relay_age_ms) = (Some("r1".to_owned()), Some(f64::INFINITY));
         (peer.blocked_us, peer.busy_us, peer.wait_us) = (f64::INFINITY, f64::NAN, f64::NAN);
     }
     for level in &mut model.levels {
