@@ -11,6 +11,7 @@ pub mod clock;
 pub mod commands_file;
 pub mod cpus;
 pub mod data;
+mod data_outlet;
 pub mod diagnosis;
 pub mod digests_file;
 pub mod divergence_file;

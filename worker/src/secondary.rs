@@ -29,6 +29,7 @@ use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::clock::SessionClock;
 use crate::data;
+use crate::data_outlet::DataOutlet;
 use crate::link_frames::LinkFrames;
 use crate::renderers;
 use crate::ros::{self, RosError, RosPart};
@@ -124,6 +125,12 @@ impl SecondaryEngine {
     /// Returns the rules.
     pub fn secondary(&self) -> &Secondary {
         &self.secondary
+    }
+
+    /// Tells whether none of its data may be lost, since they are kept for good.
+    pub fn keeps_data(&self) -> bool {
+        let welcome = self.welcome.as_ref();
+        welcome.is_some_and(|welcome| welcome.publish_all)
     }
 
     /// Returns the settings of its node in ROS 2, once it was welcomed to a run with such.
@@ -422,6 +429,7 @@ pub struct SecondaryDriver<L: Link> {
     finished: Option<StopReason>,
     tracer: StepTracer,
     ros: RosPart,
+    outlet: DataOutlet,
 }
 
 impl<L: Link> SecondaryDriver<L> {
@@ -436,6 +444,7 @@ impl<L: Link> SecondaryDriver<L> {
             pending,
             finished: None,
             tracer: StepTracer::default(),
+            outlet: DataOutlet::default(),
             ros: RosPart::default(),
         }
     }
@@ -542,9 +551,7 @@ impl<L: Link> SecondaryDriver<L> {
         let effects = self.engine.handle(input, self.clock.now(), welcomed);
         for part in effects.data.into_iter().flat_map(data::parts) {
             let bytes = self.engine.encode(part);
-            if let Err(error) = self.link.send(Destination::Data, topic::DATA, &bytes) {
-                tracing::warn!("data not sent: {}", Chain(&error));
-            }
+            self.send_data(topic::DATA, &bytes, self.engine.keeps_data());
         }
         self.send(effects.messages);
         self.ros.follow(&self.engine, &self.inputs);
@@ -567,15 +574,20 @@ impl<L: Link> SecondaryDriver<L> {
 impl<L: Link> SecondaryDriver<L> {
     fn send_trace(&mut self, traced: &TracedStep) {
         let bytes = self.engine.encode(self.tracer.on_answered(traced));
-        if let Err(error) = self.link.send(Destination::Data, topic::TRACE, &bytes) {
-            tracing::debug!("trace not sent: {}", Chain(&error));
-        }
+        self.send_data(topic::TRACE, &bytes, false);
     }
 
     fn send_links(&mut self, links: TopicMessage) {
         let bytes = self.engine.encode(links);
-        if let Err(error) = self.link.send(Destination::Data, topic::LINKS, &bytes) {
-            tracing::debug!("poses of links not sent: {}", Chain(&error));
+        self.send_data(topic::LINKS, &bytes, false);
+    }
+
+    fn send_data(&mut self, topic: &str, bytes: &[u8], are_kept: bool) {
+        if !self.outlet.admits(self.link.waiting_data(), are_kept) {
+            return;
+        }
+        if let Err(error) = self.link.send(Destination::Data, topic, bytes) {
+            tracing::warn!(topic, "data not sent: {}", Chain(&error));
         }
     }
 

@@ -20,7 +20,7 @@ pub use endpoint::{EndpointError, Endpoints};
 pub use keys::{KeyError, KeyPair, PublicKey, ServerKeys};
 pub use link::{
     Arrival, Client, Denial, Destination, DisconnectError, Link, LinkError, Notice, Publisher,
-    Waker,
+    WaitingData, Waker,
 };
 pub use ownership::OwnershipError;
 pub use refusals::Refusals;

@@ -109,6 +109,15 @@ pub enum LinkError {
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// Data of a secondary that its way has not taken yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitingData {
+    /// Size of the payloads \[bytes\].
+    pub bytes: usize,
+    /// Time since the oldest of them was said.
+    pub age: Duration,
+}
+
 /// The other end of a connection, as its key says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
@@ -221,6 +230,12 @@ pub trait Link {
     fn listen(&mut self, topics: &[&str]) -> Result<(), LinkError> {
         let _ = topics;
         Err(LinkError::NoSuchDestination)
+    }
+
+    /// At a secondary: returns how much of its data waits because the way to the primary takes no
+    /// more now, besides a few messages in queues of the system.
+    fn waiting_data(&self) -> WaitingData {
+        WaitingData::default()
     }
 
     /// At a primary: returns what was turned away since the last time, at most once per second

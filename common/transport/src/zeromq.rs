@@ -15,6 +15,7 @@ mod door;
 mod entrance;
 mod gate;
 mod inbox;
+mod outbox;
 mod peer;
 mod primary;
 mod relay;

@@ -5,6 +5,7 @@
 //! first, without a system call if it does, and the thread sleeps only when all are empty.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ use crate::link::{LinkError, Waker};
 
 /// The most frames that a message may have: routing id, topic and payload.
 const FRAMES_MAX: usize = 3;
+
+/// A descriptor that is never ready.
+const NO_DESCRIPTOR: RawFd = -1;
 
 /// Number of messages that are taken in a row before the other descriptors are looked at.
 const MESSAGES_PER_LOOK: u32 = 16;
@@ -75,6 +79,8 @@ struct Source {
     socket: zmq::Socket,
     /// False once the socket was found empty, until its descriptor or a send says otherwise.
     may_hold: bool,
+    /// True while it is not to be asked.
+    is_paused: bool,
 }
 
 impl Inbox {
@@ -100,6 +106,7 @@ impl Inbox {
             .map(|socket| Source {
                 socket,
                 may_hold: true,
+                is_paused: false,
             })
             .collect();
         Ok(Self {
@@ -122,6 +129,7 @@ impl Inbox {
             let source = Source {
                 socket,
                 may_hold: true,
+                is_paused: false,
             };
             self.sources.insert(self.in_turn, source);
             self.in_turn += 1;
@@ -137,10 +145,26 @@ impl Inbox {
         self.next = 0;
     }
 
+    /// Has a source read no more, or again; until then its messages wait where they are.
+    pub(super) fn set_paused(&mut self, source: usize, is_paused: bool) -> io::Result<()> {
+        let one = &mut self.sources[source];
+        one.is_paused = is_paused;
+        one.may_hold = !is_paused;
+        // Its descriptor may be readable for as long as it is not asked.
+        let descriptor = if is_paused {
+            NO_DESCRIPTOR
+        } else {
+            one.socket.get_fd()?
+        };
+        self.watches[source] = Watch::new(descriptor);
+        Ok(())
+    }
+
     /// Returns a source's socket, to send through.
     pub(super) fn sender(&mut self, source: usize) -> &zmq::Socket {
         // Sending may swallow the signal that something has come.
-        self.sources[source].may_hold = true;
+        let one = &mut self.sources[source];
+        one.may_hold = !one.is_paused;
         &self.sources[source].socket
     }
 
@@ -309,7 +333,12 @@ impl PollTimeout {
         Some(timeout.saturating_sub(started.elapsed()))
     }
 
-    fn is_over(&mut self) -> bool {
+    /// Returns what is left of it, but no more than so much.
+    pub(super) fn at_most(&mut self, most: Duration) -> Self {
+        Self::new(Some(self.left().map_or(most, |left| left.min(most))))
+    }
+
+    pub(super) fn is_over(&mut self) -> bool {
         self.left().is_some_and(|left| left.is_zero())
     }
 }

@@ -12,11 +12,12 @@ use std::time::Duration;
 use protocol::{Access, RoutingId};
 
 use super::inbox::{Event, Frames, Inbox, PollTimeout};
+use super::outbox::{Outbox, RETRY};
 use super::socket::{self, Queue, open};
 use super::{Curve, SocketOptions};
 use crate::endpoint::{Address, Endpoints};
 use crate::keys::PublicKey;
-use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
+use crate::link::{Arrival, Denial, Destination, Link, LinkError, WaitingData, Waker};
 use crate::ownership::{self, OwnershipError};
 use crate::subscription::{Subscription, relay_topics, step_topics};
 
@@ -37,7 +38,7 @@ pub(super) const CONTROL: usize = 0;
 pub struct PeerLink {
     inbox: Inbox,
     /// Socket by which a secondary sends data for observers; nothing ever comes from there.
-    data: Option<(zmq::Socket, RoutingId)>,
+    data: Option<Outbox>,
     /// Topics of `status` that an observer listens to.
     heard: Option<Heard>,
     /// The source of the inbox that is the monitor.
@@ -192,7 +193,8 @@ impl PeerLink {
     ) -> io::Result<()> {
         let (endpoints, address) = endpoints.resolved()?;
         let context = zmq::Context::new();
-        let queue = ("control", Queue::Unbounded);
+        // Heartbeats that nobody takes are worth nothing later.
+        let queue = ("control", Queue::Bounded);
         let control = open(&context, zmq::DEALER, queue, address, options)?;
         control.set_identity(&routing_id.0)?;
         control.connect(&endpoints.control())?;
@@ -236,7 +238,13 @@ impl PeerLink {
     ) -> io::Result<Self> {
         let (endpoints, address) = endpoints.resolved()?;
         let context = zmq::Context::new();
-        let queue = ("control", Queue::Unbounded);
+        let listens = |what| listening.iter().any(|one| one.to == what);
+        let queue = if listens(Publications::Beats) && !listens(Publications::Step) {
+            Queue::Bounded // It is there for heartbeats.
+        } else {
+            Queue::Unbounded
+        };
+        let queue = ("control", queue);
         let control = open(&context, zmq::DEALER, queue, address, options)?;
         if let Some(routing_id) = routing_id {
             control.set_identity(&routing_id.0)?;
@@ -253,11 +261,11 @@ impl PeerLink {
             let topics: BTreeSet<Vec<u8>> = topics.into_iter().collect();
             let (endpoint, queue) = match to {
                 Publications::Step => {
-                    let queue = ("data", Queue::Unbounded);
+                    let queue = ("data", Queue::Data);
                     let pushing = open(&context, zmq::PUSH, queue, address, options)?;
                     pushing.set_linger(DATA_LINGER_MS)?;
                     pushing.connect(&endpoints.data())?;
-                    data = routing_id.map(|own| (pushing, own.clone()));
+                    data = routing_id.map(|own| Outbox::new(pushing, own.clone()));
                     (endpoints.step(), Queue::Unbounded)
                 }
                 Publications::Status => (endpoints.status(), Queue::Bounded),
@@ -303,7 +311,18 @@ impl PeerLink {
         timeout: &mut PollTimeout,
     ) -> Result<Option<PeerEvent>, LinkError> {
         loop {
-            let found = match self.inbox.next(timeout)? {
+            let event = match self.data.as_mut().filter(|data| !data.is_empty()) {
+                None => self.inbox.next(timeout)?,
+                Some(data) => {
+                    data.flush()?;
+                    let event = self.inbox.next(&mut timeout.at_most(RETRY))?;
+                    if event.is_none() && !timeout.is_over() {
+                        continue;
+                    }
+                    event
+                }
+            };
+            let found = match event {
                 None => return Ok(None),
                 Some(Event::Woken) => Some(PeerEvent::Connection(Arrival::Woken)),
                 Some(Event::Message(source, frames)) if source == self.monitor => {
@@ -336,10 +355,20 @@ impl PeerLink {
         self.inbox.sender(source)
     }
 
+    /// Tells whether there is room for a message on `data`.
+    pub(super) fn has_room_for_data(&self) -> bool {
+        self.data.as_ref().is_none_or(Outbox::has_room)
+    }
+
+    /// Has a socket that was added read no more, or again.
+    pub(super) fn set_paused(&mut self, source: usize, is_paused: bool) -> io::Result<()> {
+        self.inbox.set_paused(source, is_paused)
+    }
+
     /// Passes a message on `data` on as it came.
     pub(super) fn pass_on_data(&self, frames: Frames) -> Result<(), LinkError> {
         let data = self.data.as_ref().ok_or(LinkError::NoSuchDestination)?;
-        frames.pass_on(&data.0)
+        frames.pass_on(data.socket())
     }
 
     /// Sends by one of the sockets, or keeps it until the primary's key is found.
@@ -355,8 +384,8 @@ impl PeerLink {
             search.waiting.push_back(message);
             return Ok(());
         }
-        match (way, &self.data) {
-            (Way::Data, Some((data, own))) => socket::send(data, &[topic, &own.0, payload]),
+        match (way, &mut self.data) {
+            (Way::Data, Some(data)) => data.send(topic, payload),
             _ => socket::send(self.inbox.sender(CONTROL), &[topic, payload]),
         }
     }
@@ -385,8 +414,8 @@ impl PeerLink {
         for (source, place) in search.places.iter().enumerate() {
             expect_key(self.inbox.sender(source), place, &key);
         }
-        if let (Some((data, _)), Some(place)) = (&self.data, &search.data) {
-            expect_key(data, place, &key);
+        if let (Some(data), Some(place)) = (&self.data, &search.data) {
+            expect_key(data.socket(), place, &key);
         }
         search.failed >= search.keys.len()
     }
@@ -470,6 +499,11 @@ impl Link for PeerLink {
         self.inbox.waker()
     }
 
+    fn waiting_data(&self) -> WaitingData {
+        let waiting = self.data.as_ref().map(Outbox::waiting);
+        waiting.unwrap_or_default()
+    }
+
     fn listen(&mut self, topics: &[&str]) -> Result<(), LinkError> {
         let heard = self.heard.as_mut().ok_or(LinkError::NoSuchDestination)?;
         let wanted = topics.iter().map(|topic| topic.as_bytes().to_vec());
@@ -543,6 +577,7 @@ struct Listening {
 }
 
 /// The sockets on which a primary publishes.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Publications {
     Step,
     Status,

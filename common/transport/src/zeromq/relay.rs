@@ -23,6 +23,7 @@ use self::lower::Lower;
 use super::bundle::{self, Bundle, ITEM_OVERHEAD_MAX, Item, TOPIC_BYTES_MAX, next_item};
 use super::entrance::{Entered, Presence};
 use super::inbox::{Frames, PollTimeout};
+use super::outbox::RETRY;
 use super::peer::{CONTROL, ConnectError, PeerEvent, PeerLink};
 use super::primary::BindError;
 use super::{SocketOptions, socket};
@@ -115,6 +116,8 @@ pub struct Relay {
     /// State of the connection to the primary.
     contact: Contact,
     messages_up: u64,
+    /// True while data wait for room above.
+    is_data_full: bool,
 }
 
 impl Relay {
@@ -141,6 +144,7 @@ impl Relay {
             awaited: Awaited::default(),
             contact: Contact::default(),
             messages_up: 0,
+            is_data_full: false,
         })
     }
 
@@ -183,6 +187,9 @@ impl Relay {
             let is_idle = event.is_none();
             let told = event.map_or(Ok(None), |event| self.on_event(event))?;
             self.send_up_what_is_due(is_idle);
+            if self.is_data_full {
+                self.look_for_room()?;
+            }
             let now = Instant::now();
             let told = told.or_else(|| self.on_time(now, is_idle));
             if told.is_some() || end.is_some_and(|end| now >= end) {
@@ -217,7 +224,8 @@ impl Relay {
         };
         let sends = self.held_since.map(|since| since + wait);
         let contact = self.contact.next_due(Instant::now());
-        sends.into_iter().chain(contact).min()
+        let room = self.is_data_full.then(|| Instant::now() + RETRY);
+        sends.into_iter().chain(contact).chain(room).min()
     }
 
     /// Does what is due by itself.
@@ -270,9 +278,10 @@ impl Relay {
         if source == lower.data() {
             let mut frames = frames;
             if frames.exactly::<3>().is_some() && lower.entrance.admits_data(&mut frames) {
-                // Its queue has no end, so that nothing is lost but with the connection.
+                // There was room, so that it is lost with the connection at most.
                 let _ = self.upper.pass_on_data(frames);
             }
+            self.look_for_room()?;
             return Ok(None);
         }
         if source == lower.step() {
@@ -284,6 +293,21 @@ impl Relay {
             self.on_secondary(entered);
         }
         Ok(None)
+    }
+
+    /// Reads data of secondaries only while there is room above: so they wait with who said them, and
+    /// never here.
+    fn look_for_room(&mut self) -> Result<(), LinkError> {
+        let Some(lower) = &self.lower else {
+            return Ok(());
+        };
+        let is_full = !self.upper.has_room_for_data();
+        if is_full != self.is_data_full {
+            self.is_data_full = is_full;
+            let paused = self.upper.set_paused(lower.data(), is_full);
+            paused.map_err(|error| LinkError::Transport(error.into()))?;
+        }
+        Ok(())
     }
 
     fn on_connection(&mut self, arrival: &Arrival) -> Option<RelayEvent> {
@@ -312,6 +336,7 @@ impl Relay {
         if let Some(lower) = self.lower.take() {
             lower.close(&mut self.upper);
         }
+        self.is_data_full = false;
         self.bundle.clear();
         (self.held_since, self.is_urgent) = (None, false);
         self.present.clear();

@@ -42,6 +42,10 @@ const SUBSCRIPTIONS_MAX: i32 = 100;
 /// it.
 const INBOX_MESSAGES_MAX: i32 = 1_000;
 
+/// Number of batches of data that wait in libzmq on each side of a connection; the others wait
+/// where their bytes are counted.
+const DATA_MESSAGES_MAX: i32 = 16;
+
 /// Number of answers to one client that wait in libzmq; the others wait where their bytes are
 /// counted.
 const ANSWERS_MAX: i32 = 2;
@@ -56,16 +60,19 @@ const CURVE_OVERHEAD_MAX: i64 = 64;
 /// Number of messages that may wait in a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
-    /// `data` and all sockets that connect: any number, since lockstep itself bounds how much can
-    /// wait.
+    /// `control` and `step` of those that connect: any number, since lockstep itself bounds how much
+    /// can wait.
     Unbounded,
+    /// `data`: few, since nothing is lost there, and who sends keeps the others.
+    Data,
     /// `step` of a primary: far more than ever wait for one who takes part.
     Steps,
     /// `control` of a primary: any number to others, so many from each.
     Inbox,
     /// `clients` of a primary: few, the thread that serves them keeps the others.
     Answers,
-    /// `status` and `beats`: who reads too slowly loses messages rather than hold anybody up.
+    /// `status`, `beats` and heartbeats: who reads too slowly loses messages rather than hold anybody
+    /// up.
     Bounded,
     /// The same at a primary, where few subscriptions of each connection wait to be counted.
     Published,
@@ -76,6 +83,7 @@ impl Queue {
     fn marks(self) -> [i32; 2] {
         match self {
             Self::Unbounded => [0, 0],
+            Self::Data => [DATA_MESSAGES_MAX, DATA_MESSAGES_MAX],
             Self::Steps => [STEP_MESSAGES_MAX, 0],
             Self::Inbox => [0, INBOX_MESSAGES_MAX],
             Self::Answers => [ANSWERS_MAX, INBOX_MESSAGES_MAX],
@@ -87,7 +95,7 @@ impl Queue {
     /// Returns how long a closed socket tries to deliver what waits.
     fn linger(self) -> Duration {
         match self {
-            Self::Unbounded | Self::Bounded => LINGER_OF_PEER,
+            Self::Unbounded | Self::Data | Self::Bounded => LINGER_OF_PEER,
             Self::Steps | Self::Inbox | Self::Answers | Self::Published => LINGER_OF_PRIMARY,
         }
     }

@@ -1,8 +1,8 @@
 //! [`StatusPublisher`]: the primary's `status` and `data` sockets.
 //!
 //! `status` is an XPUB, so that the primary sees which topics observers listen to; a slow observer
-//! never holds it up, and one that asks for too much is cut off. `data` is a PULL without a mark,
-//! so that nothing is lost on it.
+//! never holds it up, and one that asks for too much is cut off. `data` is a PULL, on which
+//! nothing is lost: when few messages wait, those who send keep theirs.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};

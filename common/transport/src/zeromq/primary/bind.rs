@@ -280,7 +280,7 @@ fn bind_sockets(
     let step = open(zmq::XPUB, "step", Queue::Steps)?;
     let control = open(zmq::ROUTER, "control", Queue::Inbox)?;
     let mut status = open(zmq::XPUB, "status", Queue::Published)?;
-    let data = open(zmq::PULL, "data", Queue::Unbounded)?;
+    let data = open(zmq::PULL, "data", Queue::Data)?;
     let clients = open(zmq::ROUTER, "clients", Queue::Answers)?;
     let beats = open(zmq::XPUB, "beats", Queue::Published)?;
     for socket in [&step, &control, &data, &clients, &beats] {

@@ -59,7 +59,7 @@ impl Scene {
         let [primary, place] = ["primary", "relay"].map(|name| endpoints(&folder, name));
         let options = SocketOptions::default();
         let bound = bind(&primary, &options, &Tally::default()).expect("nobody is there");
-        for socket in [&bound.control, &bound.step] {
+        for socket in [&bound.control, &bound.step, &bound.data] {
             let timeout = i32::try_from(PATIENCE.as_millis()).expect("it is short");
             socket.set_rcvtimeo(timeout).expect("an open socket");
         }
@@ -266,6 +266,42 @@ fn heartbeats_go_up_and_down_by_a_connection_of_their_own_while_answers_wait() {
     answers(&mut b, b"1");
     let both = ["a-0", "b-0"].map(|name| answer(name, b"1"));
     assert_eq!(scene.hears(), (RELAY.to_owned(), both.to_vec()));
+}
+
+#[test]
+fn data_that_the_primary_does_not_take_wait_with_who_said_them_and_steps_go_on() {
+    const MESSAGES: u32 = 4_000;
+    const BYTES: usize = 10_000;
+    let scene = Scene::new(HOLD, Duration::ZERO);
+    let [mut a] = scene.secondaries(["a-0"]);
+    let payload = |number: u32| [&number.to_le_bytes()[..], &[7; BYTES - 4]].concat();
+    for number in 0..MESSAGES {
+        let sent = a.send(Destination::Data, topic::DATA, &payload(number));
+        sent.expect("it waits");
+    }
+    // Some are in the few queues between, of sockets and of the system.
+    let waiting = a.waiting_data().bytes;
+    assert!(waiting > 3_000 * BYTES, "{waiting}");
+    for step in [&b"0"[..], b"1", b"2"] {
+        scene.publishes(topic::STEP, step);
+        answers(&mut a, step);
+        assert_eq!(scene.hears().1, [answer("a-0", step)]);
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ends = Arc::clone(&is_over);
+    let sending = std::thread::spawn(move || {
+        while !ends.load(Ordering::Acquire) {
+            a.receive(Some(HOLD)).expect("the transport works");
+        }
+        a.waiting_data().bytes
+    });
+    for number in 0..MESSAGES {
+        let frames = scene.bound.data.recv_multipart(0).expect("a message");
+        let expected = [topic::DATA.into(), b"a-0".to_vec(), payload(number)];
+        assert!(frames == expected, "{number}");
+    }
+    is_over.store(true, Ordering::Release);
+    assert_eq!(sending.join().expect("it sends"), 0);
 }
 
 #[test]
