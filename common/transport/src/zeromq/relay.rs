@@ -295,8 +295,8 @@ impl Relay {
         Ok(None)
     }
 
-    /// Reads data of secondaries only while there is room above: so they wait with who said them, and
-    /// never here.
+    /// Reads data of secondaries only while there is room above: so they wait with who said them,
+    /// and never here.
     fn look_for_room(&mut self) -> Result<(), LinkError> {
         let Some(lower) = &self.lower else {
             return Ok(());
