@@ -60,8 +60,8 @@ const CURVE_OVERHEAD_MAX: i64 = 64;
 /// Number of messages that may wait in a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
-    /// `control` and `step` of those that connect: any number, since lockstep itself bounds how much
-    /// can wait.
+    /// `control` and `step` of those that connect: any number, since lockstep itself bounds how
+    /// much can wait.
     Unbounded,
     /// `data`: few, since nothing is lost there, and who sends keeps the others.
     Data,
@@ -71,8 +71,8 @@ pub(super) enum Queue {
     Inbox,
     /// `clients` of a primary: few, the thread that serves them keeps the others.
     Answers,
-    /// `status`, `beats` and heartbeats: who reads too slowly loses messages rather than hold anybody
-    /// up.
+    /// `status`, `beats` and heartbeats: who reads too slowly loses messages rather than hold
+    /// anybody up.
     Bounded,
     /// The same at a primary, where few subscriptions of each connection wait to be counted.
     Published,
