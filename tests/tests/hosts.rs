@@ -2,7 +2,7 @@
 //! which is lost costs nothing, and that none of them outlives its run. Real `sshd`s on loopback
 //! ports; where there is none, each test says so and has nothing to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -408,7 +408,13 @@ impl FarRun {
     /// Starts a run of the demo here and on the host; `None` where there can be no host.
     fn start(network: TwoHosts, arguments: &[&str]) -> Option<Self> {
         let scratch = Scratch::new();
-        let enter = |server: PathBuf| network.command(1, &server);
+        // It has a name of its own, as another machine has.
+        let enter = |server: PathBuf| {
+            let named = "echo far > /proc/sys/kernel/hostname && exec \"$@\"";
+            let mut command = network.command(1, Path::new("unshare"));
+            command.args(["--uts", "sh", "-c", named, "sh"]).arg(server);
+            command
+        };
         let host = SshHost::make_at(scratch.folder(), "far", None, (ADDRESSES[1], enter))?;
         let ssh = ssh_command(scratch.folder(), &[&host]);
         let mut command = Self::command(&network, &scratch);
@@ -496,6 +502,41 @@ fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
     run.completes(400);
     let (taken, lost) = (packets.taken(), packets.lost());
     assert!(lost > 0, "none of {taken} packets was lost");
+}
+
+#[test]
+fn a_host_that_is_far_gives_its_cells_to_one_that_is_near_and_no_digest_changes() {
+    let how = Impairment {
+        delay: Duration::from_millis(3),
+        loss_permille: 0,
+        seed: 1,
+    };
+    let Some((network, _packets)) = TwoHosts::make_far_apart(how) else {
+        return;
+    };
+    let flags = [
+        "--hosts=far:1",
+        "--real-time-factor=0",
+        "--run-ahead-max=1",
+        "--heartbeat-timeout-ms=30000",
+        "--iterations",
+        ITERATIONS,
+    ];
+    let Some(mut run) = FarRun::start(network, &flags) else {
+        return;
+    };
+    let performers = |name: &str| {
+        let peers = run.does(&["show", "r", "peers", "--format=json"]);
+        let peers: Vec<Value> = serde_json::from_str(&peers).expect("JSON");
+        let peer = peers.iter().find(|peer| peer["name"] == name);
+        peer.and_then(|peer| Some(peer["performers"].as_array()?.len()))
+    };
+    run.waits_for_iterations(1);
+    assert!(performers("s2") > Some(0), "it begins with its share");
+    wait_for("the far one has none", || performers("s2") == Some(0));
+    assert!(performers("s1") > Some(0));
+    let count = ITERATIONS.parse().expect("a number");
+    run.completes(count);
 }
 
 #[test]
