@@ -233,7 +233,8 @@ pub trait Link {
     }
 
     /// At a secondary: returns how much of its data waits because the way to the primary takes no
-    /// more now, besides a few messages in queues of the system.
+    /// more now, besides a few messages in queues of the system. It goes out when the secondary
+    /// receives or sends.
     fn waiting_data(&self) -> WaitingData {
         WaitingData::default()
     }
