@@ -249,6 +249,7 @@ fn a_silent_relay_is_named_with_all_behind_it() {
     let mut model = run(0.0, 0.0, 0.0);
     for peer in &mut model.peers[1..] {
         (peer.relay, peer.relay_age_ms) = (Some("r1".to_owned()), Some(3_200.0));
+        peer.host = "lab".to_owned();
     }
     let culprit = Culprit::Relay("r1".to_owned());
     let headline = "the relay r1 on lab is silent for 3.2 s, and holds the step";
