@@ -5,14 +5,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
 use crate::json_process::JsonProcess;
 use crate::processes::{Process, Scratch, wait_for};
 use crate::python::{Package, Python};
-use crate::{repository, required};
+use crate::{repository, required, ros_domain};
 
 /// The engine.
 const CYCLONE: Package = Package {
@@ -23,8 +22,6 @@ const CYCLONE: Package = Package {
 /// Configuration by which it meets nodes of this machine alone.
 pub const CONFIGURATION: &str = "<CycloneDDS><Domain id='any'><General><Interfaces>\
      <NetworkInterface address='127.0.0.1'/></Interfaces></General></Domain></CycloneDDS>";
-/// Number of domains that this process has had.
-static DOMAINS: AtomicU32 = AtomicU32::new(0);
 
 /// Returns a Python that has the engine, in an environment of this name; says so where there is
 /// none.
@@ -34,13 +31,6 @@ pub fn python(environment: &str, scratch: &Scratch) -> Option<Python> {
     python
         .inspect_err(|error| required::skip(required::CYCLONE_DDS, error))
         .ok()
-}
-
-/// Returns the number of a domain that no other test of this process has. The ports of those above
-/// a hundred are among those that the system gives to anybody.
-pub fn domain() -> String {
-    let number = DOMAINS.fetch_add(1, Ordering::Relaxed);
-    (1 + (std::process::id() * 4 + number) % 100).to_string()
 }
 
 /// A run, its services, and a client of them; all end with it.
@@ -78,7 +68,7 @@ impl ServiceRig {
             let (code, said, _) = scratch.phalanx_says(&["show", "stats"]);
             code == 0 && said.contains("paused")
         });
-        let domain = domain();
+        let domain = ros_domain::take();
         let mut command = scratch.phalanx();
         command.args(["ros2-control", "--localhost-only", "--domain", &domain]);
         command.args(["--ros-service-mapping", "cyclonedds"]);

@@ -25,6 +25,7 @@ pub mod relay_load;
 pub mod repository;
 pub mod required;
 pub mod ros2_readers;
+pub mod ros_domain;
 pub mod screen;
 pub mod secondary_node;
 pub mod slow_cable;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{Process, Scratch, is_running, kill_all, send_signal, wait_for};
 use tests::ros2_readers::{LOG_LEVEL, ReaderLog, wait_for_readers};
-use tests::{repository, required};
+use tests::{repository, required, ros_domain};
 
 /// Values of `nav_msgs/msg/Odometry`: header, child, pose, covariance, twist, covariance.
 const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
@@ -56,20 +56,20 @@ struct Bench {
 }
 
 impl Bench {
-    fn start(number: u32) -> Option<Self> {
+    fn start() -> Option<Self> {
         let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
         let topics = ["r0", "r1"].map(|robot| format!("/model/{robot}/odometry={ODOMETRY}"));
-        Self::of(number, &world, "", &topics)
+        Self::of(&world, "", &topics)
     }
 
     /// Starts a run of a world by rules, and a node that listens to topics.
-    fn of(number: u32, world: &Path, rules: &str, topics: &[String]) -> Option<Self> {
+    fn of(world: &Path, rules: &str, topics: &[String]) -> Option<Self> {
         let program = fast_dds::program()?;
         let scratch = Scratch::new();
         if is_without_ros(&scratch) {
             return None;
         }
-        let domain = domain(number);
+        let domain = ros_domain::take();
         let file = scratch.path("rules.toml");
         std::fs::write(&file, rules).expect("rules are written");
         let mut command = scratch.phalanx();
@@ -109,7 +109,7 @@ impl Bench {
 
 #[test]
 fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
-    let Some(mut bench) = Bench::start(0) else {
+    let Some(mut bench) = Bench::start() else {
         return;
     };
     let mut heard: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
@@ -155,7 +155,7 @@ fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
 fn a_reliable_reader_gets_all_compressed_images_of_a_robot_that_changes_its_secondary() {
     let world = repository::root().join("worlds/cameras.sdf");
     let topics = [format!("/rover/image/compressed={COMPRESSED}")];
-    let Some(mut bench) = Bench::of(3, &world, IMAGE_RULES, &topics) else {
+    let Some(mut bench) = Bench::of(&world, IMAGE_RULES, &topics) else {
         return;
     };
     // It enters the other level after 1.5 s.
@@ -209,7 +209,7 @@ fn a_reliable_reader_gets_all_compressed_images_of_a_robot_that_changes_its_seco
 
 #[test]
 fn services_answer_in_the_mapping_of_fast_dds() {
-    let Some(mut bench) = Bench::start(1) else {
+    let Some(mut bench) = Bench::start() else {
         return;
     };
     for _ in 0..3 {
@@ -258,7 +258,7 @@ fn a_robot_of_urdf_is_described_with_the_names_of_its_frames() {
     let text = "<sdf version='1.9'><world name='w'><include><uri>rover.urdf</uri><name>mars</name>\
         <pose>0 0 1 0 0 0</pose></include></world></sdf>";
     std::fs::write(&world, text).expect("a world is written");
-    let domain = domain(2);
+    let domain = ros_domain::take();
     let mut command = scratch.phalanx();
     command.args(["run", "--headless", "--secondaries=1", "--ros2"]);
     command.args(["--ros-domain", &domain, "--ros-localhost-only", "on"]);
@@ -353,7 +353,7 @@ fn later_readers_get_what_was_kept_by_processes_that_are_gone() {
         return;
     }
     let [path, rules] = latched_fleet(&scratch);
-    let domain = domain(3);
+    let domain = ros_domain::take();
     let say = |words: &[&str]| {
         let (code, _, stderr) = scratch.phalanx_says(words);
         assert_eq!(code, 0, "{words:?}: {stderr}");
@@ -413,8 +413,8 @@ fn a_run_that_waits_for_its_readers_says_nothing_before_they_are_there() {
         return;
     }
     let world = repository::root().join("tests/tests/ros2_run/two_levels.sdf");
-    for (number, secondaries) in [(4, "2"), (5, "0")] {
-        let domain = domain(number);
+    for secondaries in ["2", "0"] {
+        let domain = ros_domain::take();
         let begin = |awaited: &[&str]| {
             let mut command = scratch.phalanx();
             command.args([
@@ -479,13 +479,6 @@ fn is_without_ros(scratch: &Scratch) -> bool {
         required::skip(required::ROS2, &said);
     }
     is_without
-}
-
-/// Returns a domain of a test's own.
-fn domain(number: u32) -> String {
-    let domain = (1 + (std::process::id() * 8 + number) % 100).to_string();
-    eprintln!("domain {domain}");
-    domain
 }
 
 /// Notes odometry; returns the response, if the line is one.

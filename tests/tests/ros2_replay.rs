@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tests::fast_dds::{self, FastPeer};
 use tests::processes::{PATIENCE, Scratch, binary};
-use tests::{repository, required};
+use tests::{repository, required, ros_domain};
 
 const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
 const TOPICS: [&str; 2] = ["/model/r0/odometry", "/model/r1/odometry"];
@@ -46,8 +46,7 @@ fn check(format: &str) {
     let mut record = scratch.start("record", &mut record);
     assert_eq!(record.wait(), 0, "{}", record.stderr());
 
-    let number = u32::from(format == "ros2");
-    let domain = (1 + (2 * std::process::id() + number) % 100).to_string();
+    let domain = ros_domain::take();
     let mut command = scratch.phalanx();
     command
         .arg("replay")

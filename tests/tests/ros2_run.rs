@@ -18,7 +18,7 @@ use tests::json_process::JsonProcess;
 use tests::processes::{PATIENCE, Process, Scratch, binary, kill_all, wait_for};
 use tests::python::{Package, Python};
 use tests::ros2_readers::{LOG_LEVEL, ReaderLog, wait_for_readers};
-use tests::{repository, required};
+use tests::{repository, required, ros_domain};
 
 /// Simulated time at the end of a run \[ns\].
 const END_NS: u64 = 5_000_000_000;
@@ -184,14 +184,14 @@ impl Peer {
 impl Run {
     /// Starts a paused run of two secondaries, in a domain of its own, and waits until the node and
     /// the publishers of both know each other; none where that is not possible here.
-    fn start(number: u32) -> Option<Self> {
-        Self::start_with(number, 2, Wishes::default())
+    fn start() -> Option<Self> {
+        Self::start_with(2, Wishes::default())
     }
 
     /// Does so with so many secondaries, and wishes.
-    fn start_with(number: u32, count: usize, wishes: Wishes<'_>) -> Option<Self> {
+    fn start_with(count: usize, wishes: Wishes<'_>) -> Option<Self> {
         let scratch = Scratch::new();
-        let domain = domain(number);
+        let domain = ros_domain::take();
         if !has_ros(&scratch) {
             return None;
         }
@@ -317,13 +317,6 @@ impl Run {
     }
 }
 
-/// Returns a domain of a test's own.
-fn domain(number: u32) -> String {
-    let domain = (1 + (std::process::id() * 8 + number) % 100).to_string();
-    let _ = writeln!(std::io::stdout(), "domain {domain}");
-    domain
-}
-
 /// Returns all topics with the number of their readers: the node, and of the clock all other
 /// secondaries besides.
 fn readers(secondaries: usize) -> [(&'static str, usize); 3] {
@@ -387,7 +380,7 @@ fn hand_offs() -> String {
 
 #[test]
 fn hand_offs_and_migrations_lose_and_double_no_message() {
-    let Some(mut run) = Run::start(0) else { return };
+    let Some(mut run) = Run::start() else { return };
     run.drive();
     run.paces("0.2");
     run.ctl(&["play"]);
@@ -414,7 +407,7 @@ fn a_reader_counts_through_200_hand_offs_and_20_migrations() {
         commands: Some(&schedule),
         ..Wishes::default()
     };
-    let Some(mut run) = Run::start_with(2, 2, wishes) else {
+    let Some(mut run) = Run::start_with(2, wishes) else {
         return;
     };
     run.paces("0.1");
@@ -470,7 +463,7 @@ const PARTICIPANT_PACKAGES: [Package; 2] = [
 
 #[test]
 fn nodes_hear_all_that_was_said_before_a_program_holds_the_run() {
-    let Some(mut run) = Run::start(6) else { return };
+    let Some(mut run) = Run::start() else { return };
     let python = Python::prepare("python-participants", &run.scratch);
     let python = python.expect("a Python environment");
     for package in &PARTICIPANT_PACKAGES {
@@ -507,7 +500,7 @@ fn a_limited_rate_holds_through_hand_offs() {
         commands: Some(&schedule),
         rules: Some(&rule),
     };
-    let Some(mut run) = Run::start_with(4, 2, wishes) else {
+    let Some(mut run) = Run::start_with(2, wishes) else {
         return;
     };
     run.ctl(&["play"]);
@@ -533,7 +526,7 @@ fn a_limited_rate_holds_through_hand_offs() {
 #[test]
 fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
     const PART: &str = "250";
-    let (scratch, domain) = (Scratch::new(), domain(5));
+    let (scratch, domain) = (Scratch::new(), ros_domain::take());
     if !has_ros(&scratch) {
         return;
     }
@@ -603,7 +596,7 @@ fn a_resumed_run_says_nothing_twice_and_is_in_the_domain_of_its_beginning() {
 
 #[test]
 fn a_run_that_waits_for_its_readers_is_heard_from_its_first_message_also_when_resumed() {
-    let (scratch, domain) = (Scratch::new(), domain(8));
+    let (scratch, domain) = (Scratch::new(), ros_domain::take());
     if !has_ros(&scratch) {
         return;
     }
@@ -652,7 +645,7 @@ fn a_run_that_waits_for_its_readers_is_heard_from_its_first_message_also_when_re
 
 #[test]
 fn a_reader_counts_through_5_kills() {
-    let Some(mut run) = Run::start_with(3, KILLS + 1, Wishes::default()) else {
+    let Some(mut run) = Run::start_with(KILLS + 1, Wishes::default()) else {
         return;
     };
     run.paces("0.1");
@@ -701,7 +694,7 @@ fn a_reader_counts_through_5_kills() {
 
 #[test]
 fn robots_of_a_lost_secondary_are_back_and_say_nothing_twice() {
-    let Some(mut run) = Run::start(1) else { return };
+    let Some(mut run) = Run::start() else { return };
     run.drive();
     run.ctl(&["play"]);
     run.peer
