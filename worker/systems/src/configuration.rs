@@ -18,7 +18,7 @@ pub struct Configuration<'a> {
     pub scope: &'a str,
     /// The plugin with its parameters.
     pub plugin: &'a Plugin,
-    /// What is wrong with it although it works; see [`Configuration::found`].
+    /// Faults with which it works all the same; see [`Configuration::found`].
     pub notes: &'a RefCell<Vec<String>>,
 }
 
