@@ -1,10 +1,11 @@
-//! Shows that the packages work on a machine without the sources, and that the recipes of
-//! containers have the form that their programs want. No container is run.
+//! Shows that the packages work on a machine without the sources, that the recipes of containers
+//! have the form that their programs want, and that a run of the commands in the manifest for
+//! Kubernetes survives a killed pod. No container is run.
 
 use std::path::Path;
 use std::process::Command;
 
-use tests::processes::{Scratch, binary};
+use tests::processes::{Process, Scratch, binary, free_ports};
 use tests::python::{Package, Python};
 use tests::repository;
 
@@ -218,5 +219,94 @@ fn recipes_of_containers_have_the_form_of_their_programs() {
         for flag in of_worker.filter(|flag| !flag.starts_with("--from-file")) {
             assert!(help.contains(flag), "{file}: worker has no {flag}");
         }
+    }
+}
+
+/// Returns the shell's command line in each `args: - >-` of a manifest.
+fn commands_of(manifest: &str) -> Vec<String> {
+    let parts = manifest.split("- >-\n").skip(1);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let folded = |part: &str| {
+        let first = part.lines().next().map(indent);
+        let own = part.lines().take_while(|line| Some(indent(line)) == first);
+        own.map(str::trim).collect::<Vec<_>>().join(" ")
+    };
+    parts.map(folded).collect()
+}
+
+/// The manifest's pods as processes of this machine, in place of containers.
+struct Pods {
+    scratch: Scratch,
+    commands: Vec<String>,
+}
+
+impl Pods {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let path = repository::root().join("packaging/kubernetes/run.yaml");
+        let manifest = std::fs::read_to_string(path).expect("the manifest");
+        let worlds = repository::root().join("worlds/");
+        let address = format!("tcp://127.0.0.1:{}", free_ports());
+        let keys = scratch.path("keys/");
+        let adapted = commands_of(&manifest).into_iter().map(|command| {
+            command
+                .replace("/keys/", &keys.display().to_string())
+                .replace("tcp://0.0.0.0:11345", &address)
+                .replace("tcp://phalanx-primary:11345", &address)
+                .replace("/usr/share/phalanx/worlds/", &worlds.display().to_string())
+                .replace("exec worker", &format!("exec {}", binary("worker").display()))
+        });
+        let pods = Self {
+            commands: adapted.collect(),
+            scratch,
+        };
+        pods.make_secret();
+        pods
+    }
+
+    /// Makes the files of the secret, as the comment of the manifest has it.
+    fn make_secret(&self) {
+        for role in ["primary", "secondary"] {
+            let folder = self.scratch.path("keys");
+            let mut command = self.scratch.phalanx();
+            command.args(["keygen", role, "--role", role, "--out"]);
+            output(command.arg(folder));
+        }
+        let [from, to] = ["secondary.pub", "authorized"]
+            .map(|name| self.scratch.path(&format!("keys/{name}")));
+        std::fs::copy(from, to).expect("keys are copied");
+    }
+
+    fn start(&self, name: &str, command: usize, index: usize) -> Process {
+        let own = self.scratch.path(&format!("{name}/"));
+        std::fs::create_dir(&own).expect("a folder can be made");
+        let text = self.commands[command].replace("/own/", &own.display().to_string());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &text]);
+        shell.env("JOB_COMPLETION_INDEX", index.to_string());
+        shell.env("PHALANX_CONFIG", "/dev/null");
+        self.scratch.start(name, &mut shell)
+    }
+}
+
+#[test]
+fn a_run_of_the_manifest_survives_a_killed_pod() {
+    let pods = Pods::new();
+    assert_eq!(pods.commands.len(), 2, "{:?}", pods.commands);
+    let mut primary = pods.start("primary", 0, 0);
+    let mut secondaries: Vec<_> = (0..4)
+        .map(|index| pods.start(&format!("pod{index}"), 1, index))
+        .collect();
+    primary.wait_for_stderr("all secondaries are ready: s1, s2, s3, s4");
+    secondaries[0].signal("KILL");
+    primary.wait_for_stderr(" is gone");
+    // The job starts the pod of that index again.
+    secondaries.push(pods.start("pod0-again", 1, 0));
+    primary.wait_for_stderr("s1 takes part from step");
+    assert_eq!(primary.ended(), None, "{}", primary.stderr());
+    primary.signal("TERM");
+    assert_eq!(primary.wait(), 130, "{}", primary.stderr());
+    for mut secondary in secondaries.drain(1..) {
+        assert_eq!(secondary.wait(), 130, "{}", secondary.stderr());
     }
 }
