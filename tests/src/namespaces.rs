@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::required;
 use crate::slow_cable::{self, Impairment, PacketCounts};
 
 /// The addresses of the two hosts.
@@ -51,8 +52,11 @@ impl TwoHosts {
         match hosts.set_up(lay) {
             Ok(()) => Some(hosts),
             Err(cause) => {
-                eprintln!("SKIPPED: no network namespaces: {cause}");
-                eprintln!("SKIPPED: run as root, with `ip` of the package iproute2 installed");
+                let reason = format!(
+                    "no network namespaces: {cause}; run as root, with `ip` of the package \
+                     iproute2 installed"
+                );
+                required::skip(required::NAMESPACES, &reason);
                 None
             }
         }

@@ -9,6 +9,14 @@ pub const CYCLONE_DDS: &str = "PHALANX_REQUIRE_CYCLONE_DDS";
 pub const FAST_DDS: &str = "PHALANX_REQUIRE_FAST_DDS";
 /// Readers of bags, from `PyPI`.
 pub const ROSBAGS: &str = "PHALANX_REQUIRE_ROSBAGS";
+/// A server of ssh of a test's own.
+pub const SSHD: &str = "PHALANX_REQUIRE_SSHD";
+/// Slurm, with nodes of a test's own.
+pub const SLURM: &str = "PHALANX_REQUIRE_SLURM";
+/// Network namespaces as hosts, and TUN devices as cables between them.
+pub const NAMESPACES: &str = "PHALANX_REQUIRE_NAMESPACES";
+/// What programs in Python need to take part in a run, from `PyPI`.
+pub const PARTICIPANTS: &str = "PHALANX_REQUIRE_PARTICIPANTS";
 
 /// Says why less is shown.
 ///

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::processes::{free_ports, send_signal, wait_for};
+use crate::required;
 
 /// Number of nodes, each with two CPUs.
 const NODES: usize = 4;
@@ -35,7 +36,8 @@ impl SlurmCluster {
             "scontrol",
         ];
         if let Some(missing) = programs.iter().find(|name| program(name).is_none()) {
-            eprintln!("SKIPPED: no {missing}: install slurmctld, slurmd, slurm-client and munge");
+            let reason = format!("no {missing}: install slurmctld, slurmd, slurm-client and munge");
+            required::skip(required::SLURM, &reason);
             return None;
         }
         let folder = folder.join("slurm");

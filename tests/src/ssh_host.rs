@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::processes::{free_ports, wait_for, write_program};
+use crate::required;
 
 /// The folder that `sshd` of root wants to be there.
 const SEPARATION_FOLDER: &str = "/run/sshd";
@@ -45,7 +46,10 @@ impl SshHost {
         (address, command): (&str, impl Fn(PathBuf) -> Command),
     ) -> Option<Self> {
         let Some(server) = server_program() else {
-            eprintln!("SKIPPED: no sshd: install the package openssh-server");
+            required::skip(
+                required::SSHD,
+                "no sshd: install the package openssh-server",
+            );
             return None;
         };
         let folder = parent.join(name);
@@ -57,7 +61,10 @@ impl SshHost {
                 .arg(&path)
                 .status();
             if !made.is_ok_and(|status| status.success()) {
-                eprintln!("SKIPPED: no ssh-keygen: install the package openssh-client");
+                required::skip(
+                    required::SSHD,
+                    "no ssh-keygen: install the package openssh-client",
+                );
                 return None;
             }
         }
