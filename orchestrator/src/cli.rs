@@ -89,7 +89,7 @@ pub enum CliCommand {
     /// Own a run away from any terminal; `run` starts it
     #[command(hide = true)]
     Keep(RunArguments),
-    /// Go on with a run that was killed or interrupted, from what it wrote down
+    /// Go on with a run that was killed or interrupted, from its journal
     Resume(ResumeArguments),
     /// Own a run that goes on; `resume` starts it
     #[command(hide = true)]
@@ -225,7 +225,7 @@ pub struct SubmitArguments {
     /// Write the batch script to stdout and submit nothing
     #[arg(long)]
     pub print: bool,
-    /// Options of sbatch, separated by spaces, such as "--ntasks=8 --time=60"
+    /// Options of sbatch, as a shell takes them, such as "--ntasks=8 --comment='night run'"
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub sbatch: Option<String>,
     /// Return when the job has ended, with the exit code of the run

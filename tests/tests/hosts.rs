@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tests::namespaces::{ADDRESSES, TwoHosts};
 use tests::processes::{Process, Scratch, binary, is_running, send_signal, wait_for};
+use tests::required;
 use tests::slow_cable::Impairment;
 use tests::ssh_host::{SshHost, ssh_command};
 
@@ -655,8 +656,8 @@ fn a_host_without_the_program_is_given_it_once() {
     };
     let (code, _, err) = says(&[]);
     if err.contains("unshare") {
-        eprintln!("SKIPPED: a host with files of its own needs root: {err}");
-        return;
+        let reason = format!("a host with files of its own needs root: {err}");
+        return required::skip(required::NAMESPACES, &reason);
     }
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("--copy-worker copies it"), "{err}");
@@ -668,6 +669,56 @@ fn a_host_without_the_program_is_given_it_once() {
     // From now on it is there.
     let (code, _, err) = says(&[]);
     assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn a_copy_whose_connection_breaks_is_no_program() {
+    let worker = binary("worker");
+    let folder = worker.parent().expect("a program is in a folder");
+    let scratch = Scratch::new();
+    let Some(host) = SshHost::make(scratch.folder(), "node1", Some(folder)) else {
+        return;
+    };
+    // A way that ends after a million bytes, in a folder whose name has a blank.
+    let way = scratch.path("a way");
+    std::fs::create_dir(&way).expect("a folder can be made");
+    let script = "case \"$*\" in *'cat > '*) head -c 1000000 | \"$@\";; *) exec \"$@\";; esac";
+    std::fs::write(way.join("cut.sh"), script).expect("a file can be written");
+    let ssh = ssh_command(scratch.folder(), &[&host]);
+    let cut = format!("sh '{}' {ssh}", way.join("cut.sh").display());
+    let (code, _, err) = scratch.phalanx_says(&[
+        "run",
+        "worlds/ramp.sdf",
+        "--headless",
+        "--hosts=node1",
+        "--ssh-command",
+        &cut,
+        "--copy-worker",
+    ]);
+    if err.contains("unshare") {
+        let reason = format!("a host with files of its own needs root: {err}");
+        return required::skip(required::NAMESPACES, &reason);
+    }
+    assert_eq!(code, 3, "{err}");
+    assert!(
+        err.contains("1000000 of ") && err.contains("bytes arrived"),
+        "{err}"
+    );
+    let cache = host.cache().join("phalanx/workers");
+    let builds = std::fs::read_dir(&cache)
+        .expect("the host's cache")
+        .flatten();
+    let files = builds.flat_map(|build| std::fs::read_dir(build.path()).expect("a folder"));
+    assert_eq!(files.count(), 0, "what arrived in part is not kept");
+    let (code, _, err) = scratch.phalanx_says(&[
+        "run",
+        "--headless",
+        "--hosts=node1",
+        "--ssh-command",
+        "sh 'x",
+    ]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("quotation marks"), "{err}");
 }
 
 #[test]

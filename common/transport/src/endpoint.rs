@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -145,6 +146,12 @@ impl Endpoints {
             Address::Ipc { .. } => None,
             Address::Tcp { port, .. } => Some(*port),
         }
+    }
+
+    /// Returns the ports of all sockets of a tcp address, which are in a row.
+    pub fn tcp_ports(&self) -> Option<RangeInclusive<u16>> {
+        let first = self.tcp_port()?;
+        Some(first..=first.saturating_add(SOCKETS - 1))
     }
 
     /// Returns how a process of the same machine reaches what binds this: every address of a

@@ -1,6 +1,7 @@
 //! `phalanx doctor`: what would hold a run back, on this machine and on hosts, with the remedy for
 //! each.
 
+mod disk;
 mod gpu;
 mod here;
 mod keys;
@@ -14,6 +15,7 @@ use serde::Serialize;
 use view::show::table::Table;
 
 use super::config::settings;
+use super::run::settings::check_ssh_command;
 use super::{CommandResult, Failed, output};
 use crate::cli::{DoctorArguments, Format};
 
@@ -91,6 +93,7 @@ fn spec(arguments: &DoctorArguments) -> Result<RunSpec, Failed> {
     if let Some(command) = &arguments.ssh_command {
         spec.network.ssh_command.clone_from(command);
     }
+    check_ssh_command(&spec.network.ssh_command)?;
     Ok(spec)
 }
 

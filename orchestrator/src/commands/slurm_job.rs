@@ -21,7 +21,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, interval, sleep, timeout};
 
 use super::run::Signals;
-use super::submit::{exit_code, quoted, text};
+use super::submit::{exit_code, quoted, sbatch_words, text};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, output, runtime};
 use crate::run_directory::{FoundRun, Runs, name_stem};
@@ -187,7 +187,7 @@ impl Job {
         let mut waiting = Command::new("sbatch")
             // Options of the user come after them and win.
             .args(["--output=phalanx-%j.out", "--error=phalanx-%j.err"])
-            .args(options.split_whitespace())
+            .args(sbatch_words(options)?)
             .args(["--wait", "--parsable"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -21,7 +21,7 @@ pub(super) fn submit(arguments: &SubmitArguments) -> CommandResult {
     }
     let options = arguments.sbatch.as_deref().unwrap_or_default();
     let mut command = Command::new("sbatch");
-    command.args(options.split_whitespace());
+    command.args(sbatch_words(options)?);
     if arguments.wait {
         command.arg("--wait");
     }
@@ -42,6 +42,17 @@ pub(super) fn submit(arguments: &SubmitArguments) -> CommandResult {
             "sbatch refused the job",
         )),
     }
+}
+
+/// Returns the words of options for sbatch, as a shell splits them.
+///
+/// # Errors
+/// Fails if a quotation mark is missing.
+pub(super) fn sbatch_words(options: &str) -> Result<Vec<String>, Failed> {
+    shlex::split(options).ok_or_else(|| {
+        let message = format!("options of sbatch: a quotation mark is missing in `{options}`");
+        Failed::message(ExitCode::Usage, message)
+    })
 }
 
 /// Returns the exit code of a run that has a number; others are failures.

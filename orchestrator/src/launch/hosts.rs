@@ -353,14 +353,18 @@ impl Preparation<'_> {
 
     /// Copies the worker program into the cache of the host's user.
     fn copy(&self, system: &str) -> Result<String, HostProblem> {
+        let own_failed = |error| HostProblem::OwnWorker(self.worker.to_owned(), error);
+        let file = File::open(self.worker).map_err(own_failed)?;
+        let bytes = file.metadata().map_err(own_failed)?.len();
+        // Of a connection that breaks, a part arrives: only the whole is given its name.
         let script = format!(
-            "d={}; mkdir -p \"$d\" && cat > \"$d/worker.$$\" && chmod 755 \"$d/worker.$$\" && \
-             mv \"$d/worker.$$\" \"$d/worker\" && \"$d/worker\" --version >/dev/null && \
+            "d={}; f=\"$d/worker.$$\"; trap 'rm -f \"$f\"' EXIT; mkdir -p \"$d\" && \
+             cat > \"$f\" && n=$(wc -c < \"$f\") && if [ \"$n\" -ne {bytes} ]; then \
+             echo \"$n of {bytes} bytes arrived\" >&2; exit 1; fi && chmod 755 \"$f\" && \
+             \"$f\" --version >/dev/null && mv \"$f\" \"$d/worker\" && \
              echo \"{MARK}worker $d/worker\"",
             cache_folder(self.own)
         );
-        let file = File::open(self.worker);
-        let file = file.map_err(|error| HostProblem::OwnWorker(self.worker.to_owned(), error))?;
         let in_vain = |why: String| HostProblem::CopiedInVain {
             host: self.host.name.clone(),
             system: system.to_owned(),
@@ -570,8 +574,7 @@ impl Carrier {
         if spec.network.host_access == HostAccess::Srun {
             return Self::Srun;
         }
-        let words = spec.network.ssh_command.split_whitespace();
-        Self::Ssh(words.map(str::to_owned).collect())
+        Self::Ssh(ssh_words(&spec.network.ssh_command).unwrap_or_default())
     }
 
     /// Returns the words of a command that has a host run a script.
@@ -632,6 +635,12 @@ fn cache_folder(build: &str) -> String {
         })
         .collect();
     format!("\"${{XDG_CACHE_HOME:-$HOME/.cache}}\"/phalanx/workers/{name}")
+}
+
+/// Returns the words of the setting `ssh_command`, as a shell splits them; `None` where a quotation
+/// mark is missing, or there is no word.
+pub fn ssh_words(text: &str) -> Option<Vec<String>> {
+    shlex::split(text).filter(|words| !words.is_empty())
 }
 
 /// Returns a word as any shell takes it.

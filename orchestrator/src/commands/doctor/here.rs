@@ -1,21 +1,18 @@
 //! Examination of this machine.
 
-use std::fs::File;
-use std::io::Write;
-use std::net::{Ipv4Addr, UdpSocket};
-use std::path::Path;
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::ops::RangeInclusive;
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
 
 use run::RunSpec;
 use rustix::process::{Resource, getrlimit};
+use transport::Endpoints;
 use transport::zeromq::{check_curve, with_free_ports};
 
 use super::gpu::gpu_finding;
 use super::keys::keys;
-use super::{Finding, State};
+use super::{Finding, State, disk};
 use crate::launch::{find_worker, hosts};
-use crate::run_directory::Runs;
 
 /// Number of open files that a primary with a hundred secondaries and observers needs.
 const DESCRIPTORS_WANTED: u64 = 4096;
@@ -23,23 +20,21 @@ const DESCRIPTORS_WANTED: u64 = 4096;
 /// Memory below which worlds with meshes may not fit \[bytes\].
 const MEMORY_WANTED: u64 = 1 << 30;
 
-/// Time for a synced write above which a journal slows a run down.
-const SYNC_SLOW: Duration = Duration::from_millis(50);
-
 /// Address of the multicast group by which ROS 2 finds its nodes.
 const ROS_GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
 
-const HERE: &str = "here";
+/// Name of this machine in findings.
+pub(super) const HERE: &str = "here";
 
 /// Examines this machine.
 pub(super) fn examine(spec: &RunSpec) -> Vec<Finding> {
     let mut findings = vec![worker(), encryption(), keys(HERE, spec)];
-    findings.extend(run_folder());
+    findings.extend(disk::examine());
     findings.push(descriptors());
     findings.push(cores(spec));
     findings.push(memory(available_memory()));
     findings.extend(gpu(spec));
-    findings.push(ports());
+    findings.push(ports(spec));
     findings.push(multicast());
     findings
 }
@@ -69,55 +64,6 @@ fn encryption() -> Finding {
             format!("{error}; build Phalanx with its own libzmq"),
         ),
     }
-}
-
-/// Examines the folder of runs, which has sockets, logs and journals.
-fn run_folder() -> Vec<Finding> {
-    let runs = match Runs::open() {
-        Ok(runs) => runs,
-        Err(error) => {
-            let remedy = format!("{:#}", anyhow::Error::new(error));
-            let found = Finding::ok(HERE, "folder", "runs have no folder");
-            return vec![found.worse(State::Problem, remedy)];
-        }
-    };
-    let path = runs.root().to_owned();
-    let found = Finding::ok(HERE, "folder", path.display().to_string());
-    let written = timed_sync(&path);
-    let synced = match written {
-        Ok(time) if time > SYNC_SLOW => {
-            let text = format!("a synced write takes {} ms", time.as_millis());
-            Finding::ok(HERE, "disk", text).worse(
-                State::Warning,
-                "journals sync often: put PHALANX_RUNTIME_DIR on a faster disk, or run with \
-                 --journal off",
-            )
-        }
-        Ok(time) => {
-            let text = format!("a synced write takes {:.1} ms", time.as_secs_f64() * 1e3);
-            Finding::ok(HERE, "disk", text)
-        }
-        Err(error) => Finding::ok(HERE, "disk", format!("cannot write: {error}")).worse(
-            State::Problem,
-            "make room in that folder or its owner's quota, or name another in \
-             PHALANX_RUNTIME_DIR",
-        ),
-    };
-    vec![found, synced]
-}
-
-/// Returns how long it takes to write and sync a block.
-fn timed_sync(folder: &Path) -> std::io::Result<Duration> {
-    let path = folder.join(format!(".doctor-{}", std::process::id()));
-    let begin = Instant::now();
-    let written = File::create_new(&path).and_then(|mut file| {
-        file.write_all(&[0; 4096])?;
-        file.sync_all()
-    });
-    let time = begin.elapsed();
-    // What could not be made need not be removed.
-    let _ = std::fs::remove_file(&path);
-    written.map(|()| time)
 }
 
 fn descriptors() -> Finding {
@@ -159,9 +105,33 @@ fn cores(spec: &RunSpec) -> Finding {
     }
 }
 
+/// Returns the memory that is left to this machine, or to the container or job that this is in
+/// \[bytes\].
 fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    memory_of(&text)
+    let of_machine = read("/proc/meminfo").and_then(|text| memory_of(&text));
+    let group = read("/proc/self/cgroup").and_then(|text| group_of(&text));
+    let of_group = group.and_then(|group| {
+        let folder = format!("/sys/fs/cgroup{group}");
+        let bytes = |name: &str| {
+            read(&format!("{folder}/{name}"))?
+                .trim()
+                .parse::<u64>()
+                .ok()
+        };
+        // Without a limit it says `max`.
+        Some(bytes("memory.max")?.saturating_sub(bytes("memory.current")?))
+    });
+    of_machine.into_iter().chain(of_group).min()
+}
+
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// Returns the control group of a text like `/proc/self/cgroup`, of version 2.
+fn group_of(text: &str) -> Option<String> {
+    let group = text.lines().find_map(|line| line.strip_prefix("0::"))?;
+    Some(group.trim_end_matches('/').to_owned())
 }
 
 /// Returns the available memory of a text like `/proc/meminfo` \[bytes\].
@@ -192,7 +162,12 @@ pub(super) fn memory_finding(machine: &str, available: Option<u64>) -> Finding {
     }
 }
 
-fn ports() -> Finding {
+/// Examines the ports of the primary: those that the run names, or any six in a row.
+fn ports(spec: &RunSpec) -> Finding {
+    let named = spec.network.bind.as_ref().and_then(Endpoints::tcp_ports);
+    if let Some(named) = named.filter(|ports| *ports.start() != 0) {
+        return named_ports(named);
+    }
     let every = "tcp://0.0.0.0:0".parse().map_err(anyhow::Error::new);
     match every.and_then(|every| Ok(with_free_ports(&every)?)) {
         Ok(_) => Finding::ok(
@@ -203,6 +178,25 @@ fn ports() -> Finding {
         Err(error) => Finding::ok(HERE, "ports", "a primary cannot be reached over tcp").worse(
             State::Warning,
             format!("{error:#}; runs of this machine alone need no ports"),
+        ),
+    }
+}
+
+/// Examines ports that a run names: each must be free.
+fn named_ports(ports: RangeInclusive<u16>) -> Finding {
+    let text = format!("{} to {}, which bind names", ports.start(), ports.end());
+    let found = Finding::ok(HERE, "ports", text);
+    let refused = ports
+        .clone()
+        .find_map(|port| Some((port, TcpListener::bind(("0.0.0.0", port)).err()?)));
+    match refused {
+        None => found,
+        Some((port, error)) => found.worse(
+            State::Warning,
+            format!(
+                "{port} cannot be bound now ({error}): end what has it, such as a run, or name \
+                 another port in bind"
+            ),
         ),
     }
 }
@@ -236,6 +230,26 @@ mod tests {
         assert_eq!(memory_of("MemTotal: 1 kB\n"), None);
         assert_eq!(memory_finding("a", Some(2 << 20)).state, State::Warning);
         assert_eq!(memory_finding("a", Some(2 << 30)).state, State::Ok);
+    }
+
+    #[test]
+    fn a_control_group_is_that_of_version_2() {
+        assert_eq!(group_of("1:cpu:/x\n0::/job/7\n").as_deref(), Some("/job/7"));
+        assert_eq!(group_of("0::/\n").as_deref(), Some(""));
+        assert_eq!(group_of("1:cpu:/x\n"), None);
+    }
+
+    #[test]
+    fn ports_that_a_run_names_are_those_that_are_examined() {
+        let mut spec = RunSpec::default();
+        let taken = TcpListener::bind(("0.0.0.0", 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        spec.network.bind = Some(format!("tcp://0.0.0.0:{port}").parse().unwrap());
+        let found = ports(&spec);
+        assert_eq!(found.state, State::Warning, "{found:?}");
+        assert!(found.remedy.unwrap().contains(&port.to_string()));
+        spec.network.bind = Some("tcp://0.0.0.0:0".parse().unwrap());
+        assert!(ports(&spec).text.starts_with("six in a row"));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Examination of hosts, over ssh as a run reaches them.
 
+use std::io;
 use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use protocol::error_chain::chain;
 use run::{Host, RunSpec};
+use transport::Endpoints;
 
 use super::gpu::gpu_finding;
 use super::here::{memory_finding, memory_of};
@@ -57,7 +59,7 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
         clock_finding(name, clock, (before, after)),
         cores_finding(name, cores, host.slots),
         memory_finding(name, memory_of(&answer)),
-        way_back(&connection, host),
+        way_back(&connection, spec, host),
     ];
     let worker = match worker(spec, host) {
         Ok(path) => {
@@ -116,37 +118,69 @@ fn cores_finding(name: &str, cores: Option<u32>, slots: u32) -> Finding {
     }
 }
 
-/// Finds out whether the host reaches a port of this machine, as its secondaries must.
-fn way_back(connection: &HostConnection, host: &Host) -> Finding {
+/// Finds out whether the host reaches the ports of this machine that its secondaries connect to:
+/// those that the run names, or any one.
+fn way_back(connection: &HostConnection, spec: &RunSpec, host: &Host) -> Finding {
     let name = host.name.as_str();
-    let port = TcpListener::bind(("0.0.0.0", 0)).and_then(|listener| {
-        let port = listener.local_addr()?.port();
-        Ok((listener, port))
+    let named = spec.network.bind.as_ref().and_then(Endpoints::tcp_ports);
+    let ports = named.filter(|ports| *ports.start() != 0).unwrap_or(0..=0);
+    let is_named = *ports.start() != 0;
+    let listeners: io::Result<Vec<TcpListener>> = ports
+        .map(|port| TcpListener::bind(("0.0.0.0", port)))
+        .collect();
+    let bound = listeners.and_then(|all| {
+        let ports = all.iter().map(|one| Ok(one.local_addr()?.port()));
+        let ports = ports.collect::<io::Result<Vec<u16>>>()?;
+        Ok((all, ports))
     });
-    let Ok((_listener, port)) = port else {
-        return Finding::ok(name, "way back", "not tried: no port is free here");
+    let (_listeners, ports) = match bound {
+        Ok(bound) => bound,
+        Err(error) => {
+            let text = format!("not tried: a port cannot be bound here: {error}");
+            return Finding::ok(name, "way back", text);
+        }
     };
+    let list: Vec<String> = ports.iter().map(u16::to_string).collect();
     let script = format!(
         "{}; echo \"$a\"; command -v bash >/dev/null || {{ echo unknown; exit; }}; \
-         if timeout {CONNECT_TIME_S} bash -c \"exec 3<>/dev/tcp/${{a}}/{port}\" 2>/dev/null; \
-         then echo reached; else echo lost; fi",
-        connection.address_script(host.primary_address.as_deref())
+         for p in {}; do if timeout {CONNECT_TIME_S} bash -c \"exec 3<>/dev/tcp/${{a}}/$p\" \
+         2>/dev/null; then :; else echo lost $p; exit; fi; done; echo reached",
+        connection.address_script(host.primary_address.as_deref()),
+        list.join(" ")
     );
-    let answer = connection.ask(&script).unwrap_or_default();
+    judge_way_back(name, &connection.ask(&script).unwrap_or_default(), is_named)
+}
+
+/// Judges what a host says of its attempts to reach ports of this machine.
+fn judge_way_back(name: &str, answer: &str, is_named: bool) -> Finding {
     let mut lines = answer.lines();
-    let address = lines.next().unwrap_or("?").to_owned();
+    let address = lines.next().unwrap_or("?");
     match lines.next() {
-        Some("reached") => Finding::ok(
-            name,
-            "way back",
-            format!("it reaches this machine as {address}"),
-        ),
+        Some("reached") => {
+            let ports = if is_named {
+                "at all ports that bind names"
+            } else {
+                "at a port that the system chose; where a firewall opens some alone, name them in \
+                 bind"
+            };
+            let text = format!("it reaches this machine as {address}, {ports}");
+            Finding::ok(name, "way back", text)
+        }
         Some("unknown") => Finding::ok(name, "way back", "not tried: it has no bash"),
-        _ => Finding::ok(name, "way back", format!("it does not reach {address}")).worse(
-            State::Problem,
-            "open the ports of --bind in the firewall of this machine, or name the address \
-             under which that host reaches it as primary_address of a [[host]]",
-        ),
+        lost => {
+            let port = lost.and_then(|line| line.strip_prefix("lost "));
+            let port = port.map_or_else(String::new, |port| format!(" at port {port}"));
+            let found = Finding::ok(
+                name,
+                "way back",
+                format!("it does not reach {address}{port}"),
+            );
+            found.worse(
+                State::Problem,
+                "open the ports of bind in the firewall of this machine, or name the address \
+                 under which that host reaches it as primary_address of a [[host]]",
+            )
+        }
     }
 }
 
@@ -166,6 +200,17 @@ mod tests {
         assert_eq!(state(102.4), State::Ok, "it may have been read late");
         assert_eq!(state(102.6), State::Warning);
         assert_eq!(state(99.0), State::Warning);
+    }
+
+    #[test]
+    fn a_port_that_a_host_does_not_reach_is_named() {
+        let lost = judge_way_back("a", "10.0.0.1\nlost 11347\n", true);
+        assert_eq!(lost.state, State::Problem);
+        assert_eq!(lost.text, "it does not reach 10.0.0.1 at port 11347");
+        let silent = judge_way_back("a", "", true);
+        assert_eq!(silent.state, State::Problem);
+        let reached = judge_way_back("a", "10.0.0.1\nreached\n", true);
+        assert_eq!(reached.state, State::Ok);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::super::config::settings;
 use super::super::{Failed, fuel_files, output, world_file};
 use crate::cli::RunArguments;
 use crate::config::Config;
+use crate::launch::hosts::ssh_words;
 use crate::launch::{ros2_control, world_programs};
 use crate::private_file::write_private;
 use crate::run_directory::RunDirectory;
@@ -44,6 +45,7 @@ impl Settings {
         let mut config = with_flags(config, arguments)?;
         let spec = &mut config.spec;
         check_commands(spec.run.commands.as_deref())?;
+        check_ssh_command(&spec.network.ssh_command)?;
         fuel_files::bring(&mut spec.run.worlds, arguments.offline)?;
         let files = check_worlds(spec)?;
         let allowed = arguments.allow_programs.unwrap_or(false);
@@ -200,6 +202,21 @@ fn check_worlds(spec: &RunSpec) -> Result<Vec<(String, Vec<World>)>, Failed> {
         }
     }
     Ok(files)
+}
+
+/// Makes sure that the command that reaches hosts has words.
+///
+/// # Errors
+/// Fails if it has none, or a quotation mark is missing.
+pub(in crate::commands) fn check_ssh_command(text: &str) -> Result<(), Failed> {
+    if ssh_words(text).is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "network.ssh_command is `{text}`, which is no command: name a program and its options, with \
+         both quotation marks around a word with blanks"
+    );
+    Err(Failed::message(ExitCode::Configuration, message))
 }
 
 /// Makes sure that the file of commands, if there is one, can be used.
