@@ -221,12 +221,44 @@ fn sensor(element: &Element, report: &mut Report) {
     let written = element.attribute("type").unwrap_or("without a type");
     let kind = sensor_kind(written);
     if find_sensor(kind).is_some() {
-        return;
+        return parts_of_sensor(kind, element, report);
     }
     let name = format!("sensor/{kind}");
     report.warn_once("UNSUPPORTED_ELEMENT", &name, element, || {
         format!("sensors ({written}) measure nothing: the type is not known")
     });
+}
+
+/// Parts of `<camera>` that some kinds of sensors alone have.
+fn parts_of_sensor(kind: &str, element: &Element, report: &mut Report) {
+    let Some(camera) = element.child("camera") else {
+        return;
+    };
+    let mut warn = |name: &str, what: &str| {
+        if let Some(child) = camera.child(name) {
+            let key = format!("{kind}/{name}");
+            report.warn_once("UNSUPPORTED_ELEMENT", &key, child, || {
+                format!("<{name}> of a {kind} has no effect: {what}")
+            });
+        }
+    };
+    if !matches!(kind, "camera" | "wide_angle_camera") {
+        let is_bent = |child: &Element| child.text().trim().parse::<f64>() != Ok(0.0);
+        let mut coefficients = camera
+            .child("distortion")
+            .into_iter()
+            .flat_map(|distortion| {
+                ["k1", "k2", "k3", "p1", "p2"].map(|name| distortion.child(name))
+            });
+        if coefficients.any(|child| child.is_some_and(is_bent)) {
+            warn("distortion", "what it sees is that of a pinhole");
+        }
+    }
+    let is_triggered = camera.child("triggered");
+    let is_triggered = is_triggered.and_then(|child| value::parse_truth(child.text().trim()));
+    if kind == "depth_camera" && is_triggered == Some(true) {
+        warn("triggered", "it measures at its rate");
+    }
 }
 
 #[cfg(test)]
@@ -279,6 +311,21 @@ mod tests {
                  </link></model>"
             )
         };
+        let of_kind = |kind: &str, content: &str| {
+            camera(content).replace("type='camera'", &format!("type='{kind}'"))
+        };
+        let bent = "<distortion><k1>0.1</k1></distortion>";
+        check(&camera(bent), None);
+        let expected = "<distortion> of a rgbd_camera has no effect";
+        check(&of_kind("rgbd_camera", bent), Some(expected));
+        check(
+            &of_kind("rgbd_camera", "<distortion><k1>0</k1></distortion>"),
+            None,
+        );
+        let triggered = "<triggered>true</triggered>";
+        check(&of_kind("rgbd_camera", triggered), None);
+        let expected = "<triggered> of a depth_camera has no effect";
+        check(&of_kind("depth_camera", triggered), Some(expected));
         let save = |enabled: &str| {
             camera(&format!(
                 "<save enabled='{enabled}'><path>/tmp/x</path></save>"

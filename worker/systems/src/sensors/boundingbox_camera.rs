@@ -402,11 +402,11 @@ impl SensorModel for BoundingBoxCamera {
     }
 
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
-        if !Trigger::take(&mut self.trigger) {
-            return;
-        }
         if context.is_wanted(&self.info_topic) {
             context.publish(&self.info_topic, &self.eye.lens.info(header.clone()));
+        }
+        if !Trigger::take(&mut self.trigger) {
+            return;
         }
         let wants_image = context.is_wanted(&self.image_topic);
         if !wants_image && !context.is_wanted(&self.boxes_topic) {

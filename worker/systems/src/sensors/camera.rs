@@ -233,13 +233,13 @@ impl SensorModel for ColorCamera {
     }
 
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
-        if !Trigger::take(&mut self.trigger) {
-            return self.noise.skip(context);
-        }
         let header = self.topics.header(&header);
         if context.is_wanted(&self.topics.info) {
             let info = self.sight.info(header.clone());
             context.publish(&self.topics.info, &info);
+        }
+        if !Trigger::take(&mut self.trigger) {
+            return self.noise.skip(context);
         }
         if !context.is_wanted(&self.topics.image) {
             return self.noise.skip(context);

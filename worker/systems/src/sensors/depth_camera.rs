@@ -10,8 +10,9 @@ use messages::Header;
 use messages::sensor::{Image, PointCloudPacked};
 use physics::{Echo, Scan};
 use sdf::Pose;
+use serde::{Deserialize, Serialize};
 
-use super::camera::{ImageTopics, find_camera};
+use super::camera::{ImageTopics, Trigger, find_camera};
 use super::eye::Eye;
 use super::lens::{Lens, read_clip};
 use super::mount::Mount;
@@ -23,10 +24,12 @@ use super::vector::scale;
 use super::visual_rays::{self, DEPTH_MAX, DEPTH_MIN, bounded};
 use super::{SensorPlan, parameters};
 use crate::registry::TopicSpec;
-use crate::{ConfigureError, Context};
+use crate::{ConfigureError, Context, load, save};
 
 struct DepthCamera {
     topics: ImageTopics,
+    /// Of cameras with colours alone, as in Gazebo.
+    trigger: Option<Trigger>,
     points_topic: String,
     lens: Lens,
     /// Near and far plane \[m\].
@@ -36,6 +39,12 @@ struct DepthCamera {
     noise: NoiseBank,
     /// Eye that sees the colours, and the topic of their images.
     colors: Option<(Eye, String)>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct State {
+    is_triggered: bool,
+    noise: Vec<u8>,
 }
 
 /// Makes the gauge of a depth camera.
@@ -60,11 +69,14 @@ fn make(
     let camera = find_camera(plan)?;
     let topics = ImageTopics::beside(plan, camera, image, image);
     let points_topic = plan.full(points);
-    let lens = Lens::read(camera)?;
+    // Each point has the colour of its own pixel, and depths are those of a pinhole.
+    let lens = Lens::read(camera)?.straightened();
     let mut publications = topics.specs();
     publications.push(TopicSpec::of::<PointCloudPacked>(&points_topic));
+    let mut trigger = None;
     let colors = match colors {
         Some(topic) => {
+            trigger = Trigger::read(plan, camera, &plan.topic(""));
             let topic = plan.full(topic);
             publications.push(TopicSpec::of::<Image>(&topic));
             Some((
@@ -86,6 +98,7 @@ fn make(
         publications,
         gauge: Box::new(DepthCamera {
             topics,
+            trigger,
             points_topic,
             lens,
             clip,
@@ -182,10 +195,21 @@ impl DepthCamera {
 }
 
 impl SensorModel for DepthCamera {
+    fn subscriptions(&self) -> Vec<TopicSpec> {
+        self.trigger.iter().map(Trigger::spec).collect()
+    }
+
+    fn on_message(&mut self) {
+        Trigger::hear(&mut self.trigger);
+    }
+
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
         let optical = self.topics.header(&header);
         if context.is_wanted(&self.topics.info) {
             context.publish(&self.topics.info, &self.lens.info(optical.clone()));
+        }
+        if !Trigger::take(&mut self.trigger) {
+            return self.noise.skip(context);
         }
         let frame = mount.pose(context);
         let are_points_wanted = context.is_wanted(&self.points_topic);
@@ -216,14 +240,22 @@ impl SensorModel for DepthCamera {
     }
 
     fn skip(&mut self, context: &Context<'_>) {
+        Trigger::take(&mut self.trigger);
         self.noise.skip(context);
     }
 
     fn save(&self) -> Vec<u8> {
-        self.noise.save()
+        save(&State {
+            is_triggered: Trigger::is_due(self.trigger.as_ref()),
+            noise: self.noise.save(),
+        })
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        self.noise.load(bytes)
+        let mut state = State::default();
+        load(&mut state, bytes)?;
+        self.noise.load(&state.noise)?;
+        Trigger::restore(&mut self.trigger, state.is_triggered);
+        Ok(())
     }
 }

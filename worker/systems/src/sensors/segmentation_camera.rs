@@ -102,11 +102,11 @@ impl SensorModel for SegmentationCamera {
     }
 
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
-        if !Trigger::take(&mut self.trigger) {
-            return;
-        }
         if context.is_wanted(&self.info_topic) {
             context.publish(&self.info_topic, &self.eye.lens.info(header.clone()));
+        }
+        if !Trigger::take(&mut self.trigger) {
+            return;
         }
         let wants = [&self.colors_topic, &self.labels_topic].map(|topic| context.is_wanted(topic));
         if wants == [false; 2] {

@@ -127,12 +127,12 @@ impl SensorModel for ThermalCamera {
     }
 
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
-        if !Trigger::take(&mut self.trigger) {
-            return self.noise.skip(context);
-        }
         let header = self.topics.header(&header);
         if context.is_wanted(&self.topics.info) {
             context.publish(&self.topics.info, &self.eye.lens.info(header.clone()));
+        }
+        if !Trigger::take(&mut self.trigger) {
+            return self.noise.skip(context);
         }
         if !context.is_wanted(&self.topics.image) {
             return self.noise.skip(context);

@@ -184,21 +184,64 @@ fn a_camera_sees_ghosts_and_what_is_gone_no_more() {
 #[test]
 fn a_triggered_camera_waits_for_its_message() {
     let content = "<triggered>true</triggered><trigger_topic>shoot</trigger_topic>";
-    let mut rig = rig_of(&fixed("robot", "0 0 0 0 0 0", &camera("camera", content)));
-    assert_eq!(said::<Image>(&mut rig, "/t").len(), 0);
-    rig.publish(
-        "/shoot",
-        &Boolean {
-            data: true,
-            ..Boolean::default()
-        },
-    );
-    assert_eq!(said::<Image>(&mut rig, "/t").len(), 1);
-    assert_eq!(
-        said::<Image>(&mut rig, "/t").len(),
-        0,
-        "a message, an image"
-    );
+    for (kind, images) in [("camera", "/t"), ("rgbd_camera", "/t/image")] {
+        let mut rig = rig_of(&fixed("robot", "0 0 0 0 0 0", &camera(kind, content)));
+        assert_eq!(said::<Image>(&mut rig, images).len(), 0, "{kind}");
+        let infos: Vec<CameraInfo> = said(&mut rig, camera_info(images));
+        assert_eq!(infos.len(), 1, "{kind}: what the camera is does not wait");
+        shoot(&mut rig);
+        assert_eq!(said::<Image>(&mut rig, images).len(), 1, "{kind}");
+        let again = said::<Image>(&mut rig, images).len();
+        assert_eq!(again, 0, "{kind}: a message, an image");
+    }
+    // A message that came before a hand-off counts after it.
+    let mut rig = rig_of(&fixed(
+        "robot",
+        "0 0 0 0 0 0",
+        &camera("rgbd_camera", content),
+    ));
+    shoot(&mut rig);
+    rig.hand_off();
+    assert_eq!(said::<Image>(&mut rig, "/t/image").len(), 1);
+}
+
+fn shoot(rig: &mut SystemTestRig) {
+    let message = Boolean {
+        data: true,
+        ..Boolean::default()
+    };
+    rig.publish("/shoot", &message);
+}
+
+/// Returns the topic of what a camera is, beside its images.
+fn camera_info(images: &str) -> &'static str {
+    if images == "/t" {
+        "/camera_info"
+    } else {
+        "/t/camera_info"
+    }
+}
+
+#[test]
+fn colours_and_depths_of_an_rgbd_camera_are_of_the_same_pixels() {
+    let bent = "<distortion><k1>-0.2</k1></distortion>";
+    let camera = fixed("robot", "0 0 0 0 0 0", &camera("rgbd_camera", bent));
+    let red = visual("v", "<box><size>1 1 9</size></box>", RED, "");
+    let pillar = fixed("pillar", "5 3 0 0 0 0", &(cuboid("1 1 9") + &red));
+    let mut rig = rig_of(&(SCENE.to_owned() + &camera + &pillar));
+    let colors = image(&mut rig, "/t/image");
+    let depths = image(&mut rig, "/t/depth_image");
+    for column in 0..64 {
+        let is_red = pixel(&colors, column, 24)[0] > 250;
+        let depth = f32::from_le_bytes(pixel(&depths, column, 24).try_into().unwrap());
+        let is_blue = pixel(&colors, column, 24)[0] < 5;
+        assert!(
+            is_red == depth.is_finite() || !(is_red || is_blue),
+            "{column}"
+        );
+    }
+    let info: CameraInfo = said(&mut rig, "/t/camera_info").remove(0);
+    assert_eq!(info.distortion.k, [0.0; 5]);
 }
 
 #[test]
