@@ -254,7 +254,10 @@ impl Pods {
                 .replace("tcp://0.0.0.0:11345", &address)
                 .replace("tcp://phalanx-primary:11345", &address)
                 .replace("/usr/share/phalanx/worlds/", &worlds.display().to_string())
-                .replace("exec worker", &format!("exec {}", binary("worker").display()))
+                .replace(
+                    "exec worker",
+                    &format!("exec {}", binary("worker").display()),
+                )
         });
         let pods = Self {
             commands: adapted.collect(),
@@ -272,8 +275,8 @@ impl Pods {
             command.args(["keygen", role, "--role", role, "--out"]);
             output(command.arg(folder));
         }
-        let [from, to] = ["secondary.pub", "authorized"]
-            .map(|name| self.scratch.path(&format!("keys/{name}")));
+        let [from, to] =
+            ["secondary.pub", "authorized"].map(|name| self.scratch.path(&format!("keys/{name}")));
         std::fs::copy(from, to).expect("keys are copied");
     }
 

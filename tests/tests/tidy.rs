@@ -549,14 +549,20 @@ fn tests_wait_for_conditions_and_never_sleep() {
 
 #[test]
 fn every_path_that_the_documents_name_exists() {
-    for document in ["ARCHITECTURE.md", "README.md", "docs/protocol.md"] {
-        let text = text(&repository::root().join(document));
+    const WHOLE: [&str; 3] = ["ARCHITECTURE.md", "README.md", "docs/protocol.md"];
+    let root = repository::root();
+    let documents = WHOLE.iter().map(|name| root.join(name));
+    // Others name files of worlds and topics that are not of this repository.
+    for document in documents.chain(files("docs", "md")) {
+        let is_whole = WHOLE.iter().any(|name| document.ends_with(name));
+        let (text, document) = (text(&document), document.display());
         for quoted in text.split('`').skip(1).step_by(2) {
             let is_path = quoted.contains('/')
                 && !quoted.starts_with(['/', '$', '-', '~', '<'])
                 && !quoted.contains([' ', ':', '<', '{', '*', '|', '\n'])
                 && !quoted.starts_with("target/");
-            if is_path {
+            let is_source = Path::new(quoted).extension().is_some_and(|end| end == "rs");
+            if is_path && (is_whole || is_source) {
                 let path = repository::root().join(quoted.trim_end_matches('/'));
                 assert!(
                     path.exists(),

@@ -76,7 +76,7 @@ pub enum RegistryError {
         name: String,
     },
     /// No model has a name with which this one begins.
-    #[error("no model is named as {name:?} begins")]
+    #[error("no model or part is named {name:?}: write MODEL, MODEL::LINK or MODEL::JOINT")]
     NoModelOfPart {
         /// The name of a part.
         name: String,

@@ -136,14 +136,14 @@ const REFUSED: &[(&str, &str)] = &[
         "control/state",
         "states of entities cannot be given; use control",
     ),
-    ("light_config", "lights do nothing here"),
+    ("light_config", "lights stay as the world has them"),
     ("playback/control", "nothing is played back"),
     (
         "set_spherical_coordinates",
         "where a world is on earth cannot change while it runs; write <spherical_coordinates> \
          into the world's file",
     ),
-    ("visual_config", "visuals do nothing here"),
+    ("visual_config", "visuals stay as the world has them"),
     ("wheel_slip", "slip of wheels cannot be set"),
 ];
 

@@ -353,12 +353,11 @@ impl Command {
             Self::SetRealTimeFactor { factor } => {
                 CommandRow::of_run(format!("set-real-time-factor {factor}").into(), "is set")
             }
-            Self::MoveCell { level, peer } => CommandRow::of_run(
-                format!("move-cell {level} {peer}").into(),
-                "has the cell where it was wanted",
-            ),
+            Self::MoveCell { level, peer } => {
+                CommandRow::of_run(format!("move-cell {level} {peer}").into(), "moved the cell")
+            }
             Self::Drain { peer } => {
-                CommandRow::of_run(format!("drain {peer}").into(), "let the secondary leave")
+                CommandRow::of_run(format!("drain {peer}").into(), "drained the secondary")
             }
             Self::Checkpoint => CommandRow::of_run("checkpoint".into(), "is saved"),
             Self::ProcessEnded { .. } => CommandRow {

@@ -91,7 +91,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .flag("real-time-factor", "X", "Simulated over real time; 0 is as fast as possible")
         .unset("what the world says"),
     Setting::personal("run", "paused", Kind::Flag)
-        .flag("paused", "BOOL", "Start with time standing still"),
+        .flag("paused", "BOOL", "Start paused"),
     Setting::of_run("run", "seed", Kind::Whole(0, u64::MAX))
         .flag("seed", "N", "Seed of all random numbers"),
     Setting::of_run("run", "commands", Kind::Path)
@@ -120,8 +120,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "Threads in each process, which take cells in turn and share one that is crowded"),
     Setting::personal("run", "run_ahead_max", Kind::Whole(1, RUN_AHEAD_MAX as u64))
         .flag("run-ahead-max", "N",
-            "Iterations that one message brings at most while nothing changes hands; 1 has each in \
-             a message of its own"),
+            "Most iterations in one message, while steps are predictable; 1 turns speculation off"),
     Setting::personal("run", "verify", Kind::Flag)
         .flag("verify", "BOOL", "Do every step of every cell twice and compare"),
     Setting::personal("run", "balance", Kind::Switch)

@@ -24,7 +24,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 #[derive(Debug, thiserror::Error)]
 enum ChooseError {
     /// No run can be.
-    #[error("nothing to resume: no run was killed or interrupted that wrote down what it did")]
+    #[error("nothing to resume: no killed or interrupted run left a journal")]
     Nothing,
     /// Several can be, and none is named.
     #[error("say which run to resume: {}", names.join(", "))]

@@ -109,8 +109,8 @@ impl SecurityFlags {
             return Ok(None);
         };
         warn_of_ipc(bind);
-        let authorized =
-            Authorized::read(&self.authorized).context("who may connect is unclear")?;
+        let authorized = Authorized::read(&self.authorized)
+            .context("cannot read the list of authorized keys")?;
         if authorized.is_empty() {
             tracing::warn!(
                 "nobody is authorized yet: what is added to --authorized counts at once"

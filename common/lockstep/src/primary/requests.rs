@@ -316,7 +316,7 @@ impl Primary {
             return cx.fail(from, request, error);
         }
         if !self.peers.is_draining(peer) {
-            let text = format!("{peer} gives away its cells, to leave");
+            let text = format!("{peer} is draining: its cells move to other secondaries");
             let failure = Failure::new(FailureCode::Superseded, text.clone());
             self.placement.drop_coming_migrations_to(peer, &failure, cx);
             cx.event(Severity::Info, "command", text);

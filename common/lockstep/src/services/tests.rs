@@ -168,7 +168,7 @@ fn unknown_services_are_refused_with_the_reason() {
 fn services_of_gazebo_without_effect_have_a_reason() {
     assert_eq!(
         refusal_of("/world/w/light_config"),
-        Some("lights do nothing here")
+        Some("lights stay as the world has them")
     );
     assert_eq!(refusal_of("/world/w/control"), None);
     assert_eq!(refusal_of("/world//light_config"), None);

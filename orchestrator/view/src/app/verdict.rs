@@ -103,7 +103,7 @@ impl Verdict {
     }
 
     fn paused(model: &Model) -> Self {
-        let mut verdict = Self::nothing("nothing: time stands still");
+        let mut verdict = Self::nothing("nothing: the run is paused");
         verdict.details.extend(silence::each(model));
         verdict
     }

@@ -52,7 +52,7 @@ pub(crate) enum DrainFailure {
 pub(crate) enum HostError {
     #[error("no secondary is named {name}: there are {there}")]
     Unknown { name: PeerName, there: String },
-    #[error("{name} gives away its cells, to leave")]
+    #[error("{name} is draining: its cells move to other secondaries")]
     Draining { name: PeerName },
     #[error("{name} is the last secondary: nobody could take its cells")]
     Last { name: PeerName },

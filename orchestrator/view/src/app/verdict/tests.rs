@@ -214,7 +214,7 @@ fn when_nothing_stands_out_it_says_so() {
 fn a_run_that_stands_still_is_not_held_back() {
     let mut model = fixture::model();
     model.stats.as_mut().unwrap().state = RunState::Paused;
-    check(&model, &Culprit::Nothing, "nothing: time stands still");
+    check(&model, &Culprit::Nothing, "nothing: the run is paused");
     let waiting = "the start: waiting for s1, s2 to join";
     let mut model = fixture::waiting_model();
     check(&model, &Culprit::Nothing, "nothing is known yet");
@@ -260,7 +260,7 @@ fn a_silent_relay_is_named_with_all_behind_it() {
     let other = "the relay r2 on lab is silent for 1.5 s";
     assert_eq!(verdict.details, ["s1 is behind it", other]);
     model.stats.as_mut().unwrap().state = RunState::Paused;
-    let verdict = check(&model, &Culprit::Nothing, "nothing: time stands still");
+    let verdict = check(&model, &Culprit::Nothing, "nothing: the run is paused");
     assert_eq!(verdict.details.len(), 2);
     model.stats.as_mut().unwrap().state = RunState::Running;
     for peer in &mut model.peers[1..] {
