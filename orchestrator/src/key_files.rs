@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use transport::{Endpoints, KeyError, KeyPair};
 
 use crate::private_file::write_private;
-use crate::run_directory::FoundRun;
 
 /// The variable that names the folder of a user's keys.
 pub const KEYS_VARIABLE: &str = "PHALANX_KEYS";
@@ -120,18 +119,19 @@ impl RunKeys {
     }
 }
 
-/// Tells whether a run of this machine lets in anybody who reaches it.
-pub fn is_insecure(run: &FoundRun) -> bool {
-    let key = run.path.join(KEYS_FOLDER).join(VIEW_KEY);
-    run.record.endpoint.starts_with("tcp://") && !key.exists()
+/// Tells whether a run of this machine, which has a folder and an endpoint, lets in anybody who
+/// reaches it.
+pub fn is_insecure(run_folder: &Path, endpoint: &str) -> bool {
+    let key = run_folder.join(KEYS_FOLDER).join(VIEW_KEY);
+    endpoint.starts_with("tcp://") && !key.exists()
 }
 
-/// Returns how a run of this machine is reached.
+/// Returns how a run of this machine is reached, by the keys in its folder.
 ///
 /// # Errors
 /// Fails if its keys cannot be read.
-pub fn reach_of_run(run: &FoundRun, endpoints: Endpoints) -> Result<Reach, KeyError> {
-    let folder = run.path.join(KEYS_FOLDER);
+pub fn reach_of_run(run_folder: &Path, endpoints: Endpoints) -> Result<Reach, KeyError> {
+    let folder = run_folder.join(KEYS_FOLDER);
     let key = folder.join(VIEW_KEY);
     if endpoints.directory().is_some() || !key.exists() {
         // A run without keys was started with --insecure.
@@ -204,7 +204,6 @@ fn write(path: &Path, text: &str) -> Result<(), RunKeysError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_directory::RunRecord;
     use std::os::unix::fs::PermissionsExt;
     use transport::{Authorized, PublicKey};
 
@@ -237,26 +236,11 @@ mod tests {
     #[test]
     fn a_run_on_tcp_without_keys_is_insecure() {
         let folder = tempfile::tempdir().unwrap();
-        let mut run = FoundRun {
-            record: RunRecord {
-                name: "a".to_owned(),
-                pid: 1,
-                endpoint: "tcp://127.0.0.1:5000".to_owned(),
-                world: "w.sdf".to_owned(),
-                command: String::new(),
-                started_unix_s: 1,
-                workers: Vec::new(),
-                ended: None,
-            },
-            path: folder.path().to_owned(),
-            is_living: true,
-        };
-        assert!(is_insecure(&run));
+        let tcp = "tcp://127.0.0.1:5000";
+        assert!(is_insecure(folder.path(), tcp));
         RunKeys::make(folder.path(), None).unwrap();
-        assert!(!is_insecure(&run));
-        run.record.endpoint = "ipc:///run/a".to_owned();
-        run.path = "/nonexistent".into();
-        assert!(!is_insecure(&run));
+        assert!(!is_insecure(folder.path(), tcp));
+        assert!(!is_insecure(Path::new("/nonexistent"), "ipc:///run/a"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod restart_policy;
 pub mod ros2_control;
 pub mod slurm;
 pub mod supervisor;
+mod worker_record;
 pub mod world_programs;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use transport::{Endpoints, KeyError, KeyPair, PublicKey};
 
 pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
+pub use worker_record::WorkerRecord;
 
 use self::hosts::{PreparedHost, RemoteStart};
 use crate::key_files::RunKeys;

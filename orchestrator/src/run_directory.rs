@@ -29,7 +29,7 @@ use set_aside::name_after_folder;
 
 pub use journals::JOURNALS_MAX;
 pub use log_files::LogFiles;
-pub use record::{RunEnd, RunRecord, WorkerRecord};
+pub use record::{RunEnd, RunRecord};
 pub(crate) use record::{log_time, now_unix_s};
 
 /// Number of ended runs that are kept.

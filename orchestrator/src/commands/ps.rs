@@ -156,7 +156,7 @@ fn listed((run, stats): &(FoundRun, Option<Stats>)) -> ListedRun<'_> {
         record: &run.record,
         living: run.is_living,
         resumable: run.is_resumable(),
-        insecure: key_files::is_insecure(run),
+        insecure: key_files::is_insecure(&run.path, &run.record.endpoint),
         logs: run.logs().display().to_string(),
         state: plain_state(run, stats.as_ref()),
         iteration: stats.as_ref().map(|stats| stats.iteration),
@@ -185,7 +185,7 @@ fn table(runs: &[(FoundRun, Option<Stats>)], now_unix_s: u64) -> String {
         let secondaries = workers.filter(|worker| worker.role == Role::Secondary);
         let of = |figure: &dyn Fn(&Stats) -> String| stats.as_ref().map_or_else(none, figure);
         let (pid, endpoint) = if run.is_living {
-            let mark = if key_files::is_insecure(run) {
+            let mark = if key_files::is_insecure(&run.path, &run.record.endpoint) {
                 " (insecure)"
             } else {
                 ""
@@ -235,7 +235,8 @@ fn plain_state(run: &FoundRun, stats: Option<&Stats>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_directory::{RunEnd, WorkerRecord};
+    use crate::launch::WorkerRecord;
+    use crate::run_directory::RunEnd;
     use view::app::fixture;
 
     fn run(name: &str, is_living: bool, ended: Option<Outcome>) -> FoundRun {

@@ -308,7 +308,7 @@ mod tests {
             command.stdin(std::process::Stdio::piped()).spawn().unwrap()
         };
         let mut child = started("read line; exit 0");
-        run.record.workers = vec![crate::run_directory::WorkerRecord {
+        run.record.workers = vec![crate::launch::WorkerRecord {
             name: "primary".to_owned(),
             role: protocol::Role::Primary,
             pid: child.id(),

@@ -85,7 +85,7 @@ impl Target {
     pub(super) fn of(found: FoundRun) -> Result<Self, Failed> {
         let endpoints = found.record.endpoint.parse::<Endpoints>();
         let endpoints = endpoints.map_err(anyhow::Error::new)?;
-        let reach = key_files::reach_of_run(&found, endpoints);
+        let reach = key_files::reach_of_run(&found.path, endpoints);
         Ok(Self {
             reach: reach.map_err(anyhow::Error::new)?,
             found: Some(found),

@@ -17,12 +17,11 @@ use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::WorkerCommand;
 use super::death::{Death, UNREACHABLE, last_words};
 use super::hosts::RemoteStart;
 use super::process::{Process, SpawnError};
 use super::restart_policy::{REPLACE_GRACE, RestartPolicy};
-use crate::run_directory::WorkerRecord;
+use super::{WorkerCommand, WorkerRecord};
 
 /// Time that the others may take after the first process has ended: a worker ends by itself within
 /// three seconds of that, unless it is stopped, and says why.

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use protocol::{Outcome, Role};
+use protocol::Outcome;
 use serde::{Deserialize, Serialize};
 
+use crate::launch::WorkerRecord;
 use crate::private_file::replace_private;
 
 /// A run, as `run.json` tells it.
@@ -30,17 +31,6 @@ pub struct RunRecord {
     pub workers: Vec<WorkerRecord>,
     /// Its end; absent while it lives, and if its owner could not say.
     pub ended: Option<RunEnd>,
-}
-
-/// A process of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkerRecord {
-    /// Its name.
-    pub name: String,
-    /// Its role.
-    pub role: Role,
-    /// Its process id.
-    pub pid: u32,
 }
 
 /// The end of a run.

@@ -12,9 +12,9 @@ use super::process_events;
 use super::progress::{RunProgress, is_worth_showing};
 use super::run_daemon::Word;
 use super::running::{Ending, LiveRun};
+use crate::launch::WorkerRecord;
 use crate::launch::primary_watch::WATCH_PERIOD;
 use crate::launch::supervisor::NOTICE_GRACE;
-use crate::run_directory::WorkerRecord;
 
 /// Shortest interval between two lines of progress.
 const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
