@@ -78,7 +78,9 @@ fn removed_models_cannot_be_named() {
     hosts.advance(|step| step.actions = stamped([remove()]));
     let mut step = hosts.following();
     step.actions = stamped([set_pose(crate_of(0, 0), SOMEWHERE)]);
-    assert!(hosts.run(step).is_err());
+    let error = hosts.run(step).err().map(|error| error.to_string());
+    let expected = "action 100 cannot be meant: there is no such model";
+    assert_eq!(error.as_deref(), Some(expected));
 }
 
 #[test]
