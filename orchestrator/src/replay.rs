@@ -10,11 +10,14 @@ mod links;
 mod loaded;
 mod models;
 mod player;
+mod said;
 mod stats;
 mod survey;
+mod topics;
 
 pub use drawn::RecordedScene;
-pub use player::{Player, RecordedMessage};
+pub use player::Player;
+pub use said::RecordedMessage;
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
+use recording::Recording;
 use serde_json::{Value, json};
 use tests::node::Node;
 use tests::processes::{PATIENCE, Process, Scratch, wait_for};
@@ -956,6 +957,128 @@ fn images_come_compressed_to_who_asks_for_that() {
         println!("{topic}: {compressed} of {raw} characters");
         assert!(compressed * 4 < raw, "{topic}: {compressed} of {raw}");
     }
+}
+
+/// A lidar and cameras, one of whose images fills a part of a recording, before a box.
+const RECORDED_EYES: &str = "<sdf version='1.11'><world name='w'>
+  <light name='sun' type='directional'><direction>-0.5 0.3 -1</direction></light>
+  <model name='box'><static>true</static><pose>3 0 0.5 0 0 0.4</pose><link name='l'>
+    <collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision>
+    <visual name='v'><geometry><box><size>1 1 1</size></box></geometry></visual></link></model>
+  <model name='eyes'><static>true</static><pose>0 0 0.6 0 0 0</pose><link name='l'>
+    <sensor name='eye' type='camera'><topic>eye</topic><update_rate>10</update_rate>
+      <camera><image><width>640</width><height>480</height></image></camera></sensor>
+    <sensor name='far' type='depth_camera'><topic>far</topic><update_rate>10</update_rate>
+      <camera><image><width>64</width><height>48</height></image></camera></sensor>
+    <sensor name='around' type='gpu_lidar'><topic>scan</topic><update_rate>2</update_rate>
+      <lidar><scan><horizontal><samples>60</samples><min_angle>-3</min_angle>
+      <max_angle>3</max_angle></horizontal></scan><range><min>0.1</min><max>9</max></range>
+      </lidar></sensor>
+  </link></model></world></sdf>";
+
+/// Records a second of the world of [`RECORDED_EYES`], with images in a form.
+fn recorded_eyes(scratch: &Scratch, form: &str) -> String {
+    let world = scratch.path("eyes.sdf");
+    std::fs::write(&world, RECORDED_EYES).expect("a world");
+    let file = scratch.path(&format!("{form}.mcap"));
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--iterations=1000"]);
+    command.args(["--real-time-factor=0", "--secondaries=1", "--record-images"]);
+    command.args([form, "--record"]).arg(&file).arg(&world);
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    file.to_str().expect("a plain path").to_owned()
+}
+
+/// Returns the times of the messages on a topic of a recording, in the order of the file \[s\].
+fn recorded_times(file: &str, topic: &str) -> Vec<f64> {
+    let file = std::fs::File::open(file).expect("it is there");
+    let mut recording = Recording::open(std::io::BufReader::new(file)).expect("it is one");
+    let channels = recording.channels().iter();
+    let ids = channels.filter(|(_, channel)| channel.topic == topic);
+    let ids: BTreeSet<u16> = ids.map(|(id, _)| *id).collect();
+    let chunks = 0..recording.chunks().len();
+    let messages = chunks.flat_map(|chunk| recording.messages(chunk).expect("it is read"));
+    let meant = messages.filter(|message| ids.contains(&message.channel));
+    meant.map(|message| message.sim_time.seconds()).collect()
+}
+
+#[test]
+fn what_sensors_saw_in_a_recording_is_told_of_its_place_and_none_is_lost() {
+    let scratch = Scratch::new();
+    let Some(mut peer) = Peer::start(&scratch) else {
+        return;
+    };
+    // Topics with that on which it is recorded, and whether all is told: what the server compresses
+    // is the newest.
+    let scans = ("/foxglove/scan", "/scan", true);
+    let raw = [
+        ("/foxglove/eye", "/eye", true),
+        ("/foxglove/far", "/far", true),
+        ("/eye/compressed", "/eye", false),
+        scans,
+    ];
+    let jpeg = [
+        ("/eye/compressed", "/eye/compressed", true),
+        ("/far/compressedDepth", "/far/compressedDepth", true),
+        scans,
+    ];
+    for (form, topics, other) in [
+        ("raw", &raw[..], "/far/compressedDepth"),
+        ("jpeg", &jpeg[..], "/foxglove/eye"),
+    ] {
+        let file = recorded_eyes(&scratch, form);
+        let server = Server::start(&scratch, "web", &[&file]);
+        peer.connect(&server);
+        peer.subscribe("/phalanx/run");
+        for (topic, _, _) in topics {
+            peer.subscribe(topic);
+        }
+        let channels = peer.ask("channels", json!({ "above": 0 }));
+        let is_other = |channel: &Value| topic_of(channel) == other;
+        assert!(!list(&channels).iter().any(is_other), "{form}: {other}");
+        // Whichever way it is sought, what was seen last before is told.
+        for place in [0.75, 0.35, 0.95, 0.05] {
+            let sought = peer.call("/phalanx/seek", &json!({ "sim_time_s": place }));
+            assert_eq!(sought["ok"], true, "{sought}");
+            let now = |run: &Value| number(&run["recording"]["now_s"]);
+            let is_there = |run: &Value| (place - 0.05..place + 1e-6).contains(&now(run));
+            let now = now(&peer.wait("/phalanx/run", is_there));
+            for (topic, recorded, _) in topics {
+                let times = recorded_times(&file, recorded);
+                let last = times.iter().rfind(|time| **time <= now + 1e-6);
+                let last = last.expect("it has begun to see");
+                peer.wait(topic, |said| (seconds(said) - last).abs() < 1e-6);
+            }
+        }
+        for (topic, recorded, _) in topics {
+            let said = peer.last(topic);
+            let name = ["eye", "far"]
+                .into_iter()
+                .find(|one| recorded.contains(one));
+            let frame = name.map_or("world".to_owned(), |name| format!("eyes::l::{name}"));
+            assert_eq!(said["frame_id"], frame, "{topic}");
+        }
+        peer.call("/phalanx/seek", &json!({ "sim_time_s": 0.0 }));
+        peer.call("/phalanx/play", &json!({}));
+        for (topic, recorded, _) in topics.iter().filter(|(_, _, is_whole)| *is_whole) {
+            let times = recorded_times(&file, recorded);
+            assert!(times.len() > 1, "{recorded}");
+            peer.wait_for_each(topic, |all| {
+                let heard = all[all.len().saturating_sub(times.len())..].iter();
+                let pairs: Vec<(f64, f64)> = heard.map(seconds).zip(times.clone()).collect();
+                pairs.len() == times.len()
+                    && pairs.iter().all(|(one, other)| (one - other).abs() < 1e-6)
+            });
+        }
+    }
+}
+
+/// Returns the time of a message of Foxglove \[s\].
+fn seconds(message: &Value) -> f64 {
+    let time = &message["timestamp"];
+    number(&time["sec"]) + number(&time["nsec"]) / 1e9
 }
 
 fn list(value: &Value) -> &Vec<Value> {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek};
-use std::ops::Range;
 use std::time::Duration;
 
 use client::feed::{Feed, Heard};
@@ -11,13 +10,14 @@ use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
 use protocol::report::Snapshot;
 use protocol::{LinkPose, SimTime};
 use recording::content::Figures;
-use recording::{Channel, ChannelInfo, Message, ReadError, Recording};
+use recording::{Channel, ReadError, Recording};
 
 use super::links::{LinkChannels, LinkTable};
 use super::loaded::{FrameAt, Loaded, parse};
 use super::models::{ModelTable, ModelsThere};
-use super::stats;
+use super::said::{Place, RecordedMessage, Saying};
 use super::survey::{MessagePosition, Survey};
+use super::{stats, topics};
 
 /// The longest text of a message that is shown \[bytes\].
 const MESSAGE_TEXT_MAX: usize = 64 << 10;
@@ -46,12 +46,11 @@ pub struct Player<R> {
     until: Option<SimTime>,
     /// The last figures before the place.
     figures: Option<Figures>,
-    listens_to: Option<String>,
     told: SentPositions,
-    /// Messages passed since they were taken last, if somebody takes them.
-    said: Option<Vec<RecordedMessage>>,
-    /// True if what stands behind the last frame was said.
-    has_said_end: bool,
+    /// What is said on the way, if somebody takes it.
+    said: Option<Saying>,
+    /// What is said on the topic that the view listens to.
+    heard: Option<Saying>,
 }
 
 /// A chunk with frames.
@@ -69,35 +68,6 @@ struct SentPositions {
     position: Option<MessagePosition>,
     world: Option<MessagePosition>,
     extent: Option<(usize, usize)>,
-    heard: Option<MessagePosition>,
-    /// The last message that was told of several topics.
-    said: Option<MessagePosition>,
-}
-
-/// A message on a topic, as it is recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedMessage {
-    /// The topic.
-    pub topic: String,
-    /// The kind of message.
-    pub kind: String,
-    /// Simulated time when it was published.
-    pub sim_time: SimTime,
-    /// The message as JSON of [`messages::Kind::to_recorded_json`].
-    pub json: Vec<u8>,
-}
-
-impl RecordedMessage {
-    /// Returns a message with what its channel says; `None` on channels of the recording itself.
-    fn on_topic(channels: &BTreeMap<u16, ChannelInfo>, message: &Message) -> Option<Self> {
-        let channel = channels.get(&message.channel)?;
-        channel.own().is_none().then(|| Self {
-            topic: channel.topic.clone(),
-            kind: channel.schema.clone(),
-            sim_time: message.sim_time,
-            json: message.data.clone(),
-        })
-    }
 }
 
 impl<R: Read + Seek> Player<R> {
@@ -126,10 +96,9 @@ impl<R: Read + Seek> Player<R> {
             ahead_ns: 0.0,
             until: None,
             figures: None,
-            listens_to: None,
             told: SentPositions::default(),
             said: None,
-            has_said_end: false,
+            heard: None,
         };
         player.load(0)?;
         // The first chunk says what the world is.
@@ -175,18 +144,40 @@ impl<R: Read + Seek> Player<R> {
         self.next_time().is_none()
     }
 
-    /// Keeps what is said on topics from the current place on, for [`Self::take_said`]. Nothing is
-    /// said of what is jumped over.
-    pub fn keep_said(&mut self) {
-        self.said = Some(Vec::new());
-        if (self.at, self.frame) == (0, 0) {
-            self.say(0..self.loaded.frames[0].index + 1);
-        }
+    /// Keeps what is said on all topics from the current place on, for [`Self::take_said`]. Nothing
+    /// is said of what is jumped over.
+    ///
+    /// # Errors
+    /// Fails if the recording cannot be read.
+    pub fn keep_said(&mut self) -> Result<(), ReadError> {
+        let index = self.loaded.frames[self.frame].index;
+        let next = if (self.at, self.frame) == (0, 0) {
+            (0, 0)
+        } else {
+            (self.loaded.chunk, index + 1)
+        };
+        self.said = Some(Saying::of_all(&self.recording, next));
+        self.say_on()
+    }
+
+    /// Keeps what is said on some topics, for [`Self::take_said`]: now and after each jump what was
+    /// said last on each, then every message on the way.
+    ///
+    /// # Errors
+    /// Fails if the recording cannot be read.
+    pub fn listen_to(&mut self, topics: &BTreeSet<String>) -> Result<(), ReadError> {
+        let waiting = self.take_said();
+        let mut said = Saying::of(&self.recording, |topic| topics.contains(topic));
+        let (recording, place, _) = self.parts();
+        said.jump(recording, &place)?;
+        said.put_before(waiting);
+        self.said = Some(said);
+        Ok(())
     }
 
     /// Takes what was said on topics on the way since then.
     pub fn take_said(&mut self) -> Vec<RecordedMessage> {
-        self.said.as_mut().map(std::mem::take).unwrap_or_default()
+        self.said.as_mut().map(Saying::take).unwrap_or_default()
     }
 
     /// Returns the topics of the recording, by name and kind.
@@ -252,6 +243,11 @@ impl<R: Read + Seek> Player<R> {
             }
             self.ahead_ns -= way_ns;
             self.forward()?;
+            if self.said.as_ref().is_some_and(Saying::is_full) {
+                // It goes on once that is taken, and more slowly than was asked for.
+                self.ahead_ns = 0.0;
+                return Ok(());
+            }
         }
     }
 
@@ -263,40 +259,73 @@ impl<R: Read + Seek> Player<R> {
         if !matches!(wish, ReplayWish::Speed(_)) {
             (self.ahead_ns, self.until) = (0.0, None);
         }
-        match wish {
+        let has_jumped = match wish {
             ReplayWish::Play => {
-                if self.next_time().is_none() {
+                let is_over = self.next_time().is_none();
+                if is_over {
                     self.load(0)?;
                 }
                 self.is_playing = true;
+                is_over
             }
-            ReplayWish::Pause => self.is_playing = false,
-            ReplayWish::Step(count) => self.step(count)?,
-            ReplayWish::Seek(time_s) => self.seek(sim_time(time_s))?,
+            ReplayWish::Pause => {
+                self.is_playing = false;
+                false
+            }
+            ReplayWish::Step(count) => {
+                self.step(count)?;
+                count < 0
+            }
+            ReplayWish::Seek(time_s) => {
+                self.seek(sim_time(time_s))?;
+                true
+            }
             ReplayWish::RunTo(time_s) => {
                 self.until = Some(sim_time(time_s));
                 self.is_playing = true;
+                false
             }
             ReplayWish::SeekBy(share) => {
                 let position = self.position();
                 let length = position.end.0.saturating_sub(position.start.0) as f64;
                 let time = position.now.0 as f64 + share * length;
                 self.seek(SimTime(time.max(0.0) as u64))?;
+                true
             }
-            ReplayWish::Start => self.load(0)?,
+            ReplayWish::Start => {
+                self.load(0)?;
+                true
+            }
             ReplayWish::End => {
                 self.load(self.track.len() - 1)?;
                 self.frame = self.loaded.frames.len() - 1;
+                true
             }
-            ReplayWish::Speed(speed) => self.speed = speed.clamp(SPEED_MIN, SPEED_MAX),
+            ReplayWish::Speed(speed) => {
+                self.speed = speed.clamp(SPEED_MIN, SPEED_MAX);
+                false
+            }
+        };
+        if has_jumped {
+            let (recording, place, sayings) = self.parts();
+            for saying in sayings.into_iter().flatten() {
+                saying.jump(recording, &place)?;
+            }
         }
         Ok(())
     }
 
     /// Listens to a topic, and to no other.
-    pub fn listen(&mut self, topic: Option<String>) {
-        self.listens_to = topic;
-        self.told.heard = None;
+    ///
+    /// # Errors
+    /// Fails if the recording cannot be read.
+    pub fn listen(&mut self, topic: Option<&str>) -> Result<(), ReadError> {
+        self.heard = topic.map(|topic| Saying::of(&self.recording, |one| one == topic));
+        let (recording, place, [_, heard]) = self.parts();
+        if let Some(heard) = heard {
+            heard.jump(recording, &place)?;
+        }
+        Ok(())
     }
 
     /// Returns the feeds that bring the view to the current place.
@@ -308,14 +337,14 @@ impl<R: Read + Seek> Player<R> {
         let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
         if self.told.position.is_some_and(|told| told > position) {
             feeds.push(Feed::Rewound);
-            (self.told.extent, self.told.heard, self.told.said) = (None, None, None);
+            self.told.extent = None;
         }
         if let Some((told, world)) = self.survey.world(position)
             && self.told.world != Some(told)
         {
             self.told.world = Some(told);
             feeds.push(Feed::Layout(Box::new(world.layout.clone())));
-            feeds.push(Feed::Topics(world.topics.clone()));
+            feeds.push(Feed::Topics(topics::offered(&world.topics, &self.topics())));
         }
         let shown = self.snapshot()?;
         feeds.push(Feed::Snapshot(Box::new(shown)));
@@ -324,7 +353,7 @@ impl<R: Read + Seek> Player<R> {
             self.told.extent = Some(extent);
             feeds.push(Feed::History(Box::new(self.survey.past(position))));
         }
-        feeds.extend(self.hear(position));
+        feeds.extend(self.hear());
         self.told.position = Some(position);
         feeds.push(Feed::Recording(self.position()));
         Ok(feeds)
@@ -373,35 +402,6 @@ impl<R: Read + Seek> Player<R> {
         Ok(stats::snapshot(&self.world, at, frame, figures, place))
     }
 
-    /// Returns what was said on some topics since the last call, up to the current place, the
-    /// latest last; after a jump, what was said last before it within the same part of the file.
-    pub fn said(&mut self, topics: &BTreeSet<String>) -> Vec<RecordedMessage> {
-        let place = (self.loaded.chunk, self.loaded.frames[self.frame].index);
-        let shown = self.loaded.frames[self.frame].time;
-        let before = self.told.said.filter(|told| told.0 == place.0);
-        let channels = self.recording.channels();
-        let mut said = Vec::new();
-        let mut last = before;
-        let from = before.map_or(0, |told| told.1 + 1);
-        for (index, message) in self.loaded.messages.iter().enumerate().skip(from) {
-            // Messages stand a little behind the frame of their iteration.
-            if message.sim_time > shown {
-                break;
-            }
-            last = Some((place.0, index));
-            let channel = channels.get(&message.channel);
-            if channel.is_some_and(|channel| topics.contains(&channel.topic)) {
-                said.extend(RecordedMessage::on_topic(channels, message));
-            }
-        }
-        self.told.said = last;
-        let has_jumped = before.is_none();
-        if has_jumped {
-            newest_of_each(&mut said);
-        }
-        said
-    }
-
     fn step(&mut self, count: i64) -> Result<(), ReadError> {
         self.is_playing = false;
         for _ in 0..count.unsigned_abs() {
@@ -412,6 +412,11 @@ impl<R: Read + Seek> Player<R> {
             };
             if !has_moved {
                 break;
+            }
+            for saying in [&mut self.said, &mut self.heard].into_iter().flatten() {
+                if saying.is_full() {
+                    saying.thin();
+                }
             }
         }
         Ok(())
@@ -428,7 +433,6 @@ impl<R: Read + Seek> Player<R> {
             (self.loaded, self.at) = (loaded, at);
         }
         self.frame = 0;
-        self.has_said_end = false;
         Ok(())
     }
 
@@ -442,53 +446,47 @@ impl<R: Read + Seek> Player<R> {
 
     /// Goes to the next frame, if there is one.
     fn forward(&mut self) -> Result<bool, ReadError> {
-        let behind = self.loaded.frames[self.frame].index + 1;
         if self.frame + 1 < self.loaded.frames.len() {
             self.frame += 1;
-            let here = self.loaded.frames[self.frame].index;
-            self.say(behind..here + 1);
         } else if self.at + 1 < self.track.len() {
-            self.say(behind..self.loaded.messages.len());
-            self.say_chunks(self.track[self.at].chunk + 1..self.track[self.at + 1].chunk)?;
             self.load(self.at + 1)?;
-            self.say(0..self.loaded.frames[0].index + 1);
         } else {
             return Ok(false);
         }
+        self.say_on()?;
         Ok(true)
     }
 
-    /// Has messages of the chunk in memory be said.
-    fn say(&mut self, messages: Range<usize>) {
-        if let Some(said) = &mut self.said {
-            let channels = self.recording.channels();
-            let passed = self.loaded.messages[messages].iter();
-            said.extend(passed.filter_map(|one| RecordedMessage::on_topic(channels, one)));
-        }
-    }
-
-    /// Has messages of chunks without frames be said.
-    fn say_chunks(&mut self, chunks: Range<usize>) -> Result<(), ReadError> {
-        for chunk in chunks {
-            if self.said.is_some() {
-                let messages = self.recording.messages(chunk)?;
-                let channels = self.recording.channels();
-                let passed = messages.iter();
-                let passed = passed.filter_map(|one| RecordedMessage::on_topic(channels, one));
-                self.said.get_or_insert_default().extend(passed);
-            }
+    /// Has be said what stands on the way to the current place.
+    fn say_on(&mut self) -> Result<(), ReadError> {
+        let (recording, place, sayings) = self.parts();
+        for saying in sayings.into_iter().flatten() {
+            saying.go_on(recording, &place)?;
         }
         Ok(())
     }
 
-    /// Has be said what stands behind the last frame, once.
+    /// Has be said what stands behind the last frame.
     fn say_end(&mut self) -> Result<(), ReadError> {
-        if std::mem::replace(&mut self.has_said_end, true) {
-            return Ok(());
+        let (recording, place, sayings) = self.parts();
+        for saying in sayings.into_iter().flatten() {
+            saying.finish(recording, &place)?;
         }
-        let behind = self.loaded.frames[self.frame].index + 1;
-        self.say(behind..self.loaded.messages.len());
-        self.say_chunks(self.track[self.at].chunk + 1..self.recording.chunks().len())
+        Ok(())
+    }
+
+    /// Returns the recording, the current place in it, and what is said of it.
+    fn parts(&mut self) -> (&mut Recording<R>, Place<'_>, [&mut Option<Saying>; 2]) {
+        let following = self.track.get(self.at + 1).map(|next| next.chunk);
+        let last = self.recording.chunks().len() - 1;
+        let place = Place {
+            loaded: &self.loaded,
+            frame: self.frame,
+            last_chunk: following.unwrap_or(last),
+            poses: self.recording.channel(Channel::Poses),
+        };
+        let sayings = [&mut self.said, &mut self.heard];
+        (&mut self.recording, place, sayings)
     }
 
     /// Goes to the frame before, if there is one.
@@ -577,38 +575,22 @@ impl<R: Read + Seek> Player<R> {
     }
 
     /// Returns what was said last on the topic that is listened to, if that is news.
-    fn hear(&mut self, position: MessagePosition) -> Option<Feed> {
-        let topic = self.listens_to.as_deref()?;
-        let channels = self.recording.channels();
-        let is_heard = |id: u16| {
-            let channel = channels.get(&id);
-            channel.is_some_and(|channel| channel.own().is_none() && channel.topic == topic)
-        };
-        let shown = self.loaded.frames[self.frame].time;
-        let before = self.told.heard.filter(|told| told.0 == position.0);
-        let from = before.map_or(0, |told| told.1 + 1);
-        let messages = self.loaded.messages.iter().enumerate().skip(from);
-        // Messages stand a little behind the frame of their iteration.
-        let mut said = messages.filter(|(_, one)| is_heard(one.channel) && one.sim_time <= shown);
-        let (mut index, mut message) = said.next()?;
-        let mut count = 1;
-        for later in said {
-            (index, message) = later;
-            count += 1;
-        }
-        self.told.heard = Some((position.0, index));
-        let value: serde_json::Value = serde_json::from_slice(&message.data).unwrap_or_default();
+    fn hear(&mut self) -> Option<Feed> {
+        let mut passed = self.heard.as_mut()?.take();
+        let count = passed.len();
+        let message = passed.pop()?;
+        let value: serde_json::Value = serde_json::from_slice(&message.json).unwrap_or_default();
         let mut text = message_text::render(&value);
         text.truncate(text.floor_char_boundary(MESSAGE_TEXT_MAX));
         Some(Feed::Message(Box::new(Heard {
-            topic: topic.to_owned(),
-            kind: channels[&message.channel].schema.clone(),
+            topic: message.topic,
+            kind: message.kind,
             sim_time_s: message.sim_time.seconds(),
             iteration: self.loaded.frames[self.frame].clock.iteration.0,
-            bytes: message.data.len(),
+            bytes: message.json.len(),
             text,
             image: None,
-            count,
+            count: count as u64,
         })))
     }
 }
@@ -625,14 +607,6 @@ fn track<R: Read + Seek>(recording: &mut Recording<R>) -> Result<Vec<TrackChunk>
         }
     }
     Ok(track)
-}
-
-/// Keeps the newest message of each topic alone.
-fn newest_of_each(messages: &mut Vec<RecordedMessage>) {
-    let mut known = BTreeSet::new();
-    messages.reverse();
-    messages.retain(|message| known.insert(message.topic.clone()));
-    messages.reverse();
 }
 
 /// Returns a simulated time; below zero is zero.

@@ -293,7 +293,7 @@ fn said(player: &mut TestPlayer) -> Vec<u64> {
 #[test]
 fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
     let mut player = player();
-    player.keep_said();
+    player.keep_said().unwrap();
     player.act(ReplayWish::Play).unwrap();
     let mut all = Vec::new();
     for _ in 0..7 {
@@ -316,6 +316,122 @@ fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
     player.act(ReplayWish::Play).unwrap();
     player.advance(Duration::from_secs(9)).unwrap();
     assert_eq!(said(&mut player), [5, 6, 7, 8, 9]);
+}
+
+/// Returns a recording of frames with such times, in periods, with messages in chunks of their own,
+/// as large ones are: of each second frame, and one of the fourth.
+fn recorded_apart(times: [u64; 6]) -> Vec<u8> {
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), &description(), b"").unwrap();
+    for (time, number) in times.into_iter().zip(0..) {
+        let at = Moment {
+            sim_time: SimTime(time * PERIOD_NS),
+            wall_ns: number,
+        };
+        let clock = Clock {
+            iteration: Iteration(number),
+            sim_time_ns: at.sim_time,
+            paused: false,
+            events: EventCounts::default(),
+        };
+        writer.frame(clock, &[rover(0.0)], None, at).unwrap();
+        let topic = match number {
+            3 => "/once",
+            0 | 2 | 4 => "/even",
+            _ => continue,
+        };
+        writer.flush().unwrap();
+        let said = TopicMessage {
+            topic: topic.to_owned(),
+            kind: "gz.msgs.Double".to_owned(),
+            publisher: Publisher::Client,
+            iteration: Iteration(number),
+            sim_time: at.sim_time,
+            body: messages::encode(&messages::Double::default()),
+        };
+        writer.message(&said, at.wall_ns).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Returns the topics on which something was said, each with its frame, since that was taken last.
+fn said_apart(player: &mut TestPlayer) -> String {
+    let said = player.take_said().into_iter();
+    let said = said.map(|one| format!("{} {}", one.topic, one.sim_time.0 / PERIOD_NS));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn what_is_looked_at_is_said_with_its_frame_and_after_a_jump_the_last_of_it() {
+    let whole = recorded_apart([0, 1, 2, 3, 4, 5]);
+    // Without its end it has no index.
+    let cut = whole[..whole.len() - 1].to_vec();
+    for bytes in [whole, cut] {
+        let mut player = Player::new(Recording::open(Cursor::new(bytes)).unwrap()).unwrap();
+        let topics = ["/even", "/once", "/none"].map(str::to_owned);
+        player.listen_to(&topics.clone().into()).unwrap();
+        assert_eq!(said_apart(&mut player), "/even 0");
+        let mut steps = Vec::new();
+        for _ in 0..5 {
+            player.act(ReplayWish::Step(1)).unwrap();
+            steps.push(said_apart(&mut player));
+        }
+        assert_eq!(steps, ["", "/even 2", "/once 3", "/even 4", ""]);
+        for (wish, expected) in [
+            (ReplayWish::Seek(0.25), "/even 2"),
+            (ReplayWish::Seek(0.5), "/once 3, /even 4"),
+            (ReplayWish::Step(-2), "/even 2, /once 3"),
+            (ReplayWish::Start, "/even 0"),
+            (ReplayWish::Step(5), "/even 2, /once 3, /even 4"),
+            (ReplayWish::End, "/once 3, /even 4"),
+        ] {
+            player.act(wish).unwrap();
+            assert_eq!(said_apart(&mut player), expected, "{wish:?}");
+        }
+        player.act(ReplayWish::Play).unwrap();
+        player.advance(Duration::from_secs(9)).unwrap();
+        assert_eq!(
+            said_apart(&mut player),
+            "/even 0, /even 2, /once 3, /even 4"
+        );
+        // Whoever listens later hears what was said last.
+        player.listen_to(&["/once".to_owned()].into()).unwrap();
+        assert_eq!(said_apart(&mut player), "/once 3");
+    }
+}
+
+#[test]
+fn the_view_hears_what_stands_in_other_chunks() {
+    let recording = Recording::open(Cursor::new(recorded_apart([0, 1, 2, 3, 4, 5])));
+    let mut player = Player::new(recording.unwrap()).unwrap();
+    let heard = |player: &mut TestPlayer| {
+        let feeds = player.feed().unwrap().into_iter();
+        let mut heard = feeds.filter_map(|feed| match feed {
+            Feed::Message(heard) => Some((heard.sim_time_s, heard.count)),
+            _ => None,
+        });
+        heard.next()
+    };
+    player.act(ReplayWish::Seek(0.3)).unwrap();
+    player.listen(Some("/even")).unwrap();
+    assert_eq!(heard(&mut player), Some((0.2, 1)));
+    assert_eq!(heard(&mut player), None, "it is no news");
+    player.act(ReplayWish::Step(2)).unwrap();
+    assert_eq!(heard(&mut player), Some((0.4, 1)));
+    player.act(ReplayWish::Start).unwrap();
+    assert_eq!(heard(&mut player), Some((0.0, 1)));
+}
+
+#[test]
+fn what_was_said_before_time_was_set_back_is_not_of_the_time_after() {
+    let recording = Recording::open(Cursor::new(recorded_apart([0, 1, 2, 3, 0, 1])));
+    let mut player = Player::new(recording.unwrap()).unwrap();
+    let topics = ["/even", "/once"].map(str::to_owned);
+    player.listen_to(&topics.into()).unwrap();
+    player.act(ReplayWish::Seek(0.3)).unwrap();
+    assert_eq!(said_apart(&mut player), "/even 2, /once 3");
+    player.act(ReplayWish::End).unwrap();
+    assert_eq!(said_apart(&mut player), "/even 0");
 }
 
 /// Returns a recording of five frames, a flush between the third and the fourth, whose wheel is at

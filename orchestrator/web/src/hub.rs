@@ -144,6 +144,9 @@ struct Orders {
     next_call: u64,
     is_watching: bool,
     listens: BTreeSet<String>,
+    /// True if a client of a recording has begun to listen, to topics that were ordered or not: it
+    /// is to hear what was said last.
+    has_new_listener: bool,
 }
 
 impl Hub {
@@ -174,6 +177,7 @@ impl Hub {
                 next_call: 0,
                 is_watching: false,
                 listens: BTreeSet::new(),
+                has_new_listener: false,
             },
             state: RunState::new(name),
             log: RunLog::default(),
@@ -397,14 +401,14 @@ impl Hub {
             Content::Scene | Content::Run | Content::Log | Content::SceneUpdate => None,
         });
         let topics: BTreeSet<String> = topics.collect();
-        if topics != self.orders.listens
+        if (topics != self.orders.listens || self.orders.has_new_listener)
             && self
                 .orders
                 .sender
                 .try_send(Order::Listen(topics.clone()))
                 .is_ok()
         {
-            self.orders.listens = topics;
+            (self.orders.listens, self.orders.has_new_listener) = (topics, false);
         }
     }
 }

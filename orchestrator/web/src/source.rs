@@ -98,6 +98,7 @@ pub enum Order {
     Watch(bool),
     /// Listen to these topics and to no others; [`protocol::link_frame::TOPIC`] among them stands
     /// for poses of links.
+    /// A recording tells what was said last on each of them, also if it is told the same again.
     Listen(BTreeSet<String>),
     /// Send a command to the run.
     Send {

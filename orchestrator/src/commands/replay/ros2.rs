@@ -49,7 +49,8 @@ impl RosOut {
         let started = Playback::start(&domain, mapping, &player.topics());
         let mut playback = started.map_err(|error| refused(error.into()))?;
         describe(&mut playback, player).map_err(refused)?;
-        player.keep_said();
+        let kept = player.keep_said();
+        kept.map_err(|error| super::refused(&arguments.file, error))?;
         let domain = domain.id;
         output::note(&format!("the recording is in domain {domain} of ROS 2"));
         Ok(Self {

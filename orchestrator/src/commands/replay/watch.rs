@@ -148,7 +148,7 @@ fn play_on(
                 is_new = true;
             }
             Ok(Order::Listen(topic)) => {
-                player.listen(topic);
+                player.listen(topic.as_deref())?;
                 is_new = true;
             }
             Err(RecvTimeoutError::Timeout) => player.look_further()?,

@@ -1,6 +1,5 @@
 //! A recording as a source of data: a thread reads the file, the hub says what it is to show.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -24,7 +23,6 @@ const FRAME_TIME: Duration = Duration::from_millis(33);
 /// A recording that is served.
 struct Recorded {
     player: Player<BufReader<File>>,
-    topics: BTreeSet<String>,
     /// The scene, if there is one better than boxes around models.
     scene: Option<RecordedScene>,
     news: NewsSender<SourceNews>,
@@ -55,7 +53,6 @@ pub(super) async fn follow(
     let SourceEnd { news, mut orders } = end;
     let recorded = Recorded {
         player,
-        topics: BTreeSet::new(),
         scene,
         news: news.clone(),
     };
@@ -147,7 +144,7 @@ impl Recorded {
     fn obey(&mut self, order: Order) -> Result<bool, End> {
         match order {
             Order::Watch(_) => {}
-            Order::Listen(topics) => self.topics = topics,
+            Order::Listen(topics) => self.player.listen_to(&topics)?,
             Order::Send { call, .. } => {
                 self.done(call, Outcome::refused("this is a recording"))?;
             }
@@ -187,7 +184,7 @@ impl Recorded {
             }
             self.tell(feed)?;
         }
-        for message in self.player.said(&self.topics) {
+        for message in self.player.take_said() {
             self.send(SourceNews::Said(Box::new(Said {
                 topic: message.topic,
                 kind: message.kind,

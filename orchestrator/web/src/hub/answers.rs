@@ -184,7 +184,12 @@ impl Hub {
                         refuse(&viewer.outbox, error.to_string());
                     }
                 }
-                self.give_orders();
+                if self.is_recording {
+                    // What was said last is searched for, so all who come together are waited for.
+                    self.orders.has_new_listener = true;
+                } else {
+                    self.give_orders();
+                }
                 self.publish_scene();
             }
             ClientText::Unsubscribe { subscription_ids } => {

@@ -1,6 +1,7 @@
 //! Messages on channels.
 
 use messages::Message;
+use messages::foxglove::CompressedImage;
 use messages::sensor::Image;
 use protocol::groups::Groups;
 use serde_json::{Value, json};
@@ -197,6 +198,7 @@ impl Hub {
                     let shown = typed.convert(&value, place, said.time_ns);
                     shown.map(|shown| shown.to_string())
                 }
+                _ if said.kind == CompressedImage::KIND => Some(self.seen_image(&value, said)),
                 _ => Some(value.to_string()),
             };
             if let Some(payload) = payload {
@@ -207,6 +209,17 @@ impl Hub {
                 self.viewers.publish(id, &message, Keep::Each);
             }
         }
+    }
+
+    /// Returns an image that is compressed on a topic of its own as it is seen from the sensor.
+    fn seen_image(&self, image: &Value, said: &Said) -> String {
+        let topic = images::source(&said.topic).unwrap_or(&said.topic);
+        let place = self.drawn.sensor_place(image["frame_id"].as_str(), topic);
+        let mut image = image.clone();
+        if let Some(place) = place {
+            image["frame_id"] = json!(place.own_frame);
+        }
+        image.to_string()
     }
 
     /// Hands on an image that was compressed.
