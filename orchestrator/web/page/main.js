@@ -447,6 +447,7 @@ class Page {
     this.controls.setRun(run);
     this.drive.setRobots(run.drive);
     this.overlays.setRun(run, this.levelIndex);
+    if (run.recording) this.sensors.forgetLaterThan(run.sim_time_s);
     const names = [...run.owners, '', ...run.levels.map((level) => level.name)].join('\n');
     if (names !== this.#names) {
       this.#names = names;

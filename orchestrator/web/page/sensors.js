@@ -37,6 +37,10 @@ const KINDS = /** @type {Record<string, string>} */ ({
 const COMPRESSED = '/compressed';
 /** Kind of messages with contacts. */
 const CONTACTS = 'gz.msgs.Contacts';
+/** Time of what has not been seen [s]. */
+const NEVER_S = -Infinity;
+/** Inexactness of times that are written in two ways [s]. */
+const TIME_STEP_S = 1e-6;
 /** Scans that are shown until somebody decides. */
 const SHOWN_FIRST = 4;
 
@@ -52,6 +56,7 @@ const SHOWN_FIRST = 4;
  * @property {HTMLInputElement} box
  * @property {HTMLElement} note
  * @property {HTMLCanvasElement | null} canvas
+ * @property {number} timeS simulated time of what is shown; that of nothing is long ago
  * @property {boolean} isDrawing while an image is decoded
  * @property {(() => void) | null} next draws the newest of those that came meanwhile
  */
@@ -197,6 +202,7 @@ export class Sensors {
       box,
       note,
       canvas,
+      timeS: NEVER_S,
       isDrawing: false,
       next: null,
     };
@@ -219,7 +225,8 @@ export class Sensors {
     sensor.box.checked = true;
     this.root.add(sensor.group);
     if (sensor.canvas) sensor.canvas.hidden = false;
-    sensor.end = this.#connection.subscribe(sensor.channel.topic, (payload, channel) => {
+    sensor.end = this.#connection.subscribe(sensor.channel.topic, (payload, channel, timeNs) => {
+      sensor.timeS = Number(timeNs) / 1e9;
       try {
         this.#take(sensor, readJson(payload), channel.schemaName);
       } catch (error) {
@@ -239,6 +246,26 @@ export class Sensors {
     this.root.remove(sensor.group);
     if (sensor.canvas) sensor.canvas.hidden = true;
     setText(sensor.note, '');
+  }
+
+  /**
+   * Forgets what sensors saw later than the time that is shown: a recording has gone back, and at
+   * that time they had seen nothing, or it is told behind this.
+   *
+   * @param {number} nowS simulated time
+   */
+  forgetLaterThan(nowS) {
+    for (const sensor of this.#sensors.values()) {
+      if (sensor.timeS <= nowS + TIME_STEP_S) continue;
+      sensor.timeS = NEVER_S;
+      sensor.next = null;
+      for (const drawn of /** @type {(Points | Mesh)[]} */ (sensor.group.children))
+        drawn.geometry.setDrawRange(0, 0);
+      const { canvas } = sensor;
+      canvas?.getContext('2d')?.clearRect(0, 0, canvas.width, canvas.height);
+      setText(sensor.note, '');
+      this.#onChange();
+    }
   }
 
   /**
@@ -302,7 +329,7 @@ export class Sensors {
     const context = canvas?.getContext('2d');
     if (!canvas || !context) return;
     const image = await readImage(message, schemaName);
-    if (!sensor.isShown) return;
+    if (!sensor.isShown || sensor.timeS === NEVER_S) return;
     if (canvas.width !== image.width) canvas.width = image.width;
     if (canvas.height !== image.height) canvas.height = image.height;
     if (image.pixels)
