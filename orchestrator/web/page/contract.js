@@ -117,6 +117,7 @@
  * @property {Triple} [gravity]
  * @property {Triple} [ambient]
  * @property {Triple} [background]
+ * @property {boolean} [shadows]
  * @property {Fog | null} [fog]
  * @property {{ time: number, sunrise: number, sunset: number } | null} [sky] hours of the day
  * @property {Light[]} lights

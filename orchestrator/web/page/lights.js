@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Lights of a world, as far as they matter: its sun, with shadows around what is looked at, lamps
- * of the world and of links, of which the nearest shine, and light from everywhere. A world without
- * lights has a sun of the page's own.
+ * Lights of a world, as far as they matter: its suns, the first with shadows around what is looked
+ * at, lamps, of which the nearest shine, each of the world or of a link, and light from everywhere.
+ * A world without any light has a sun of the page's own.
  *
  * @module lights
  */
@@ -32,6 +32,16 @@ import { matrixOf } from './shapes.js';
  * @property {Vector3} aim point that it shines at, world frame
  */
 
+/**
+ * @typedef {object} Sun
+ * @property {DirectionalLight} shining
+ * @property {number} strength by day
+ * @property {number | undefined} slot of the link that carries it
+ * @property {Matrix4} local pose in the frame of its link, or of the world
+ * @property {Vector3} along direction in its own frame
+ * @property {Vector3} aim direction in which it shines, world frame
+ */
+
 /** Lamps that cast shadows at most, of each kind: one to all sides draws the world six times. */
 const SHADOWS_MAX = { spot: 2, point: 1 };
 /** Distance to which a lamp without a range casts shadows [m]. */
@@ -41,8 +51,10 @@ const SUN = {
   direction: /** @type {[number, number, number]} */ ([-0.45, 0.35, -0.82]),
   strength: 1.75,
 };
-/** Strength of the light from everywhere. */
+/** Strength of the light from everywhere in a world that says nothing of it. */
 const SKY_STRENGTH = 1.65;
+/** Light from everywhere of such a world, and the part that more of it than that adds. */
+const AMBIENT = { usual: 0.4, beyond: 0.5 };
 /** Colours of the light from above and from below. */
 const SKY_COLOURS = { above: 0xffffff, below: 0xc6cbd2 };
 /** Half the width of the area with shadows at least and at most [m]. */
@@ -51,16 +63,14 @@ const SHADOW_HALF_M = { min: 4, max: 60 };
 const LAMP_M = 3;
 /** Cone of a lamp that shines to all sides: cosines that any angle passes. */
 const EVERYWHERE = /** @type {[number, number]} */ ([-3, -2]);
-/** Strength of further lights from far away. */
-const FAR_LIGHT_STRENGTH = 0.5;
 
 export class Lights {
   root = new Group();
-  /** @type {DirectionalLight | null} */
-  #sun = null;
-  #direction = new Vector3(...SUN.direction);
+  /** Lights from far away; the first has the shadows. @type {Sun[]} */
+  #suns = [];
   #half = 0;
   #sky = new HemisphereLight(SKY_COLOURS.above, SKY_COLOURS.below, SKY_STRENGTH);
+  #skyStrength = SKY_STRENGTH;
   #hasShadows;
   #strength = 1;
   /** All lamps of the world. @type {Lamp[]} */
@@ -87,21 +97,27 @@ export class Lights {
     }
     this.#half = 0;
     this.root.add(this.#sky);
-    const isFree = (/** @type {Light} */ light) => light.link === null || light.link === undefined;
-    const suns = world.lights.filter((light) => light.type === 'directional' && isFree(light));
-    this.#addSun(suns[0]);
-    for (const light of suns.slice(1, LAMPS_MAX)) this.#addFarLight(light);
+    this.#showAmbient(world.ambient);
+    const hasShadows = this.#hasShadows && world.shadows !== false;
+    const slotOfLight = (/** @type {Light} */ { link }) =>
+      link === null || link === undefined ? undefined : slotOf(link);
+    const suns = world.lights.filter((light) => light.type === 'directional');
+    this.#suns = suns.slice(0, LAMPS_MAX).map((light) => sunOf(light, slotOfLight(light)));
+    if (world.lights.length === 0) this.#suns = [sunOf(null, undefined)];
+    this.#suns.forEach(({ shining }, nth) => {
+      shining.castShadow = hasShadows && nth === 0 && (!suns[0] || casts(suns[0]));
+      this.root.add(shining, shining.target);
+    });
+    this.setStrength(this.#strength);
     const lamps = world.lights.filter((light) => light.type !== 'directional');
-    this.#lamps = lamps.map((light) =>
-      lampOf(light, isFree(light) ? undefined : slotOf(light.link ?? -1)),
-    );
+    this.#lamps = lamps.map((light) => lampOf(light, slotOfLight(light)));
     this.#shining = [];
     // The renderer compiles for a number of lights of each kind, which stays as it is.
     const spots = lamps.filter((light) => light.type === 'spot').length;
     const points = lamps.length - spots;
     const spotShare = Math.min(spots, Math.max(LAMPS_MAX - points, LAMPS_MAX / 2));
     const shadows = { spot: 0, point: 0 };
-    if (this.#hasShadows) {
+    if (hasShadows) {
       for (const kind of /** @type {const} */ (['spot', 'point'])) {
         const casting = lamps.filter((light) => light.type === kind && casts(light)).length;
         shadows[kind] = Math.min(casting, SHADOWS_MAX[kind]);
@@ -112,30 +128,16 @@ export class Lights {
     for (let nth = 0; nth < pointShare; nth += 1) this.#addLamp(makePoint(nth < shadows.point));
   }
 
-  /** @param {Light | undefined} light */
-  #addSun(light) {
-    const colour = light ? brightness(light) : { colour: new Color(0xffffff), strength: 1 };
-    const sun = new DirectionalLight(colour.colour, SUN.strength * Math.min(colour.strength, 1.5));
-    if (light) this.#direction.set(...light.direction).transformDirection(matrixOf(light.pose));
-    else this.#direction.set(...SUN.direction);
-    if (this.#direction.lengthSq() < 0.5) this.#direction.set(...SUN.direction);
-    sun.userData.strength = sun.intensity;
-    sun.intensity *= this.#strength;
-    sun.castShadow = this.#hasShadows && light?.cast_shadows !== false;
-    sun.shadow.mapSize.set(2048, 2048);
-    sun.shadow.bias = -0.0004;
-    sun.shadow.normalBias = 0.02;
-    this.#sun = sun;
-    this.root.add(sun, sun.target);
-  }
-
-  /** @param {Light} light */
-  #addFarLight(light) {
-    const { colour, strength } = brightness(light);
-    const far = new DirectionalLight(colour, FAR_LIGHT_STRENGTH * strength);
-    const aim = new Vector3(...light.direction).transformDirection(matrixOf(light.pose));
-    far.position.copy(aim).negate();
-    this.root.add(far);
+  /** @param {import('./contract.js').Triple | undefined} ambient */
+  #showAmbient(ambient) {
+    const parts = ambient ?? [AMBIENT.usual, AMBIENT.usual, AMBIENT.usual];
+    const most = Math.max(...parts);
+    const { usual, beyond } = AMBIENT;
+    this.#skyStrength = SKY_STRENGTH * (most > usual ? 1 + beyond * (most - usual) : most / usual);
+    const [red, green, blue] = parts.map((part) => (most > 0 ? part / most : 1));
+    const tint = new Color().setRGB(red, green, blue, SRGBColorSpace);
+    this.#sky.color.set(SKY_COLOURS.above).multiply(tint);
+    this.#sky.groundColor.set(SKY_COLOURS.below).multiply(tint);
   }
 
   /** @param {PointLight | SpotLight} lamp */
@@ -146,12 +148,13 @@ export class Lights {
   }
 
   /**
-   * Moves lamps with their links, and has those shine that are nearest to what is looked at.
+   * Moves lights with their links, and has those lamps shine that are nearest to what is looked at.
    *
    * @param {ArrayLike<number>} shown poses, seven numbers per slot
    * @param {Vector3} target
    */
   move(shown, target) {
+    for (const sun of this.#suns) aimSun(sun, shown);
     if (this.#lamps.length === 0) return;
     for (const lamp of this.#lamps) placeLamp(lamp, shown);
     const near = this.#lamps.toSorted(
@@ -173,14 +176,14 @@ export class Lights {
   }
 
   /**
-   * Makes the sun and the light from everywhere weaker or stronger: at night the page is dark.
+   * Makes suns and the light from everywhere weaker or stronger: at night the page is dark.
    *
    * @param {number} strength
    */
   setStrength(strength) {
     this.#strength = strength;
-    this.#sky.intensity = SKY_STRENGTH * strength;
-    if (this.#sun) this.#sun.intensity = this.#sun.userData.strength * strength;
+    this.#sky.intensity = this.#skyStrength * strength;
+    for (const sun of this.#suns) sun.shining.intensity = sun.strength * strength;
   }
 
   /**
@@ -190,18 +193,18 @@ export class Lights {
    * @param {number} distance of the camera [m]
    */
   follow(target, distance) {
-    const sun = this.#sun;
+    const [sun] = this.#suns;
     if (!sun) return;
     const wanted = Math.min(Math.max(distance * 0.9, SHADOW_HALF_M.min), SHADOW_HALF_M.max);
     // In steps, so that edges of shadows do not crawl while the camera moves.
     const side = 2 ** (Math.ceil(Math.log2(wanted) * 2) / 2);
     const grain = (2 * side) / 64;
     const place = target.clone().divideScalar(grain).round().multiplyScalar(grain);
-    sun.target.position.copy(place);
-    sun.position.copy(place).addScaledVector(this.#direction, -4 * side);
+    sun.shining.target.position.copy(place);
+    sun.shining.position.copy(place).addScaledVector(sun.aim, -4 * side);
     if (side === this.#half) return;
     this.#half = side;
-    const { camera } = sun.shadow;
+    const { camera } = sun.shining.shadow;
     camera.left = -side;
     camera.right = side;
     camera.top = side;
@@ -224,8 +227,11 @@ export class Lights {
     ) => out.set(colour.r, colour.g, colour.b).multiplyScalar(intensity / Math.PI);
     give(uniforms.skyLight.value, this.#sky.color, this.#sky.intensity);
     give(uniforms.groundLight.value, this.#sky.groundColor, this.#sky.intensity);
-    if (this.#sun) give(uniforms.sunLight.value, this.#sun.color, this.#sun.intensity);
-    uniforms.sunWay.value.copy(this.#direction).negate();
+    uniforms.suns.value = this.#suns.length;
+    this.#suns.forEach(({ shining, aim }, index) => {
+      give(uniforms.sunLights.value[index], shining.color, shining.intensity);
+      uniforms.sunWays.value[index].copy(aim).negate();
+    });
     uniforms.lamps.value = this.#shining.length;
     this.#shining.forEach((lamp, index) => {
       uniforms.lampPlaces.value[index].copy(lamp.position);
@@ -243,6 +249,48 @@ export class Lights {
 /** @param {Light} light */
 function casts(light) {
   return light.cast_shadows !== false;
+}
+
+/**
+ * Makes a light from far away, of the world, of a link, or of the page's own.
+ *
+ * @param {Light | null} light
+ * @param {number | undefined} slot
+ * @returns {Sun}
+ */
+function sunOf(light, slot) {
+  const { colour, strength } = light
+    ? brightness(light)
+    : { colour: new Color(0xffffff), strength: 1 };
+  const shining = new DirectionalLight(colour);
+  shining.shadow.mapSize.set(2048, 2048);
+  shining.shadow.bias = -0.0004;
+  shining.shadow.normalBias = 0.02;
+  const along = new Vector3(...(light ? light.direction : SUN.direction));
+  if (along.lengthSq() < 1e-12) along.set(...SUN.direction);
+  const local = light ? matrixOf(light.pose) : new Matrix4();
+  const sun = {
+    shining,
+    strength: SUN.strength * Math.min(strength, 1.5),
+    slot,
+    local,
+    along,
+    aim: new Vector3(),
+  };
+  aimSun({ ...sun, slot: undefined }, []);
+  return sun;
+}
+
+/**
+ * Turns a light from far away with its link.
+ *
+ * @param {Sun} sun
+ * @param {ArrayLike<number>} shown
+ */
+function aimSun({ shining, slot, local, along, aim }, shown) {
+  const pose = slot === undefined ? local : matrixOf(shown, slot * 7, scratch).multiply(local);
+  aim.copy(along).transformDirection(pose);
+  shining.position.copy(shining.target.position).sub(aim);
 }
 
 /** @param {boolean} hasShadow */

@@ -567,8 +567,8 @@ class Page {
     if (hasMoved || this.#isRecoloured) this.recolour();
     if (hasMoved) this.sensors.move();
     const isAnimated = this.overlays.update(nowMs, hasMoved, (slot) => this.categoryOf(slot));
-    this.lights.follow(this.stage.rig.target, this.stage.rig.distance);
     this.lights.move(this.track.shown, this.stage.rig.target);
+    this.lights.follow(this.stage.rig.target, this.stage.rig.distance);
     // Tests and recorders of pictures wait for this.
     this.#quiet = hasChanged || isAnimated ? 0 : this.#quiet + 1;
     const isSettled = this.message !== null && this.run !== null && this.#quiet > 2;

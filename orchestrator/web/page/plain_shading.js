@@ -16,12 +16,13 @@ import {
   Vector3,
 } from './vendor/three.module.min.js';
 
-/** Lamps that shine at most. */
+/** Lamps, and lights from far away, that shine at most. */
 export const LAMPS_MAX = 4;
 
 const VERTEX = `
-uniform vec3 sunWay;
-uniform vec3 sunLight;
+uniform vec3 sunWays[${LAMPS_MAX}];
+uniform vec3 sunLights[${LAMPS_MAX}];
+uniform int suns;
 uniform vec3 skyLight;
 uniform vec3 groundLight;
 uniform vec3 glow;
@@ -47,7 +48,10 @@ void main() {
   up = dot(up, cameraPosition - place.xyz) < 0.0 ? -up : up;
 #endif
   vec3 light = mix(groundLight, skyLight, 0.5 * up.z + 0.5);
-  light += sunLight * max(dot(up, sunWay), 0.0);
+  for (int index = 0; index < ${LAMPS_MAX}; index += 1) {
+    if (index >= suns) break;
+    light += sunLights[index] * max(dot(up, sunWays[index]), 0.0);
+  }
   for (int index = 0; index < ${LAMPS_MAX}; index += 1) {
     if (index >= lamps) break;
     vec3 way = lampPlaces[index] - place.xyz;
@@ -83,8 +87,9 @@ void main() {
 export class PlainShading {
   /** Light and fog, the same for all materials. */
   #shared = {
-    sunWay: { value: new Vector3(0, 0, 1) },
-    sunLight: { value: new Vector3() },
+    sunWays: { value: Array.from({ length: LAMPS_MAX }, () => new Vector3(0, 0, 1)) },
+    sunLights: { value: Array.from({ length: LAMPS_MAX }, () => new Vector3()) },
+    suns: { value: 0 },
     skyLight: { value: new Vector3() },
     groundLight: { value: new Vector3() },
     lampPlaces: { value: Array.from({ length: LAMPS_MAX }, () => new Vector3()) },
