@@ -85,7 +85,7 @@ export class Overlays {
   #contacts = segments(1, '#d1005b');
   /** @type {Mesh[]} */
   #pulses = [];
-  /** @type {{ slot: number, begun: number, colour: Color }[]} */
+  /** @type {{ name: string, slot: number, begun: number, colour: Color }[]} */
   #handOffs = [];
   /** @type {Trails | null} */
   #trails = null;
@@ -155,16 +155,25 @@ export class Overlays {
 
   /** @param {import('./contract.js').World} world */
   setWorld(world) {
+    const isSame = this.#world?.world === world.world;
     this.#world = world;
-    this.#levelOf.clear();
-    this.#contactPoints.clear();
-    this.#handOffs = [];
+    if (!isSame) {
+      this.#levelOf.clear();
+      this.#contactPoints.clear();
+      this.#handOffs = [];
+    }
+    // Models have come or gone: those that stay keep what is shown of them.
+    const { byName } = this.#scene;
+    for (const name of this.#levelOf.keys()) if (!byName.has(name)) this.#levelOf.delete(name);
+    this.#handOffs = this.#handOffs.filter((one) => byName.get(one.name)?.slot === one.slot);
     const performers = this.#scene.entries.filter((entry) => entry.model.performer);
+    const before = isSame ? this.#trails : null;
     if (this.#trails) {
       this.root.remove(this.#trails.lines);
       this.#trails.dispose();
     }
-    this.#trails = new Trails(performers.map((entry) => entry.slot));
+    const moving = performers.map(({ slot, model }) => ({ slot, link: linkOf(model) }));
+    this.#trails = new Trails(moving, before);
     this.root.add(this.#trails.lines);
     this.root.remove(this.#ghosts);
     this.#ghosts.dispose();
@@ -217,7 +226,12 @@ export class Overlays {
     const entry = this.#scene.byName.get(performer.name);
     if (!entry || reducesMotion()) return;
     const colour = rgbColour(categoryColour(this.#levelIndex.get(performer.level) ?? -1));
-    this.#handOffs.push({ slot: entry.slot, begun: performance.now(), colour });
+    this.#handOffs.push({
+      name: performer.name,
+      slot: entry.slot,
+      begun: performance.now(),
+      colour,
+    });
     if (this.#handOffs.length > PULSES_MAX) this.#handOffs.shift();
   }
 
@@ -594,4 +608,13 @@ function setSegments(lines, points) {
     lines.geometry.getAttribute('position').array.set(points);
   }
   lines.geometry.setDrawRange(0, points.length / 3);
+}
+
+/**
+ * Returns the number of the link that a model's origin is attached to.
+ *
+ * @param {import('./contract.js').Model} model
+ */
+function linkOf(model) {
+  return model.links[model.canonical_link ?? 0]?.id ?? -1;
 }

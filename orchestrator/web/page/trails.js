@@ -29,19 +29,24 @@ export class Trails {
   /** @type {{ points: Float32Array, count: number, head: number }[]} */
   #trails = [];
   #slots;
+  #links;
   #positions;
   #colours;
 
   /**
-   * @param {number[]} slots of the performers
+   * @param {{ slot: number, link: number }[]} performers places of their poses, numbers of links
+   * @param {Trails | null} [before] whose trails go on, as far as their links are still there
    */
-  constructor(slots) {
+  constructor(performers, before = null) {
+    const slots = performers.map(({ slot }) => slot);
     this.#slots = slots;
-    this.#trails = slots.map(() => ({
-      points: new Float32Array(POINTS_MAX * 3),
-      count: 0,
-      head: 0,
-    }));
+    this.#links = performers.map(({ link }) => link);
+    const known = new Map(
+      before ? before.#links.map((link, index) => [link, before.#trails[index]]) : [],
+    );
+    this.#trails = this.#links.map(
+      (link) => known.get(link) ?? { points: new Float32Array(POINTS_MAX * 3), count: 0, head: 0 },
+    );
     const vertices = slots.length * POINTS_MAX * 2;
     this.#positions = new Float32Array(vertices * 3);
     this.#colours = new Float32Array(vertices * 4);
