@@ -83,8 +83,7 @@ function unfilter(filter, row, above) {
   } else if (filter === 2) {
     for (let x = 0; x < length; x += 1) row[x] += above[x];
   } else if (filter === 3) {
-    for (let x = 0; x < length; x += 1)
-      row[x] += ((x >= 2 ? row[x - 2] : 0) + above[x]) >> 1;
+    for (let x = 0; x < length; x += 1) row[x] += ((x >= 2 ? row[x - 2] : 0) + above[x]) >> 1;
   } else if (filter === 4) {
     for (let x = 0; x < Math.min(2, length); x += 1) row[x] += above[x];
     for (let x = 2; x < length; x += 1) {
