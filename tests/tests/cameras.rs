@@ -372,7 +372,7 @@ fn show_prints_the_image_of_a_camera_with_meshes_of_levels_that_are_inactive() {
         command.args(["show", "r", "image"]).args(arguments);
         command.output().expect("phalanx starts")
     };
-    let output = show(&["--topic", "/eye"]);
+    let output = show(&["/eye"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     let image = ImageFile::new(output.stdout).expect("it is a PNG file");

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::builder::{BoolishValueParser, Resettable};
 use clap::{ArgAction, Command, CommandFactory, FromArgMatches};
 
-use super::Cli;
+use super::{Cli, image};
 
 /// Returns the command line, every option with its variable: those of `phalanx run` and of the
 /// view are called `PHALANX_OPTION`, those of other commands `PHALANX_COMMAND_OPTION`.
@@ -17,7 +17,8 @@ pub fn command() -> Command {
 ///
 /// # Errors
 /// Fails if it is wrong, or asks for help.
-pub fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+pub fn parse(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    image::with_topic_flag(&mut words);
     let mut command = command();
     let is_named = words.get(1).is_some_and(|word| {
         let mut names = command.get_subcommands().map(Command::get_name);
