@@ -2,12 +2,16 @@
 //! tells, controls a run, and outlives runs and servers. Real runs are shown by a real Chromium
 //! that reaches no network; where there is none, these tests say so and pass.
 
+#[path = "web_page/looks.rs"]
+mod looks;
+#[path = "web_page/recordings.rs"]
+mod recordings;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use recording::{Channel, Frame, Recording};
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::node::Node;
@@ -119,99 +123,6 @@ fn iteration(browser: &mut Browser) -> u64 {
 fn assert_quiet(browser: &mut Browser) {
     let problems = browser.problems();
     assert!(problems.is_empty(), "{problems:#?}");
-}
-
-#[test]
-fn worlds_look_as_they_did() {
-    let scratch = Scratch::new();
-    let Some(mut browser) = Browser::start(&scratch) else {
-        return;
-    };
-    let worlds = [
-        ("shapes", "worlds/shapes.sdf", "colour=material"),
-        ("ramp", "worlds/ramp.sdf", "colour=level"),
-        ("crossing", "worlds/crossing.sdf", "colour=owner&theme=dark"),
-        ("four_levels", "worlds/four_levels.sdf", "colour=speed"),
-        ("warehouse", "worlds/warehouse.sdf", "colour=material"),
-    ];
-    let own = assets_world(&scratch);
-    let own = own.to_str().expect("a plain path");
-    for (name, world, look) in worlds
-        .into_iter()
-        .chain([("assets", own, "colour=material")])
-    {
-        let served = Served::start(world, "2");
-        served.ctl(&["run-to", "0.5"]);
-        let options = format!("{look}&quality=low&bare=true&show=levels,buffers");
-        open(&mut browser, &served, &options, PICTURE);
-        browser.wait("document.querySelector('#sim-time').dataset.value === '0.5'");
-        browser.wait_until_settled();
-        let found = scratch.path(&format!("{name}.png"));
-        browser.picture("#stage", &found);
-        assert_quiet(&mut browser);
-        compare(&mut browser, name, &found);
-    }
-}
-
-/// A roof by a mesh file, a box with a texture, and hills by an image, with a texture too.
-const ASSETS: &str = "<sdf version='1.11'><world name='w'>
-  <light name='sun' type='directional'><direction>-0.5 0.3 -1</direction></light>
-  <model name='roof'><static>true</static><pose>-1.2 0 1.6 0 0 0.3</pose><link name='l'>
-    <visual name='v'><geometry><mesh><uri>roof.obj</uri><scale>1 1 1.5</scale></mesh></geometry>
-    </visual></link></model>
-  <model name='box'><static>true</static><pose>1.2 0 2 0 0 0.5</pose><link name='l'>
-    <visual name='v'><geometry><box><size>1.4 1.4 1.4</size></box></geometry><material><pbr><metal>
-      <albedo_map>tiles.png</albedo_map></metal></pbr></material></visual></link></model>
-  <model name='hills'><static>true</static><link name='l'>
-    <visual name='v'><geometry><heightmap><uri>hills.png</uri><size>5 5 1</size>
-      <texture><size>3</size><diffuse>tiles.png</diffuse><normal>tiles.png</normal></texture>
-    </heightmap></geometry></visual></link></model>
-  <plugin name='gz::sim' filename='none'><level name='hall'><pose>0 0 1.5 0 0 0</pose>
-    <geometry><box><size>5 5 3</size></box></geometry><ref>box</ref></level></plugin>
-</world></sdf>";
-
-/// A roof with one red and one blue side.
-const ROOF: &str = "mtllib roof.mtl\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 -1 1\nv 0 1 1\n\
-    usemtl red\nf 1 5 6 4\nusemtl blue\nf 2 3 6 5\nusemtl grey\nf 1 2 5\nf 3 4 6\n";
-const ROOF_LOOK: &str = "newmtl red\nKd 0.9 0.1 0.1\nnewmtl blue\nKd 0.1 0.2 0.9\n\
-    newmtl grey\nKd 0.6 0.6 0.6\n";
-
-/// Writes the world of [`ASSETS`] with its files.
-fn assets_world(scratch: &Scratch) -> PathBuf {
-    let write = |name: &str, content: &[u8]| {
-        let path = scratch.path(name);
-        std::fs::write(&path, content).expect("a file can be written");
-        path
-    };
-    write("roof.obj", ROOF.as_bytes());
-    write("roof.mtl", ROOF_LOOK.as_bytes());
-    // Hills that differ along both sides, so that none may be swapped or turned.
-    let heights = picture_file(33, |x, y| {
-        let height = 120.0 + 80.0 * (f64::from(x) / 5.0).sin() - 1.2 * f64::from(y);
-        [height as u8; 3]
-    });
-    write("hills.png", &heights);
-    let tiles = picture_file(8, |x, y| match (x < 4, y < 4) {
-        (true, true) => [240, 200, 40],
-        (false, true) => [30, 140, 60],
-        (true, false) => [220, 220, 230],
-        (false, false) => [120, 60, 140],
-    });
-    write("tiles.png", &tiles);
-    write("assets.sdf", ASSETS.as_bytes())
-}
-
-/// Returns a square image as a PNG file.
-fn picture_file(size: u32, color: impl Fn(u32, u32) -> [u8; 3]) -> Vec<u8> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, size, size);
-    encoder.set_color(png::ColorType::Rgb);
-    let rows = (0..size).flat_map(|y| (0..size).map(move |x| (x, y)));
-    let pixels: Vec<u8> = rows.flat_map(|(x, y)| color(x, y)).collect();
-    let mut writer = encoder.write_header().expect("it is written to memory");
-    writer.write_image_data(&pixels).expect("it has all pixels");
-    writer.finish().expect("it is whole");
-    file
 }
 
 /// Compares a picture with the kept one, or keeps it if `UPDATE` is set.
@@ -415,6 +326,94 @@ fn what_sensors_see_is_drawn_while_it_is_wanted() {
     assert_quiet(&mut browser);
 }
 
+#[test]
+fn a_model_is_selected_by_a_click() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let served = Served::start("worlds/ramp.sdf", "1");
+    served.ctl(&["run-to", "0.1"]);
+    let performers = served.show("performers");
+    let mut all = list(&performers).iter();
+    let ball = all.find(|one| one["name"] == "ball").expect("there is one");
+    let at = &ball["position"];
+    let [x, y, z]: [f64; 3] = serde_json::from_value(at.clone()).expect("three numbers");
+    let look = format!(
+        "quality=low&panel=none&show=none&camera={x},{},{},{x},{y},{z}",
+        y - 3.0,
+        z + 2.0
+    );
+    open(&mut browser, &served, &look, (1100, 700));
+    wait_for_iteration(&mut browser, 100);
+    browser.wait_until_settled();
+    let point = |browser: &mut Browser, across: f64, down: f64| {
+        let order = json!({ "op": "point", "selector": "#canvas", "across": across, "down": down });
+        browser.order(&order);
+    };
+    let card = "document.querySelector('#inspector')";
+    browser.wait(&format!("{card}.hidden"));
+    point(&mut browser, 0.5, 0.5);
+    browser.wait(&format!(
+        "!{card}.hidden && {card}.textContent.includes('ball')"
+    ));
+    let place = format!("{card}.querySelector('[data-fact=position]').textContent");
+    let wanted = [x, y, z];
+    browser.wait(&format!(
+        "{place}.split(/ +/).slice(0, 3).every((part, axis) => \
+         Math.abs(Number(part) - {wanted:?}[axis]) < 0.0011)"
+    ));
+    // What the terminal tells of it comes from the server.
+    browser.wait(&format!(
+        "{card}.querySelector('.answer dl').childElementCount > 0"
+    ));
+    point(&mut browser, 0.5, 0.02);
+    browser.wait(&format!(
+        "{card}.hidden || !{card}.textContent.includes('ball')"
+    ));
+    assert_quiet(&mut browser);
+}
+
+/// Two robots in levels of their own, of which one looks around with very many rays in each step.
+const UNEQUAL: &str = "<sdf version='1.11'><world name='w'><gravity>0 0 0</gravity>
+  <model name='idle'><pose>6 0 0.5 0 0 0</pose><link name='l'><collision name='c'><geometry><box>
+    <size>0.5 0.5 0.5</size></box></geometry></collision></link></model>
+  <model name='seer'><pose>-6 0 0.5 0 0 0</pose><link name='l'><collision name='c'><geometry><box>
+    <size>0.5 0.5 0.5</size></box></geometry></collision>
+    <sensor name='around' type='gpu_lidar'><topic>scan</topic><update_rate>1000</update_rate>
+      <pose>0 0 0.4 0 0 0</pose><lidar><scan><horizontal><samples>1000</samples>
+      <min_angle>-3</min_angle><max_angle>3</max_angle></horizontal><vertical><samples>16</samples>
+      <min_angle>-0.3</min_angle><max_angle>0.3</max_angle></vertical></scan>
+      <range><min>0.1</min><max>9</max></range></lidar></sensor></link></model>
+  <plugin name='gz::sim' filename='none'>
+    <level name='west'><pose>-6 0 1 0 0 0</pose><geometry><box><size>8 8 4</size></box></geometry>
+      <buffer>1</buffer></level>
+    <level name='east'><pose>6 0 1 0 0 0</pose><geometry><box><size>8 8 4</size></box></geometry>
+      <buffer>1</buffer></level></plugin>
+</world></sdf>";
+
+#[test]
+fn the_secondary_that_holds_the_step_is_named() {
+    let scratch = Scratch::new();
+    let Some(mut browser) = Browser::start(&scratch) else {
+        return;
+    };
+    let world = scratch.path("unequal.sdf");
+    std::fs::write(&world, UNEQUAL).expect("a world");
+    let served = Served::start(world.to_str().expect("a plain path"), "2");
+    let performers = served.show("performers");
+    let mut all = list(&performers).iter();
+    let seer = all.find(|one| one["name"] == "seer").expect("it is there");
+    let owner = seer["owner"].as_str().expect("it has one").to_owned();
+    open(&mut browser, &served, "panel=run&quality=low", (1100, 700));
+    // Its rays are many, and the page is to have time, too.
+    served.ctl(&["set-real-time-factor", "0.03"]);
+    served.ctl(&["play"]);
+    let told = "document.querySelector('[data-figure=holder]').textContent";
+    browser.wait(&format!("{told}.startsWith('{owner} holds the step: ')"));
+    assert_quiet(&mut browser);
+}
+
 /// Two boxes that touch each other across the border of two levels, one with a sensor of contacts
 /// and a lidar.
 const BORDER: &str = "<sdf version='1.11'><world name='w'>
@@ -588,103 +587,6 @@ fn images_come_compressed_and_distances_are_read_from_them() {
     let [near, sky] = [0, 1].map(|place| numbers(&seen[place])[0]);
     assert!(near > 100 && sky < 30, "{near} {sky}");
     assert_quiet(&mut browser);
-}
-
-#[test]
-fn a_recording_looks_as_its_run_did_and_is_moved_through_by_its_time_line() {
-    let scratch = Scratch::new();
-    let Some(mut browser) = Browser::start(&scratch) else {
-        return;
-    };
-    let file = scratch.path("ramp.mcap");
-    let mut command = scratch.phalanx();
-    command.args(["run", "worlds/ramp.sdf", "--headless", "--secondaries=2"]);
-    // At the pace of the clock it has several chunks.
-    command.args(["--iterations=2000", "--real-time-factor=1", "--record"]);
-    let ended = command.arg(&file).output().expect("phalanx starts");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
-    let file = file.to_str().expect("a plain path");
-    let (_web, address) = serve_with(&scratch, &[file, "--bind", "127.0.0.1:0"]);
-
-    // The picture is that of the live run at the same time.
-    let look = "colour=level&quality=low&bare=true&show=levels,buffers";
-    open_at(&mut browser, &address, look, PICTURE);
-    seek(&mut browser, 0.5);
-    browser.wait_until_settled();
-    let found = scratch.path("recorded.png");
-    browser.picture("#stage", &found);
-    assert_quiet(&mut browser);
-    if std::env::var_os("UPDATE").is_none() {
-        compare(&mut browser, "ramp", &found);
-    }
-
-    open_at(
-        &mut browser,
-        &address,
-        "panel=performers&select=ball",
-        (1100, 700),
-    );
-    browser.wait("!document.querySelector('#timeline').hidden");
-    let text = |selector: &str| format!("document.querySelector('{selector}').textContent");
-    browser.wait(&format!("{} === '2.00'", text("#timeline-end")));
-    browser.wait("document.querySelector('#drive-button').disabled");
-    for time in [1.0, 0.2, 1.5] {
-        seek(&mut browser, time);
-        browser.wait(&format!("{} === '{time:.2}'", text("#timeline-now")));
-        let at = recorded_place(file, "ball", time);
-        let parts = text("[data-fact=position]");
-        browser.wait(&format!(
-            "{parts}.split(/ +/).slice(0, 3).every((part, axis) => \
-             Math.abs(Number(part) - {at:?}[axis]) < 0.0011)"
-        ));
-    }
-
-    // Frames are stepped, played to the end, and there it stands still.
-    let frame = iteration(&mut browser);
-    browser.click("#step");
-    browser.wait(&format!(
-        "Number(document.querySelector('#iteration').dataset.value) > {frame}"
-    ));
-    browser.press("Space");
-    browser.wait("document.querySelector('#sim-time').dataset.value === '2'");
-    browser.wait("document.querySelector('#state').dataset.state === 'paused'");
-    wait_for_iteration(&mut browser, 2000);
-    assert_quiet(&mut browser);
-}
-
-/// Drags the time line of a recording to a time \[s\] and waits until it is there.
-fn seek(browser: &mut Browser, time: f64) {
-    // What is told of the recording comes behind what it can be asked for.
-    browser.wait("document.querySelector('#sim-time').dataset.value !== undefined");
-    browser.value(&format!(
-        "void (() => {{ const range = document.querySelector('#timeline-range'); \
-         range.value = '{time}'; range.dispatchEvent(new Event('input')); \
-         range.dispatchEvent(new Event('change')); }})()"
-    ));
-    browser.wait(&format!(
-        "Math.abs(Number(document.querySelector('#sim-time').dataset.value) - {time}) < 0.0005"
-    ));
-}
-
-/// Returns where a performer is in the frame of a time \[s\] of a recording \[m\].
-fn recorded_place(file: &str, name: &str, time: f64) -> [f64; 3] {
-    let file = std::fs::File::open(file).expect("it is there");
-    let mut recording = Recording::open(std::io::BufReader::new(file)).expect("it is one");
-    let mut place = None;
-    let mut take = |message: recording::Message| {
-        if (message.sim_time.seconds() - time).abs() < 1e-6 {
-            let frame: Frame = serde_json::from_slice(&message.data).expect("poses");
-            let mut all = frame.transforms.into_iter();
-            let one = all.find(|one| one.child_frame_id == name);
-            place = one.map(|one| one.translation.into());
-        }
-        place.is_none()
-    };
-    recording
-        .each(Channel::Poses, &mut take)
-        .expect("it is read");
-    place.expect("there is a frame of that time")
 }
 
 /// Two worlds of the same names, in which a box falls.

@@ -23,6 +23,11 @@ const orders = {
     }
   },
   click: ({ selector }) => shown.page.$eval(selector, (element) => element.click()),
+  // A click of the mouse at a part of an element, from its left and its top.
+  async point({ selector, across, down }) {
+    const { x, y, width, height } = await (await shown.page.$(selector)).boundingBox();
+    await shown.page.mouse.click(x + across * width, y + down * height);
+  },
   press: ({ key }) => shown.page.keyboard.press(key),
   hold: ({ key }) => shown.page.keyboard.down(key),
   release: ({ key }) => shown.page.keyboard.up(key),
