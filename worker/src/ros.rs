@@ -139,7 +139,11 @@ impl RosNode {
     ///
     /// # Errors
     /// Always: this build has no ROS 2.
-    pub fn start(_: &RosSettings, _: &str, _: Hearers) -> Result<Self, RosError> {
+    pub fn start(
+        _: &RosSettings,
+        _: (protocol::SessionId, &str),
+        _: Hearers,
+    ) -> Result<Self, RosError> {
         Err(RosError::NotBuilt)
     }
 
@@ -170,7 +174,9 @@ impl RosPart {
         };
         self.is_begun = true;
         let hearers = hearers(engine, inputs);
-        match RosNode::start(settings, engine.secondary().name().as_str(), hearers) {
+        let secondary = engine.secondary();
+        let own = (secondary.session(), secondary.name().as_str());
+        match RosNode::start(settings, own, hearers) {
             Ok(node) => self.node = Some(node),
             Err(error) => inputs.send(SecondaryInput::WorldFailed(error.to_string())),
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use images::Compression;
-use protocol::{RosMessage, Sequence, TopicMessage};
+use protocol::{RosMessage, Sequence, SessionId, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::geometry_msgs::TransformStamped;
 use ros2::types::sensor_msgs::{CompressedImage, Image};
@@ -90,7 +90,7 @@ struct Inbound {
 }
 
 impl Endpoints {
-    /// Makes the endpoints of a run without topics of its own; images become JPEG of this quality,
+    /// Makes a secondary's endpoints of a run without topics of its own; images become JPEG of this quality,
     /// from 1 to 100, for those who ask for it.
     ///
     /// # Errors
@@ -99,14 +99,14 @@ impl Endpoints {
         mut participant: Participant,
         mapping: Mapping,
         jpeg_quality: u8,
-        name: &str,
+        (run, name): (SessionId, &str),
     ) -> io::Result<Self> {
         let clock = ClockTopic::new(&mut participant, &mapping.clock());
         let mut own = |topic: &RosTopic| advertise(&mut participant, topic);
         let frames = [Frames::Moving, Frames::Fixed]
             .map(|frames| own(&mapping.transforms(frames)))
             .map(or_warn);
-        let departures = Departures::new(&mut participant, name);
+        let departures = Departures::new(&mut participant, run, name);
         Ok(Self {
             mapping,
             images: ImageThread::start(Compression::Jpeg(jpeg_quality))?,

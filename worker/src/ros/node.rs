@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use protocol::RosSettings;
+use protocol::{RosSettings, SessionId};
 use ros2_node::{Domain, OnArrival, Participant};
 
 use super::endpoints::Endpoints;
@@ -71,11 +71,15 @@ impl OnArrival for Bell {
 }
 
 impl RosNode {
-    /// Joins the domain as the node of a secondary by its name.
+    /// Joins the domain as the node of a run's secondary, by its name.
     ///
     /// # Errors
     /// Fails if the settings are wrong or the domain cannot be joined.
-    pub fn start(settings: &RosSettings, name: &str, hearers: Hearers) -> Result<Self, RosError> {
+    pub fn start(
+        settings: &RosSettings,
+        (run, name): (SessionId, &str),
+        hearers: Hearers,
+    ) -> Result<Self, RosError> {
         let mapping = mapping(settings)?;
         let (sender, events) = mpsc::sync_channel(NEWS_MAX);
         let bell = Arc::new(Bell {
@@ -92,7 +96,7 @@ impl RosNode {
         let participant = participant.map_err(|error| RosError::Join(error.to_string()))?;
         tracing::info!("{node_name} is in domain {} of ROS 2", settings.domain);
         let node = Node {
-            endpoints: Endpoints::new(participant, mapping, settings.jpeg_quality, name)?,
+            endpoints: Endpoints::new(participant, mapping, settings.jpeg_quality, (run, name))?,
             bell,
             on_messages: hearers.messages,
             speaks: false,

@@ -15,6 +15,8 @@ super::ros_types! {
     }
     /// Progress of a secondary with what it publishes.
     Progress("phalanx_msgs/msg/Progress") {
+        /// Number of the run's session: several runs may be in one domain.
+        run: u64,
         /// Name of the secondary.
         secondary: String,
         /// Number of the last step of which everything has left.

@@ -90,7 +90,7 @@ fn start(domain: u16) -> RosNode {
         messages: Box::new(|_| ()),
         readers: Box::new(|_| ()),
     };
-    let node = RosNode::start(&settings, "s1", hearers).unwrap();
+    let node = RosNode::start(&settings, (SessionId(1), "s1"), hearers).unwrap();
     let told = |topic: &str, kind| TopicUse {
         topic: topic.to_owned(),
         kind,
