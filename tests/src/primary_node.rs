@@ -160,6 +160,7 @@ impl PrimaryNode {
                 "blind" => is_watched = false,
                 "paused" => settings.start_paused = true,
                 "real_time_factor" => settings.real_time_factor = number(value) as f64,
+                "ros2" => settings.ros2 = Some(program::ros_settings()),
                 "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
                 "stand_bys" => settings.stand_bys = number(value) as u32,
                 "checkpoint_every" => settings.checkpoint_every = number(value),

@@ -6,8 +6,8 @@ use lockstep::PrimaryInput;
 use protocol::participant::{AbsencePolicy, AnswerBarrier, JoinBarrier};
 use protocol::primary_to_client::Reply;
 use protocol::{
-    ClientToPrimary, Command, Iteration, ModelId, Publisher, RequestId, RoutingId, SessionId,
-    SimTime, TopicMessage,
+    ClientToPrimary, Command, Iteration, ModelId, Publisher, RequestId, RosMessage, RosSettings,
+    RoutingId, SecondaryToPrimary, SessionId, SimTime, TopicMessage,
 };
 
 use super::{PrimaryNode, number, peer, request};
@@ -22,6 +22,17 @@ fn address(name: &str) -> RoutingId {
 /// Tells whether an address is that of a program.
 pub(super) fn is_address(routing: &RoutingId) -> bool {
     routing.0.starts_with(PREFIX.as_bytes())
+}
+
+/// Returns settings of ROS 2, of which the rules of lockstep read nothing.
+pub(super) fn ros_settings() -> RosSettings {
+    RosSettings {
+        domain: 0,
+        localhost_only: true,
+        rules: String::new(),
+        jpeg_quality: 80,
+        awaited: None,
+    }
 }
 
 /// Returns a message that a system published.
@@ -80,6 +91,7 @@ impl PrimaryNode {
             ["leave_barrier", name] => self.leave_barrier(name),
             ["program_gone", name] => self.tell(PrimaryInput::ClientGone(address(name))),
             ["say_on", topic] => self.published.push(message(topic, self.step.iteration)),
+            ["node", name, number, topic] => self.node_says(name, number, topic),
             ["participants"] => self.list_participants(),
             other => panic!("no such command: {other:?}"),
         }
@@ -130,6 +142,18 @@ impl PrimaryNode {
 
     fn leave_barrier(&mut self, name: &str) {
         self.program_asks(name, Command::LeaveBarrier { name: peer(name) });
+    }
+
+    /// Has a secondary pass on a message of a node of ROS 2.
+    fn node_says(&mut self, secondary: &str, number: &str, topic: &str) {
+        let message = RosMessage {
+            writer: [1; 16],
+            number: number.parse().expect("the number of a message"),
+            topic: topic.to_owned(),
+            kind: "gz.msgs.StringMsg".to_owned(),
+            body: b"hello".to_vec(),
+        };
+        self.hear(secondary, SecondaryToPrimary::RosMessages(vec![message]));
     }
 
     fn list_participants(&mut self) {

@@ -357,7 +357,8 @@ impl Primary {
     }
 
     /// Has messages of nodes of ROS 2 reach systems with the next step, as those of clients do.
-    /// Messages are dropped while a resumed run replays its past, and before and after a run.
+    /// Messages are dropped while a resumed run replays its past, and before and after a run; one
+    /// that is passed on again when that is over is taken in.
     pub(super) fn on_ros_messages(&mut self, messages: Vec<RosMessage>, cx: &mut Context<'_>) {
         if self.settings.ros2.is_none() {
             return self.peers.count_malformed();
@@ -370,13 +371,16 @@ impl Primary {
                 kind,
                 body,
             } = message;
-            let is_new = self.commands.ros_inbox_mut().is_new(writer, number);
             let command = Command::Publish { topic, kind, body };
-            let is_too_soon = self.phase != Phase::Running;
-            if !is_new {
-                self.peers.count_duplicate();
-            } else if !is_too_soon && !self.resume.is_closed_to(&command) {
+            let is_running = self.phase == Phase::Running;
+            if !is_running || self.resume.is_closed_to(&command) {
+                // It has not come yet: another secondary may pass it on when it can be taken in.
+                continue;
+            }
+            if self.commands.ros_inbox_mut().is_new(writer, number) {
                 self.enqueue(Origin::Node, command, None, cx);
+            } else {
+                self.peers.count_duplicate();
             }
         }
     }
