@@ -99,6 +99,18 @@ impl ServiceRig {
         line[name].take()
     }
 
+    /// Calls a service that was not called before by another definition of its request, and
+    /// returns its response.
+    ///
+    /// # Panics
+    /// Panics if there is none.
+    pub fn call_otherwise(&mut self, service: &str) -> Value {
+        self.tell(&json!({ "service": service, "other": true }));
+        let response = self.hear("response");
+        assert!(!response.is_null(), "{service} does not answer");
+        response
+    }
+
     /// Calls a service by its full name, and returns its response.
     ///
     /// # Panics

@@ -366,6 +366,22 @@ fn an_action_tells_each_step_and_can_be_cancelled() {
 }
 
 #[test]
+#[test]
+fn requests_of_another_definition_are_answered_with_the_reason() {
+    let Some(mut bench) = Bench::start() else {
+        return;
+    };
+    let response = bench.call_otherwise("/phalanx/delete_entity");
+    assert_eq!(response["result"]["result"], FAILED, "{response}");
+    let reason = response["result"]["error_message"].as_str().unwrap();
+    assert!(reason.contains("cannot be read"), "{reason}");
+    let response = bench.call_otherwise("/SpawnEntity");
+    assert_eq!(response["success"], false, "{response}");
+    let goal = bench.call_otherwise("/phalanx/simulate_steps/_action/send_goal");
+    assert_eq!(goal["accepted"], false, "{goal}");
+    assert_eq!(bench.state(), 0);
+}
+
 fn the_services_of_ue_msgs_wait_repeat_and_do_not_toggle() {
     let Some(mut bench) = Bench::start() else {
         return;

@@ -30,6 +30,7 @@ mod solid;
 mod spawnables;
 mod spawning;
 mod ue;
+mod unread;
 mod worlds;
 
 #[cfg(feature = "node")]

@@ -35,7 +35,7 @@ use scene_reader::SceneReader;
 use crate::control::{Control, ModelText, Outside, SourceError, SpawnableModel, Unanswered};
 use crate::goals::{ACTION, Publication, execute};
 use crate::services::{
-    ACTION_SERVICES, BARRIER_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer,
+    ACTION_SERVICES, AnswerError, BARRIER_SERVICES, SERVICES, ServiceName, UE_SERVICES, answer,
 };
 
 pub use ros2_node::{DOMAIN_MAX, Domain, ServiceMapping};
@@ -356,18 +356,24 @@ impl Node {
 /// Answers a request, and begins the goal that it brought.
 async fn respond(control: Rc<Control<Surroundings>>, served: Rc<Served>, call: Call) {
     let Served { server, service } = &*served;
-    let answered = match answer(&*control, service.type_name, &call.cdr).await {
-        Ok(response) => {
-            wait_for_reader(server, &call.caller).await;
-            server.reply(call.caller, response)
+    let answered = answer(&*control, service.type_name, &call.cdr).await;
+    let is_read = answered.is_ok();
+    let response = match answered {
+        Ok(response) => response,
+        Err(error) => {
+            control.outside.note(&error.to_string());
+            let AnswerError::Request { response, .. } = error else {
+                return;
+            };
+            response
         }
-        Err(error) => return control.outside.note(&error.to_string()),
     };
-    if let Err(error) = answered {
+    wait_for_reader(server, &call.caller).await;
+    if let Err(error) = server.reply(call.caller, response) {
         let text = format!("a reply of {} is not sent: {error}", service.name);
         control.outside.note(&text);
     }
-    if service.name == SEND_GOAL {
+    if service.name == SEND_GOAL && is_read {
         execute(&*control).await;
     }
 }

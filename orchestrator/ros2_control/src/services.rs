@@ -1,8 +1,12 @@
 //! The services: names, types, and the functions that answer. All of them are listed once.
 
+use std::future::Future;
+
+use ros2::RosMessage;
 use ros2::cdr::{CdrError, from_cdr, to_cdr};
 
 use crate::control::{Control, Outside};
+use crate::unread::Unread;
 use crate::{
     barrier, bounds, entities, entity_state, features, goals, info, named_poses, simulation,
     spawnables, spawning, ue, worlds,
@@ -17,7 +21,7 @@ pub struct ServiceName {
     pub type_name: &'static str,
 }
 
-/// Reason why a request has no response.
+/// Reason why a request is not answered by its service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// The bytes are no request of this type.
@@ -30,6 +34,8 @@ pub enum AnswerError {
         type_name: String,
         /// The cause.
         source: CdrError,
+        /// The response that says so, in CDR with its header.
+        response: Vec<u8>,
     },
     /// There is no such service.
     #[error("there is no service of type {type_name}")]
@@ -53,25 +59,46 @@ macro_rules! services {
         /// Answers a request of a service, both in CDR with its header, when it is done.
         ///
         /// # Errors
-        /// Fails if the request cannot be read; then nothing is done.
+        /// Fails if the request cannot be read; then nothing is done, and the error has the
+        /// response that tells.
         pub async fn answer<O: Outside>(
             control: &Control<O>,
             type_name: &str,
             request: &[u8],
         ) -> Result<Vec<u8>, AnswerError> {
-            let unread = |source| AnswerError::Request {
-                type_name: type_name.to_owned(),
-                source,
-            };
             match type_name {
                 $($($type_name => {
-                    let request = from_cdr(request).map_err(unread)?;
-                    Ok(to_cdr(&$handler(control, request).await))
+                    let handle = |request| $handler(control, request);
+                    answer_by(handle, type_name, request).await
                 })*)*
                 _ => Err(AnswerError::Unknown { type_name: type_name.to_owned() }),
             }
         }
     };
+}
+
+/// Answers a request of a service by the function that does what it asks.
+async fn answer_by<Q, R, F>(
+    handle: impl FnOnce(Q) -> F,
+    type_name: &str,
+    request: &[u8],
+) -> Result<Vec<u8>, AnswerError>
+where
+    Q: RosMessage,
+    R: Unread,
+    F: Future<Output = R>,
+{
+    match from_cdr(request) {
+        Ok(request) => Ok(to_cdr(&handle(request).await)),
+        Err(source) => {
+            let reason = format!("the request cannot be read: {source}");
+            Err(AnswerError::Request {
+                type_name: type_name.to_owned(),
+                source,
+                response: to_cdr(&R::unread(&reason)),
+            })
+        }
+    }
 }
 
 services! {

@@ -16,6 +16,7 @@ use protocol::report::{
 use protocol::{Command, FailureCode, Iteration, LinkPose};
 use ros2::types::action_msgs::{CancelGoalRequest, CancelGoalResponse};
 use ros2::types::builtin_interfaces::Time;
+use ros2::types::phalanx_msgs::LeaveBarrierResponse;
 use ros2::types::simulation_interfaces::{
     Bounds, CallResult, DeleteEntityRequest, DeleteEntityResponse, EntityFilters,
     GetAvailableWorldsRequest, GetAvailableWorldsResponse, GetEntitiesRequest, GetEntitiesResponse,
@@ -244,11 +245,16 @@ fn step(control: &Control<Fake>, steps: u64) -> u8 {
 #[test]
 fn every_service_of_every_table_answers() {
     let control = control(&["box"]);
-    for service in [SERVICES, UE_SERVICES].concat() {
+    let all = [SERVICES, UE_SERVICES, ACTION_SERVICES, BARRIER_SERVICES];
+    for service in all.concat() {
         let kind = format!("{}_Request", service.type_name);
         assert!(ros2::types::find(&kind).is_some(), "{kind}");
-        let wrong = now(answer(&control, service.type_name, &[0, 1, 0, 0])).unwrap();
-        assert!(!matches!(wrong, Err(AnswerError::Unknown { .. })), "{kind}");
+        // These bytes are no CDR, whatever the type.
+        let wrong = now(answer(&control, service.type_name, &[9])).unwrap();
+        assert!(
+            matches!(&wrong, Err(AnswerError::Request { response, .. }) if response.len() > 4),
+            "{kind}: {wrong:?}"
+        );
     }
     assert_eq!(SERVICES.len(), 22);
 }
@@ -260,6 +266,33 @@ fn states_follow_the_interface() {
     assert_eq!(set_state(&control, SimulationState::STATE_PAUSED), 103);
     assert_eq!(
         set_state(&control, SimulationState::STATE_LOADING_WORLD),
+#[test]
+fn a_request_that_cannot_be_read_is_answered_with_the_reason() {
+    let control = control(&["box"]);
+    let unread = |service: &str| {
+        let answered = now(answer(&control, service, &[0, 1, 0, 0, 7])).unwrap();
+        let Err(AnswerError::Request { response, .. }) = answered else {
+            panic!("{answered:?}");
+        };
+        response
+    };
+    let response = unread("simulation_interfaces/srv/DeleteEntity");
+    let response: DeleteEntityResponse = from_cdr(&response).unwrap();
+    assert_eq!(response.result.result, CallResult::RESULT_OPERATION_FAILED);
+    let reason = response.result.error_message;
+    assert!(
+        reason.starts_with("the request cannot be read: "),
+        "{reason}"
+    );
+    let response = unread("phalanx_msgs/srv/LeaveBarrier");
+    let response: LeaveBarrierResponse = from_cdr(&response).unwrap();
+    assert!(!response.success && response.status_message == reason);
+    let response = unread("action_msgs/srv/CancelGoal");
+    let response: CancelGoalResponse = from_cdr(&response).unwrap();
+    assert_eq!(response.return_code, CancelGoalResponse::ERROR_REJECTED);
+    assert_eq!(*control.outside.models.borrow(), ["box"]);
+}
+
         103
     );
     assert_eq!(set_state(&control, SimulationState::STATE_PLAYING), 1);

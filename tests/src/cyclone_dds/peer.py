@@ -3,8 +3,7 @@
 Its argument is a domain. Each line of its standard input is JSON: {"service": NAME, "call": KEY,
 "request": {...}} calls a service, whose response is a line of JSON: {"call": KEY, "response":
 {...}}. A response that does not come in time is null. {"feedback": true} prints the progress that
-the action has told so far. A call may be "repeat"ed: the same bytes are sent again as requests of
-their own.
+the action has told so far. A call with "other" uses another definition of the request, of one octet.
 """
 
 import dataclasses
@@ -360,8 +359,9 @@ def plain(value):
 class Client:
     """A service as a client has it: a writer of requests and a reader of replies."""
 
-    def __init__(self, participant, name, entry):
-        type_name, request, response = entry
+    def __init__(self, participant, name, entry, request=None):
+        type_name, own_request, response = entry
+        request = request or own_request
         self.request = kind(type_name + "_Request", HEADER | (request or EMPTY))
         self.response = kind(type_name + "_Response", HEADER | response)
         topic = Topic(participant, f"rq{name}Request", self.request)
@@ -417,7 +417,8 @@ def main():
             continue
         name = asked["service"]
         if name not in clients:
-            clients[name] = Client(participant, name, SERVICES[name])
+            other = {"octet": uint8} if "other" in asked else None
+            clients[name] = Client(participant, name, SERVICES[name], other)
             clients[name].wait_for_server()
         client = clients[name]
         sequence = client.send(asked.get("request"))
