@@ -9,7 +9,8 @@ use std::ops::{Deref, DerefMut};
 
 use serde_json::{Value, json};
 use tests::cyclone_dds::ServiceRig;
-use tests::processes::Scratch;
+use tests::processes::{Scratch, send_signal, wait_for};
+use tests::{required, ros_domain};
 
 /// Codes of results.
 const UNSUPPORTED: u64 = 0;
@@ -422,4 +423,53 @@ fn the_services_of_ue_msgs_wait_repeat_and_do_not_toggle() {
         bench.call("/GetEntityState", &get("three", ""))["success"],
         false
     );
+}
+
+#[test]
+fn the_process_of_the_services_is_started_again_when_it_is_killed() {
+    let scratch = Scratch::new();
+    let (_, _, said) = scratch.phalanx_says(&["ros2-control", "--domain=0", "no-such-run"]);
+    if said.contains("built without ROS 2") {
+        return required::skip(required::ROS2, &said);
+    }
+    let world = scratch.path("yard.sdf");
+    std::fs::write(&world, WORLD).expect("a world is written");
+    let mut command = scratch.phalanx();
+    command.args([
+        "run",
+        "--headless",
+        "--paused",
+        "--secondaries=1",
+        "--name=r",
+        "--ros2",
+    ]);
+    command.args([
+        "--ros-localhost-only=on",
+        "--ros-domain",
+        &ros_domain::take(),
+    ]);
+    let mut run = scratch.start("run", command.arg(&world));
+    let process = || services_of(run.pid());
+    wait_for("the services", || process().is_some());
+    let first = process().expect("it was just there");
+    send_signal(first, "KILL");
+    let told = run.wait_for_stderr("program ros2-control failed");
+    assert!(told.contains("it is started again"), "{told}");
+    wait_for("others", || process().is_some_and(|pid| pid != first));
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "stop"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.wait(), 0, "{}", run.stderr());
+}
+
+/// Returns the process of the services that a run has started, if it is there.
+fn services_of(run: u32) -> Option<u32> {
+    let mut all = std::fs::read_dir("/proc").expect("there are processes");
+    all.find_map(|one| {
+        let pid = one.ok()?.file_name().to_str()?.parse().ok()?;
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let is_its = status.lines().any(|line| line == format!("PPid:\t{run}"));
+        let mut words = line.split(|byte| *byte == 0);
+        (is_its && words.nth(1) == Some(b"ros2-control")).then_some(pid)
+    })
 }

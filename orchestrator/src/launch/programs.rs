@@ -1,9 +1,10 @@
 //! [`Programs`]: what runs beside a simulation, from its run file or its worlds: started when the
-//! run is ready, stopped with it, each in a process group of its own.
+//! run is ready, stopped with it, each in a process group of its own. One that the run keeps up is
+//! started again when it fails, as secondaries are.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use client::feed::LogLine;
@@ -15,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::process::{Process, describe};
+use super::restart_policy::RestartPolicy;
 
 /// Time that a program may take between being asked to end and being killed.
 const STOP_GRACE: Duration = Duration::from_secs(1);
@@ -41,24 +43,45 @@ pub struct ProgramEnd {
     pub failure: Option<String>,
     /// True if the run ends when it fails.
     pub is_critical: bool,
+    /// What becomes of a program that the run keeps up, for people.
+    pub sequel: Option<String>,
 }
 
 /// The programs of a run; killed with their groups when dropped.
 #[derive(Debug)]
 pub struct Programs {
-    waiting: Vec<Program>,
-    running: Vec<(Process, bool)>,
+    waiting: Vec<Plan>,
+    running: Vec<(Process, Plan)>,
     /// Those that could not be started.
     unstarted: VecDeque<ProgramEnd>,
+    /// Those that are started again, each at its time.
+    due: Vec<(Instant, Plan)>,
     surroundings: Surroundings,
+}
+
+/// A program, and how it is kept up if it is.
+#[derive(Debug)]
+struct Plan {
+    program: Program,
+    upkeep: Option<Upkeep>,
+}
+
+#[derive(Debug)]
+struct Upkeep {
+    policy: RestartPolicy,
+    restarts_per_minute: u32,
 }
 
 impl ProgramEnd {
     /// Says what happened, for people.
     pub fn describe(&self) -> String {
-        match &self.failure {
+        let told = match &self.failure {
             None => format!("program {} has ended", self.name),
             Some(failure) => format!("program {} failed: {failure}", self.name),
+        };
+        match &self.sequel {
+            None => told,
+            Some(sequel) => format!("{told}; {sequel}"),
         }
     }
 
@@ -70,13 +93,30 @@ impl ProgramEnd {
 
 impl Programs {
     /// Makes the programs of a run; none is started yet.
-    pub fn new(plans: Vec<Program>, surroundings: Surroundings) -> Self {
+    pub fn new(programs: Vec<Program>, surroundings: Surroundings) -> Self {
+        let plan = |program| Plan {
+            program,
+            upkeep: None,
+        };
         Self {
-            waiting: plans,
+            waiting: programs.into_iter().map(plan).collect(),
             running: Vec::new(),
             unstarted: VecDeque::new(),
+            due: Vec::new(),
             surroundings,
         }
+    }
+
+    /// Adds a program that is started again when it fails, so many times a minute at most.
+    pub fn keep_up(&mut self, program: Program, restarts_per_minute: u32) {
+        let policy = RestartPolicy::default();
+        self.waiting.push(Plan {
+            program,
+            upkeep: Some(Upkeep {
+                policy,
+                restarts_per_minute,
+            }),
+        });
     }
 
     /// Starts those that were not started before.
@@ -85,50 +125,101 @@ impl Programs {
     /// Outside a tokio runtime.
     pub fn start(&mut self) {
         for plan in std::mem::take(&mut self.waiting) {
-            let command = command(&plan, &self.surroundings);
-            let Surroundings { logs, lines, .. } = &self.surroundings;
-            match Process::start(command, &plan.name, logs, lines) {
-                Ok(process) => self.running.push((process, plan.is_critical)),
-                Err(error) => self.unstarted.push_back(ProgramEnd {
-                    failure: Some(format!("{:#}", anyhow::Error::new(error))),
-                    name: plan.name,
-                    is_critical: plan.is_critical,
-                }),
+            self.start_one(plan);
+        }
+    }
+
+    fn start_one(&mut self, mut plan: Plan) {
+        let command = command(&plan.program, &self.surroundings);
+        let Surroundings { logs, lines, .. } = &self.surroundings;
+        match Process::start(command, &plan.program.name, logs, lines) {
+            Ok(process) => {
+                if let Some(upkeep) = &mut plan.upkeep {
+                    upkeep.policy.on_started(Instant::now());
+                }
+                self.running.push((process, plan));
+            }
+            Err(error) => self.unstarted.push_back(ProgramEnd {
+                failure: Some(format!("{:#}", anyhow::Error::new(error))),
+                name: plan.program.name,
+                is_critical: plan.program.is_critical,
+                sequel: None,
+            }),
+        }
+    }
+
+    /// Waits for the next program to end, and starts again what is due meanwhile; never returns
+    /// when none is running. May be dropped and called again.
+    pub async fn end(&mut self) -> ProgramEnd {
+        loop {
+            if let Some(end) = self.unstarted.pop_front() {
+                return end;
+            }
+            let due = self.due.iter().map(|(at, _)| *at).min();
+            let ended = match due {
+                Some(at) => timeout_at(at, self.next_exit()).await.ok(),
+                None => Some(self.next_exit().await),
+            };
+            // Nothing is awaited from here on, so that no end is lost.
+            match ended {
+                Some((index, status)) => return self.on_ended(index, status),
+                None => self.start_due(Instant::now()),
             }
         }
     }
 
-    /// Waits for the next program to end; never returns when none is running. May be dropped and
-    /// called again.
-    pub async fn end(&mut self) -> ProgramEnd {
-        if let Some(end) = self.unstarted.pop_front() {
-            return end;
-        }
+    /// Waits for the next of the running processes to end.
+    async fn next_exit(&self) -> (usize, ExitStatus) {
         let mut exits = JoinSet::new();
         for (index, (process, _)) in self.running.iter().enumerate() {
             let exit = process.exit();
             exits.spawn(async move { (index, exit.await) });
         }
-        let ended = match exits.join_next().await {
-            Some(Ok(ended)) => Some(ended),
-            Some(Err(_)) | None => None,
-        };
-        let Some((index, status)) = ended else {
-            return std::future::pending().await;
-        };
-        // Nothing is awaited from here on, so that no end is lost.
-        let (process, is_critical) = self.running.swap_remove(index);
+        match exits.join_next().await {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) | None => std::future::pending().await,
+        }
+    }
+
+    fn on_ended(&mut self, index: usize, status: ExitStatus) -> ProgramEnd {
+        let (process, mut plan) = self.running.swap_remove(index);
         process.kill_rest();
-        ProgramEnd {
+        let mut end = ProgramEnd {
             name: process.name().to_owned(),
             failure: (!status.success()).then(|| describe(status)),
-            is_critical,
+            is_critical: plan.program.is_critical,
+            sequel: None,
+        };
+        if let Some(upkeep) = plan.upkeep.as_mut().filter(|_| end.failure.is_some()) {
+            let now = Instant::now();
+            let limit = upkeep.restarts_per_minute;
+            match upkeep.policy.on_ended(status, limit, now) {
+                Ok(()) => {
+                    let at = upkeep.policy.due.unwrap_or(now);
+                    let wait = at.duration_since(now).as_millis();
+                    end.sequel = Some(format!("it is started again in {wait} ms"));
+                    self.due.push((at, plan));
+                }
+                Err(error) => end.sequel = Some(format!("it is left: {error}")),
+            }
+        }
+        end
+    }
+
+    fn start_due(&mut self, now: Instant) {
+        for (_, plan) in self
+            .due
+            .extract_if(.., |(at, _)| *at <= now)
+            .collect::<Vec<_>>()
+        {
+            self.start_one(plan);
         }
     }
 
     /// Asks all that are running to end, and kills those that do not. None is started afterwards.
     pub async fn stop(&mut self) {
         self.waiting.clear();
+        self.due.clear();
         for (process, _) in &self.running {
             process.signal(Signal::TERM);
         }

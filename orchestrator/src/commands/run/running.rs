@@ -349,9 +349,11 @@ fn programs(
         logs: directory.logs(),
         lines,
     };
-    let mut beside = spec.programs.clone();
-    beside.extend(ros2_control::of_run(spec, &record.name));
-    Programs::new(beside, surroundings)
+    let mut beside = Programs::new(spec.programs.clone(), surroundings);
+    if let Some(services) = ros2_control::of_run(spec, &record.name) {
+        beside.keep_up(services, spec.run.recovery.restarts_per_minute);
+    }
+    beside
 }
 
 /// Begins to watch the first process.

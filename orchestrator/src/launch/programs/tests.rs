@@ -120,6 +120,47 @@ async fn programs_and_their_children_end_with_the_run_even_stubborn_ones() {
 }
 
 #[tokio::test]
+async fn a_program_that_is_kept_up_is_started_again_until_it_fails_too_often() {
+    let mut fixture = Fixture::new(Vec::new());
+    let failing = plan("services", "echo begun; exit 7");
+    fixture.programs.keep_up(failing, 2);
+    fixture.programs.start();
+    for _ in 0..2 {
+        let text = fixture.end().await.describe();
+        let begin = "program services failed: exit code 7; it is started again in ";
+        assert!(text.starts_with(begin), "{text}");
+    }
+    let text = fixture.end().await.describe();
+    let expected = "program services failed: exit code 7; it is left: it was started again 2 times \
+                    within a minute";
+    assert_eq!(text, expected);
+    for _ in 0..3 {
+        assert_eq!(fixture.line().await.text, "begun");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_kept_up_is_left_when_it_ended_by_itself_or_the_run_ends() {
+    let mut fixture = Fixture::new(Vec::new());
+    fixture.programs.keep_up(plan("done", "exit 0"), 5);
+    fixture.programs.start();
+    assert_eq!(fixture.end().await.describe(), "program done has ended");
+    let more = timeout(Duration::from_millis(50), fixture.programs.end());
+    assert!(more.await.is_err(), "it is not started again");
+    fixture
+        .programs
+        .keep_up(plan("killed", "echo $$; kill -9 $$"), 5);
+    fixture.programs.start();
+    fixture.line().await;
+    fixture.end().await;
+    fixture.programs.stop().await;
+    let more = timeout(Duration::from_millis(700), fixture.programs.end());
+    assert!(more.await.is_err(), "it is not started after the end");
+    let log = std::fs::read_to_string(fixture.folder.path().join("killed.log")).unwrap();
+    assert_eq!(log.lines().count(), 1, "{log}");
+}
+
+#[tokio::test]
 async fn nothing_starts_after_the_end() {
     let mut fixture = Fixture::new(vec![plan("late", "echo late")]);
     fixture.programs.stop().await;
