@@ -37,6 +37,11 @@ const WORLD: &str = "<sdf version='1.9'><world name='yard'>\
 const BALL: &str = "<sdf version='1.9'><model name='ball'><link name='l'><collision name='c'>\
     <geometry><sphere><radius>0.5</radius></sphere></geometry></collision></link></model></sdf>";
 
+/// A model that never moves.
+const WALL: &str = "<sdf version='1.9'><model name='wall'><static>true</static><link name='l'>\
+    <collision name='c'><geometry><box><size>1 4 2</size></box></geometry></collision></link>\
+    </model></sdf>";
+
 /// A run with the services of control.
 struct Bench(ServiceRig);
 
@@ -116,6 +121,7 @@ fn every_service_answers_what_the_run_did() {
     states_and_steps(&mut bench);
     entities(&mut bench);
     what_cannot_be(&mut bench);
+    walls(&mut bench);
     resets(&mut bench);
     let quit = json!({ "state": { "state": 3 } });
     assert_eq!(bench.code("set_simulation_state", &quit), OK);
@@ -161,7 +167,7 @@ fn bounds(bench: &mut Bench) {
     assert_eq!(inside(sphere, around(-8.2, 1.5, 0.2)), json!([]));
     assert_eq!(
         inside(sphere, around(0.0, 0.0, 20.0)),
-        json!(["crate", "lift"])
+        json!(["crate", "ground", "lift"])
     );
     let row = json!([point(-1.0, 0.5), point(1.0, 0.5), point(0.0, 0.6)]);
     assert_eq!(inside(hull, row), json!(["crate"]));
@@ -253,7 +259,7 @@ fn entities(bench: &mut Bench) {
     );
     assert_eq!(
         bench.entities(),
-        json!(["b2", "ball", "ball_1", "crate", "lift"])
+        json!(["b2", "ball", "ball_1", "crate", "ground", "lift"])
     );
     let filters = json!({ "filters": { "filter": "^ball(_[0-9])?$" } });
     let found = bench.call("/phalanx/get_entities_states", &filters);
@@ -312,10 +318,44 @@ fn what_cannot_be(bench: &mut Bench) {
     );
 }
 
+/// Shows that a static model that came is an entity like others, and where others can be put.
+fn walls(bench: &mut Bench) {
+    let mut wall = ball("wall", 20.0);
+    wall["entity_resource"] = json!({ "resource_string": WALL });
+    assert_eq!(bench.code("spawn_entity", &wall), OK);
+    let filters = json!({ "filters": { "filter": "^wall$" } });
+    let found = bench.call("/phalanx/get_entities_states", &filters);
+    assert_eq!(found["entities"], json!(["wall"]));
+    let named = json!({ "entity": "wall" });
+    let told = bench.call("/phalanx/get_entity_state", &named);
+    assert_eq!(told["state"], found["states"][0]);
+    assert_eq!(told["state"]["pose"], wall["initial_pose"]["pose"]);
+    let bounds = bench.call("/phalanx/get_entity_bounds", &named);
+    assert_eq!(bounds["bounds"]["points"][0]["y"], 2.0, "{bounds}");
+    // What never moves is a frame, too.
+    let mut beside = ball("beside", 1.0);
+    beside["initial_pose"]["header"] = json!({ "frame_id": "wall" });
+    assert_eq!(bench.code("spawn_entity", &beside), OK);
+    let state = bench.call("/phalanx/get_entity_state", &json!({ "entity": "beside" }));
+    assert_eq!(state["state"]["pose"]["position"]["x"], 21.0);
+    for entity in ["wall", "beside"] {
+        let named = json!({ "entity": entity });
+        assert_eq!(bench.code("delete_entity", &named), OK);
+        assert_eq!(bench.code("get_entity_state", &named), NOT_FOUND);
+    }
+}
+
 fn resets(bench: &mut Bench) {
     assert_eq!(bench.code("step_simulation", &json!({ "steps": 5 })), OK);
+    // It came by no service, and is gone with the others all the same.
+    let file = bench.scratch.path("models/ball.sdf");
+    let file = file.to_str().expect("paths of tests are text");
+    let (code, _, stderr) = bench
+        .scratch
+        .phalanx_says(&["ctl", "spawn", file, "--name=other"]);
+    assert_eq!(code, 0, "{stderr}");
     assert_eq!(bench.code("reset_simulation", &json!({ "scope": 4 })), OK);
-    assert_eq!(bench.entities(), json!(["crate", "lift"]));
+    assert_eq!(bench.entities(), json!(["crate", "ground", "lift"]));
     assert_eq!(bench.state(), 2);
     assert_eq!(bench.code("reset_simulation", &json!({ "scope": 1 })), OK);
     assert_eq!(bench.state(), 0);
@@ -324,6 +364,22 @@ fn resets(bench: &mut Bench) {
         UNSUPPORTED
     );
     assert_eq!(bench.code("reset_simulation", &json!({})), OK);
+}
+
+#[test]
+fn requests_of_another_definition_are_answered_with_the_reason() {
+    let Some(mut bench) = Bench::start() else {
+        return;
+    };
+    let response = bench.call_otherwise("/phalanx/delete_entity");
+    assert_eq!(response["result"]["result"], FAILED, "{response}");
+    let reason = response["result"]["error_message"].as_str().unwrap();
+    assert!(reason.contains("cannot be read"), "{reason}");
+    let response = bench.call_otherwise("/SpawnEntity");
+    assert_eq!(response["success"], false, "{response}");
+    let goal = bench.call_otherwise("/phalanx/simulate_steps/_action/send_goal");
+    assert_eq!(goal["accepted"], false, "{goal}");
+    assert_eq!(bench.state(), 0);
 }
 
 #[test]
@@ -367,22 +423,6 @@ fn an_action_tells_each_step_and_can_be_cancelled() {
 }
 
 #[test]
-#[test]
-fn requests_of_another_definition_are_answered_with_the_reason() {
-    let Some(mut bench) = Bench::start() else {
-        return;
-    };
-    let response = bench.call_otherwise("/phalanx/delete_entity");
-    assert_eq!(response["result"]["result"], FAILED, "{response}");
-    let reason = response["result"]["error_message"].as_str().unwrap();
-    assert!(reason.contains("cannot be read"), "{reason}");
-    let response = bench.call_otherwise("/SpawnEntity");
-    assert_eq!(response["success"], false, "{response}");
-    let goal = bench.call_otherwise("/phalanx/simulate_steps/_action/send_goal");
-    assert_eq!(goal["accepted"], false, "{goal}");
-    assert_eq!(bench.state(), 0);
-}
-
 fn the_services_of_ue_msgs_wait_repeat_and_do_not_toggle() {
     let Some(mut bench) = Bench::start() else {
         return;

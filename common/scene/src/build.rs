@@ -88,6 +88,9 @@ impl Scene {
         files.begin_world(KeptFiles(&visual_files));
         let id = self.add(world, &model, &data, &mut files);
         self.problems.append(&mut files.problems);
+        if let Some(added) = self.worlds[world].models.last_mut() {
+            added.spawned = true;
+        }
         Some(id)
     }
 
@@ -185,6 +188,7 @@ impl Scene {
             name,
             performer: !model.is_static || data.performers.iter().any(is_declared),
             is_static: model.is_static,
+            spawned: false,
             pose: numbers(&model.pose),
             canonical_link: model.canonical_link,
             links,
@@ -221,6 +225,7 @@ impl Scene {
             name,
             performer: false,
             is_static: false,
+            spawned: false,
             pose: numbers(&start),
             canonical_link: 0,
             links: vec![body],

@@ -159,6 +159,9 @@ pub struct Model {
     /// True if it never moves.
     #[serde(rename = "static")]
     pub is_static: bool,
+    /// True if it came after the start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spawned: bool,
     /// Pose of its origin at the start, world frame.
     pub pose: Pose,
     /// The link that its origin is attached to, as an index into `links`.

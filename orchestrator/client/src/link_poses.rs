@@ -159,6 +159,7 @@ mod tests {
             name: "m".to_owned(),
             performer: true,
             is_static: false,
+            spawned: false,
             pose: [1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
             canonical_link: 0,
             links: vec![link(4, 1.0), link(5, 3.0)],

@@ -1,7 +1,8 @@
 //! Bounds: what entities reach, and areas that they overlap.
 //!
 //! An entity is what its collisions are, with its joints as they are at this moment. An area and a
-//! collision overlap if they have a point in common; a mesh counts as its box.
+//! collision overlap if they have a point in common; a mesh counts as its box, and a plane as all
+//! below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +10,13 @@ use protocol::LinkPose;
 use protocol::report::{PerformerReport, Snapshot};
 use ros2::types::geometry_msgs::Vector3;
 use ros2::types::simulation_interfaces::{Bounds, GetEntityBoundsRequest, GetEntityBoundsResponse};
-use scene::{Geometry, Model};
+use scene::Model;
 
 use crate::control::{Control, Outside};
-use crate::entities::{find, pose_of};
+use crate::entities::{find, pose_of, standing};
 use crate::frames::{into, out_of, ros_vector};
 use crate::outcome::{Refusal, ok};
-use crate::solid::{Shape, Solid, corners};
+use crate::solid::{HalfSpace, Shape, Solid, corners};
 
 /// The pose of a frame in itself.
 const SAME: LinkPose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
@@ -28,8 +29,8 @@ struct Body {
     /// Pose of its origin at the same moment, world frame.
     origin: LinkPose,
     solids: Vec<Solid>,
-    /// True if a plane is among its collisions.
-    is_endless: bool,
+    /// The planes among its collisions.
+    planes: Vec<HalfSpace>,
 }
 
 /// Tells the box around an entity, in its frame.
@@ -51,11 +52,10 @@ pub(crate) async fn get_entity_bounds<O: Outside>(
 
 async fn bounds_of<O: Outside>(control: &Control<O>, entity: &str) -> Result<Bounds, Refusal> {
     let mut snapshot = control.snapshot().await?;
-    find(&snapshot, entity)?;
-    snapshot.performers.retain(|one| one.name == entity);
+    snapshot.performers = vec![find(control, &snapshot, entity).await?];
     let bodies = bodies(control, &snapshot).await?;
     let body = bodies.get(entity).ok_or_else(|| gone(entity))?;
-    if body.is_endless {
+    if !body.planes.is_empty() {
         return Ok(Bounds::default());
     }
     let inverse = into(&body.origin, &SAME);
@@ -92,7 +92,9 @@ pub(crate) async fn within<O: Outside>(
     let overlaps = |entity: &PerformerReport| {
         let body = bodies.get(&entity.name);
         body.is_some_and(|body| {
-            body.is_endless || body.solids.iter().any(|solid| solid.overlaps(&area))
+            let mut solids = body.solids.iter();
+            solids.any(|solid| solid.overlaps(&area))
+                || body.planes.iter().any(|plane| plane.overlaps(&area))
         })
     };
     let entities = snapshot.performers.into_iter();
@@ -136,7 +138,14 @@ async fn bodies<O: Outside>(
     snapshot: &Snapshot,
 ) -> Result<BTreeMap<String, Body>, Refusal> {
     let scene = control.scene().await?;
-    let poses = control.link_poses(&scene, snapshot).await?;
+    // The run tells nothing of what stands.
+    let standing: BTreeSet<&str> = standing(&scene)
+        .map(|(_, model)| model.name.as_str())
+        .collect();
+    let mut moving = snapshot.clone();
+    let is_moving = |one: &PerformerReport| !standing.contains(one.name.as_str());
+    moving.performers.retain(is_moving);
+    let poses = control.link_poses(&scene, &moving).await?;
     let wanted = snapshot.performers.iter();
     let wanted: BTreeMap<&str, LinkPose> = wanted
         .map(|one| (one.name.as_str(), pose_of(one)))
@@ -164,17 +173,17 @@ fn body(model: &Model, pose: &LinkPose, poses: &BTreeMap<u32, LinkPose>) -> Body
     let mut body = Body {
         origin,
         solids: Vec::new(),
-        is_endless: false,
+        planes: Vec::new(),
     };
     for link in &model.links {
         let still = || out_of(&origin, &into(&model.pose, &link.pose));
         let now = poses.get(&link.id).copied().unwrap_or_else(still);
         for collision in &link.collisions {
-            body.is_endless |= matches!(collision.geometry, Geometry::Plane { .. });
+            body.planes.extend(HalfSpace::of_collision(collision, &now));
             body.solids.extend(Solid::of_collision(collision, &now));
         }
     }
-    if body.solids.is_empty() {
+    if body.solids.is_empty() && body.planes.is_empty() {
         // What touches nothing is where its origin is.
         body.solids
             .push(Solid::new(Shape::Points(vec![[0.0; 3]]), origin));

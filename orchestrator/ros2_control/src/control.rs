@@ -1,7 +1,7 @@
 //! [`Control`]: the run as services see it, and all that they remember between requests.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -108,8 +108,6 @@ pub struct Control<O> {
     pub(crate) outside: O,
     /// Descriptions that clients gave to entities.
     pub(crate) infos: RefCell<BTreeMap<String, EntityInfo>>,
-    /// Entities that services brought into the world.
-    pub(crate) spawned: RefCell<BTreeSet<String>>,
     pub(crate) goals: RefCell<Goals>,
 }
 
@@ -119,7 +117,6 @@ impl<O: Outside> Control<O> {
         Self {
             outside,
             infos: RefCell::default(),
-            spawned: RefCell::default(),
             goals: RefCell::default(),
         }
     }
@@ -176,12 +173,10 @@ impl<O: Outside> Control<O> {
     /// Forgets all entities: the run is another one.
     pub fn start_anew(&self) {
         self.infos.borrow_mut().clear();
-        self.spawned.borrow_mut().clear();
     }
 
     /// Forgets all that was said of an entity that is gone.
     pub(crate) fn forget(&self, entity: &str) {
         self.infos.borrow_mut().remove(entity);
-        self.spawned.borrow_mut().remove(entity);
     }
 }

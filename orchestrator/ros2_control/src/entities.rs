@@ -1,11 +1,14 @@
-//! Entities, the models of a run that can move, and the filters by which they are listed.
+//! Entities, the models of a run, and the filters by which they are listed. Reports of the run
+//! have those that can move; static ones stand where the scene has them.
 
 use protocol::link_poses::LinkPose;
 use protocol::report::{PerformerReport, Snapshot};
 use ros2::types::simulation_interfaces::{
-    DeleteEntityRequest, DeleteEntityResponse, EntityFilters, EntityInfo, GetEntitiesRequest,
-    GetEntitiesResponse, GetEntitiesStatesRequest, GetEntitiesStatesResponse, TagsFilter,
+    CallResult, DeleteEntityRequest, DeleteEntityResponse, EntityFilters, EntityInfo,
+    GetEntitiesRequest, GetEntitiesResponse, GetEntitiesStatesRequest, GetEntitiesStatesResponse,
+    TagsFilter,
 };
+use scene::{Model, Scene, World};
 
 use protocol::Command;
 
@@ -75,23 +78,72 @@ pub(crate) async fn delete<O: Outside>(
     Ok(())
 }
 
-/// Finds an entity by its name.
-pub(crate) fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a PerformerReport, Refusal> {
-    let mut all = snapshot.performers.iter();
-    all.find(|one| one.name == name)
-        .ok_or_else(|| Refusal::not_found(format!("no entity is named {name:?}")))
+/// Finds an entity by its name: among those that can move, then among static ones.
+pub(crate) async fn find<O: Outside>(
+    control: &Control<O>,
+    snapshot: &Snapshot,
+    name: &str,
+) -> Result<PerformerReport, Refusal> {
+    let mut moving = snapshot.performers.iter();
+    if let Some(found) = moving.find(|one| one.name == name) {
+        return Ok(found.clone());
+    }
+    let scene = control.scene().await?;
+    let mut standing = standing(&scene);
+    let found = standing.find(|(_, model)| model.name == name);
+    let found = found.map(|(_, model)| report_of(model));
+    found.ok_or_else(|| Refusal::not_found(format!("no entity is named {name:?}")))
 }
 
 /// Returns the world pose of a frame: that of an entity, or `None` for the world's own.
-pub(crate) fn frame(snapshot: &Snapshot, name: &str) -> Result<Option<LinkPose>, Refusal> {
+pub(crate) async fn frame<O: Outside>(
+    control: &Control<O>,
+    snapshot: &Snapshot,
+    name: &str,
+) -> Result<Option<LinkPose>, Refusal> {
     if name.is_empty() || name == WORLD {
         return Ok(None);
     }
-    let found = find(snapshot, name).map_err(|_| {
+    let found = find(control, snapshot, name).await.map_err(|refusal| {
+        if refusal.code != CallResult::RESULT_NOT_FOUND {
+            return refusal;
+        }
         let text = format!("no frame is named {name:?}: use {WORLD} or the name of an entity");
         Refusal::not_found(text)
     })?;
-    Ok(Some(pose_of(found)))
+    Ok(Some(pose_of(&found)))
+}
+
+/// Returns the static models of a scene, of which the run makes no reports, with their worlds.
+pub(crate) fn standing(scene: &Scene) -> impl Iterator<Item = (&World, &Model)> {
+    let models = scene
+        .worlds
+        .iter()
+        .flat_map(|world| world.models.iter().map(move |model| (world, model)));
+    models.filter(|(_, model)| model.is_static && !model.performer)
+}
+
+/// Returns the names of all entities.
+pub(crate) fn names<'a>(snapshot: &'a Snapshot, scene: &'a Scene) -> impl Iterator<Item = &'a str> {
+    let moving = snapshot.performers.iter().map(|one| one.name.as_str());
+    moving.chain(standing(scene).map(|(_, model)| model.name.as_str()))
+}
+
+/// Returns what a report would say of a static model.
+fn report_of(model: &Model) -> PerformerReport {
+    let [x, y, z, qx, qy, qz, qw] = model.pose;
+    PerformerReport {
+        name: model.name.clone(),
+        owner: None,
+        level: String::new(),
+        levels: Vec::new(),
+        position: [x, y, z],
+        orientation_xyzw: [qx, qy, qz, qw],
+        linear_velocity: [0.0; 3],
+        angular_velocity: [0.0; 3],
+        hand_offs: 0,
+        group: None,
+    }
 }
 
 /// Returns the world pose of an entity.
@@ -112,6 +164,10 @@ async fn selected<O: Outside>(
     let mut snapshot = control.snapshot().await?;
     let sim_time_s = snapshot.stats.sim_time_s;
     let mut found = std::mem::take(&mut snapshot.performers);
+    let scene = control.scene().await?;
+    found.extend(standing(&scene).map(|(_, model)| report_of(model)));
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found.dedup_by(|one, other| one.name == other.name);
     {
         let infos = control.infos.borrow();
         let unknown = EntityInfo::default();

@@ -27,8 +27,8 @@ pub(crate) async fn get_entity_state<O: Outside>(
 ) -> GetEntityStateResponse {
     let found = async {
         let snapshot = control.snapshot().await?;
-        let found = find(&snapshot, &request.entity)?;
-        Ok::<_, Refusal>(state_of(found, snapshot.stats.sim_time_s))
+        let found = find(control, &snapshot, &request.entity).await?;
+        Ok::<_, Refusal>(state_of(&found, snapshot.stats.sim_time_s))
     };
     match found.await {
         Ok(state) => GetEntityStateResponse {
@@ -77,8 +77,8 @@ pub(crate) async fn move_to<O: Outside>(
 ) -> Result<(), Refusal> {
     let pose = valid_pose(pose, SetEntityStateResponse::INVALID_POSE)?;
     let snapshot = control.snapshot().await?;
-    find(&snapshot, &model)?;
-    let pose = match frame(&snapshot, frame_name)? {
+    find(control, &snapshot, &model).await?;
+    let pose = match frame(control, &snapshot, frame_name).await? {
         Some(frame) => out_of(&frame, &pose),
         None => pose,
     };

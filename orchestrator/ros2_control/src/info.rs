@@ -47,5 +47,5 @@ pub(crate) async fn set_entity_info<O: Outside>(
 /// Makes sure that there is such an entity.
 async fn check<O: Outside>(control: &Control<O>, entity: &str) -> Result<(), Refusal> {
     let snapshot = control.snapshot().await?;
-    find(&snapshot, entity).map(|_| ())
+    find(control, &snapshot, entity).await.map(|_| ())
 }

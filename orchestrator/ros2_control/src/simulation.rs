@@ -1,5 +1,7 @@
 //! State of the simulation: told and set, iterations of a paused one, and resets.
 
+use std::collections::BTreeSet;
+
 use protocol::client_to_primary::ResetKind;
 use protocol::report::{RunState, Stats};
 use protocol::{Command, FailureCode};
@@ -10,7 +12,7 @@ use ros2::types::simulation_interfaces::{
 };
 
 use crate::control::{Control, Outside};
-use crate::entities::delete;
+use crate::entities::{delete, names};
 use crate::outcome::{Failure, Refusal, ok, result_of};
 
 /// Bits of all parts that can be reset.
@@ -146,8 +148,11 @@ async fn reset<O: Outside>(control: &Control<O>, scope: u8) -> Result<(), Refusa
         return Err(Refusal::unsupported(reason));
     }
     if scope & Scope::SCOPE_SPAWNED != 0 {
-        let spawned = control.spawned.borrow().clone();
-        for entity in spawned {
+        // The run knows them, whoever brought them, and whichever process was asked to.
+        let scene = control.scene().await?;
+        let models = scene.worlds.iter().flat_map(|world| &world.models);
+        let spawned = models.filter(|model| model.spawned);
+        for entity in spawned.map(|model| model.name.clone()) {
             match delete(control, entity.clone()).await {
                 // Somebody else removed it.
                 Err(refusal) if refusal.code == Refusal::not_found("").code => {
@@ -173,8 +178,9 @@ async fn reset_to<O: Outside>(control: &Control<O>, what: ResetKind) -> Result<(
         return Ok(());
     }
     let snapshot = control.snapshot().await?;
-    let is_there = |name: &String| snapshot.performers.iter().any(|one| one.name == *name);
-    control.spawned.borrow_mut().retain(&is_there);
-    control.infos.borrow_mut().retain(|name, _| is_there(name));
+    let scene = control.scene().await?;
+    let there: BTreeSet<&str> = names(&snapshot, &scene).collect();
+    let mut infos = control.infos.borrow_mut();
+    infos.retain(|name, _| there.contains(name.as_str()));
     Ok(())
 }

@@ -18,6 +18,15 @@ pub(crate) struct Solid {
     pose: LinkPose,
 }
 
+/// All below a plane, in a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct HalfSpace {
+    /// Unit normal, which points out of it.
+    normal: Vector,
+    /// Place of the plane along its normal \[m\].
+    offset: f64,
+}
+
 /// A convex body around the origin of its frame \[m\].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
@@ -79,6 +88,30 @@ impl Solid {
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let way = isometry(&self.pose).inv_mul(&isometry(&other.pose));
         intersection_test_support_map_support_map(&way, &self.shape, &other.shape)
+    }
+}
+
+impl HalfSpace {
+    /// Returns what is below a collision that is a plane, whose link has a pose, in the frame of
+    /// that pose.
+    pub(crate) fn of_collision(collision: &Collision, link: &LinkPose) -> Option<Self> {
+        let Geometry::Plane { normal, .. } = collision.geometry else {
+            return None;
+        };
+        let pose = isometry(&out_of(link, &collision.pose));
+        let normal = pose.rotation * Vector::from_array(normal);
+        Some(Self {
+            normal,
+            offset: normal.dot(pose.translation),
+        })
+    }
+
+    /// Tells whether a body of the same frame has a point in it.
+    pub(crate) fn overlaps(&self, body: &Solid) -> bool {
+        let pose = isometry(&body.pose);
+        let down = pose.rotation.inverse() * -self.normal;
+        let lowest = pose * body.shape.local_support_point(down);
+        self.normal.dot(lowest) <= self.offset
     }
 }
 
@@ -175,6 +208,33 @@ mod tests {
         );
         let corners = corners([[-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]]);
         check(&Shape::Points(corners), lying(5.0), [3.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn a_plane_is_all_below_it() {
+        let ground = |link: LinkPose| {
+            let collision = Collision {
+                name: "c".to_owned(),
+                pose: at(0.0),
+                geometry: Geometry::Plane {
+                    normal: [0.0, 0.0, 1.0],
+                    size: [1.0; 2],
+                },
+                extent: None,
+            };
+            HalfSpace::of_collision(&collision, &link).unwrap()
+        };
+        let ball = |x, z| {
+            let mut pose = at(x);
+            pose[2] = z;
+            Solid::new(Shape::Ball(1.0), pose)
+        };
+        let flat = ground(at(50.0));
+        assert!(flat.overlaps(&ball(-90.0, 0.9)) && !flat.overlaps(&ball(50.0, 1.1)));
+        assert!(flat.overlaps(&ball(0.0, -9.0)));
+        // Its normal is along x.
+        let wall = ground(lying(2.0));
+        assert!(wall.overlaps(&ball(2.9, 70.0)) && !wall.overlaps(&ball(3.1, 0.0)));
     }
 
     #[test]

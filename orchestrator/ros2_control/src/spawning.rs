@@ -9,8 +9,9 @@ use ros2::types::simulation_interfaces::{
 };
 
 use crate::control::{Control, ModelText, Outside};
-use crate::entities::{WORLD, find};
+use crate::entities::{WORLD, find, standing};
 use crate::entity_state::valid_pose;
+use crate::frames::out_of;
 use crate::outcome::{Failure, Refusal, ok};
 
 /// Schemes of the addresses of files.
@@ -105,11 +106,20 @@ pub(crate) async fn bring<O: Outside>(
     let snapshot = control.snapshot().await?;
     let mut worlds = snapshot.stats.world.split('+');
     let (mut world, mut relative_to) = (None, None);
+    let mut pose = pose;
     if worlds.any(|name| name == frame) {
         world = Some(frame.to_owned());
     } else if !frame.is_empty() && frame != WORLD {
-        find(&snapshot, frame)?;
-        relative_to = Some(frame.to_owned());
+        find(control, &snapshot, frame).await?;
+        let scene = control.scene().await?;
+        let mut standing = standing(&scene);
+        if let Some((own, model)) = standing.find(|(_, model)| model.name == frame) {
+            // What never moves is no frame of the run.
+            world = Some(own.world.clone());
+            pose = out_of(&model.pose, &pose);
+        } else {
+            relative_to = Some(frame.to_owned());
+        }
     }
     let request = SpawnRequest {
         sdf: model.sdf,
@@ -125,9 +135,7 @@ pub(crate) async fn bring<O: Outside>(
     let asked = request.name.clone().unwrap_or_default();
     let came = control.command(Command::Spawn(Box::new(request))).await;
     let name = came.map_err(|failure| refused_spawn(failure, is_named))?;
-    let name = name.unwrap_or(asked);
-    control.spawned.borrow_mut().insert(name.clone());
-    Ok(name)
+    Ok(name.unwrap_or(asked))
 }
 
 /// Returns the text of a resource, and the file that it is from.

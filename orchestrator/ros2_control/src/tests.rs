@@ -20,9 +20,11 @@ use ros2::types::phalanx_msgs::LeaveBarrierResponse;
 use ros2::types::simulation_interfaces::{
     Bounds, CallResult, DeleteEntityRequest, DeleteEntityResponse, EntityFilters,
     GetAvailableWorldsRequest, GetAvailableWorldsResponse, GetEntitiesRequest, GetEntitiesResponse,
-    GetEntityBoundsRequest, GetEntityBoundsResponse, GetNamedPoseBoundsRequest,
-    GetNamedPoseBoundsResponse, GetNamedPosesRequest, GetNamedPosesResponse, Resource,
-    SetSimulationStateRequest, SetSimulationStateResponse, SimulateStepsGetResultRequest,
+    GetEntitiesStatesRequest, GetEntitiesStatesResponse, GetEntityBoundsRequest,
+    GetEntityBoundsResponse, GetEntityInfoRequest, GetEntityInfoResponse, GetEntityStateRequest,
+    GetEntityStateResponse, GetNamedPoseBoundsRequest, GetNamedPoseBoundsResponse,
+    GetNamedPosesRequest, GetNamedPosesResponse, ResetSimulationRequest, ResetSimulationResponse,
+    Resource, SetSimulationStateRequest, SetSimulationStateResponse, SimulateStepsGetResultRequest,
     SimulateStepsGetResultResponse, SimulateStepsSendGoalRequest, SimulateStepsSendGoalResponse,
     SimulationState, SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity,
     StepSimulationRequest, StepSimulationResponse,
@@ -260,13 +262,6 @@ fn every_service_of_every_table_answers() {
 }
 
 #[test]
-fn states_follow_the_interface() {
-    let control = control(&[]);
-    assert_eq!(set_state(&control, SimulationState::STATE_STOPPED), 101);
-    assert_eq!(set_state(&control, SimulationState::STATE_PAUSED), 103);
-    assert_eq!(
-        set_state(&control, SimulationState::STATE_LOADING_WORLD),
-#[test]
 fn a_request_that_cannot_be_read_is_answered_with_the_reason() {
     let control = control(&["box"]);
     let unread = |service: &str| {
@@ -293,6 +288,13 @@ fn a_request_that_cannot_be_read_is_answered_with_the_reason() {
     assert_eq!(*control.outside.models.borrow(), ["box"]);
 }
 
+#[test]
+fn states_follow_the_interface() {
+    let control = control(&[]);
+    assert_eq!(set_state(&control, SimulationState::STATE_STOPPED), 101);
+    assert_eq!(set_state(&control, SimulationState::STATE_PAUSED), 103);
+    assert_eq!(
+        set_state(&control, SimulationState::STATE_LOADING_WORLD),
         103
     );
     assert_eq!(set_state(&control, SimulationState::STATE_PLAYING), 1);
@@ -487,6 +489,7 @@ fn yard() -> Control<Fake> {
         name: name.to_owned(),
         performer: true,
         is_static: false,
+        spawned: false,
         pose: AT_ORIGIN,
         canonical_link: 0,
         links,
@@ -496,6 +499,13 @@ fn yard() -> Control<Fake> {
     let foot = link(0, at(0.0, 2.0), cube.clone());
     let hand = link(1, at(0.0, 4.0), cube);
     let ball = link(2, AT_ORIGIN, Geometry::Sphere { radius: 0.5 });
+    let cube = Geometry::Box { size: [2.0; 3] };
+    let wall = link(3, at(-20.0, 1.0), cube);
+    let plane = Geometry::Plane {
+        normal: [0.0, 0.0, 1.0],
+        size: [1.0; 2],
+    };
+    let ground = link(4, at(0.0, -5.0), plane);
     let frame = |name: &str, link| Frame {
         name: name.to_owned(),
         pose: at(0.0, 4.0),
@@ -514,6 +524,17 @@ fn yard() -> Control<Fake> {
         models: vec![
             model(0, "arm", vec![foot, hand]),
             model(1, "ball", vec![ball]),
+            Model {
+                performer: false,
+                is_static: true,
+                pose: at(-20.0, 0.0),
+                ..model(2, "wall", vec![wall])
+            },
+            Model {
+                performer: false,
+                is_static: true,
+                ..model(3, "ground", vec![ground])
+            },
         ],
         levels: vec![Level {
             name: "west".to_owned(),
@@ -548,6 +569,9 @@ fn bounds_are_those_of_joints_as_they_are() {
     let arm = vec![[3.0, 1.0, 5.0], [-1.0, -1.0, 0.0]];
     assert_eq!(bounds_of("arm"), (1, arm));
     assert_eq!(bounds_of("ball"), (1, vec![[0.5; 3], [-0.5; 3]]));
+    let wall = vec![[1.0, 1.0, 2.0], [-1.0, -1.0, 0.0]];
+    assert_eq!(bounds_of("wall"), (1, wall));
+    assert_eq!(bounds_of("ground"), (1, Vec::new()));
     assert_eq!(bounds_of("no").0, CallResult::RESULT_NOT_FOUND);
 }
 
@@ -577,6 +601,38 @@ fn entities_are_found_by_the_area_that_they_overlap() {
     assert_eq!(list(Bounds::TYPE_BOX, &all), ["arm", "ball"]);
     let triangle = [[39.0, -1.0, 0.0], [41.0, -1.0, 0.0], [40.0, 1.0, 0.0]];
     assert_eq!(list(Bounds::TYPE_CONVEX_HULL, &triangle), ["ball"]);
+    assert_eq!(sphere(-20.0, 0.1), ["wall"]);
+    // All below the ground is in it.
+    let deep = [[-90.0, 0.0, -5.5], [-80.0, 9.0, -4.5]];
+    assert_eq!(list(Bounds::TYPE_BOX, &deep), ["ground"]);
+}
+
+#[test]
+fn static_models_are_entities_that_stand_where_the_scene_has_them() {
+    let control = yard();
+    let filters = EntityFilters::default();
+    let all: GetEntitiesStatesResponse = call(&control, &GetEntitiesStatesRequest { filters });
+    assert_eq!(all.entities, ["arm", "ball", "ground", "wall"]);
+    assert_eq!(all.states[3].pose.position.x, -20.0);
+    let entity = "wall".to_owned();
+    let told: GetEntityStateResponse = call(&control, &GetEntityStateRequest { entity });
+    assert_eq!((told.result.result, &told.state), (1, &all.states[3]));
+    let entity = "wall".to_owned();
+    let told: GetEntityInfoResponse = call(&control, &GetEntityInfoRequest { entity });
+    assert_eq!(told.result.result, 1);
+}
+
+#[test]
+fn a_process_that_brought_nothing_removes_all_that_came() {
+    let control = yard();
+    for model in &mut control.outside.scene.borrow_mut().worlds[0].models {
+        model.spawned = matches!(&*model.name, "ball" | "wall");
+    }
+    control.outside.models.borrow_mut().push("wall".to_owned());
+    let scope = ResetSimulationRequest::SCOPE_SPAWNED;
+    let told: ResetSimulationResponse = call(&control, &ResetSimulationRequest { scope });
+    assert_eq!(told.result.result, 1);
+    assert_eq!(*control.outside.models.borrow(), ["arm"]);
 }
 
 #[test]

@@ -92,10 +92,10 @@ pub(crate) async fn get_entity_state<O: Outside>(
 ) -> GetEntityStateResponse {
     let found = async {
         let snapshot = control.snapshot().await?;
-        let found = find(&snapshot, &request.name)?;
-        let frame = frame(&snapshot, &request.reference_frame)?;
+        let found = find(control, &snapshot, &request.name).await?;
+        let frame = frame(control, &snapshot, &request.reference_frame).await?;
         let turned = |vector| frame.map_or(vector, |frame| seen_from(&frame, vector));
-        let pose = pose_of(found);
+        let pose = pose_of(&found);
         Ok::<_, Refusal>(EntityState {
             name: found.name.clone(),
             pose: ros_pose(&frame.map_or(pose, |frame| into(&frame, &pose))),

@@ -187,6 +187,7 @@ fn outlined(outline: &ModelOutline, is_static: bool, id: u32, link: u32) -> Mode
         name: outline.name.clone(),
         performer: !is_static,
         is_static,
+        spawned: false,
         pose: IDENTITY,
         canonical_link: 0,
         links: vec![Link {
