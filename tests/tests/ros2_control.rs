@@ -438,6 +438,12 @@ fn the_services_of_ue_msgs_wait_repeat_and_do_not_toggle() {
         assert_eq!(bench.call("/Attach", &attach)["success"], true);
     }
     assert_eq!(bench.code("step_simulation", &json!({ "steps": 300 })), OK);
+    for _ in 0..2 {
+        assert_eq!(bench.call("/Detach", &attach)["success"], true);
+    }
+    let nobody = json!({ "name1": "one", "name2": "nobody" });
+    assert_eq!(bench.call("/Detach", &nobody)["success"], false);
+    assert_eq!(bench.call("/Attach", &attach)["success"], true);
     let get = |name: &str, frame: &str| json!({ "name": name, "reference_frame": frame });
     let found = bench.call("/GetEntityState", &get("two", "one"));
     let x = found["state"]["pose"]["position"]["x"].as_f64().unwrap();

@@ -161,5 +161,6 @@ services! {
         "GetEntityState" "ue_msgs/srv/GetEntityState" => ue::get_entity_state,
         "SetEntityState" "ue_msgs/srv/SetEntityState" => ue::set_entity_state,
         "Attach" "ue_msgs/srv/Attach" => ue::attach,
+        "Detach" "ue_msgs/srv/Detach" => ue::detach,
     }
 }

@@ -29,7 +29,7 @@ use ros2::types::simulation_interfaces::{
     SimulationState, SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity,
     StepSimulationRequest, StepSimulationResponse,
 };
-use ros2::types::ue_msgs::{AttachRequest, AttachResponse};
+use ros2::types::ue_msgs::{AttachRequest, AttachResponse, DetachRequest, DetachResponse};
 use ros2::types::unique_identifier_msgs::UUID;
 use ros2::{RosMessage, from_cdr, to_cdr};
 use scene::{Collision, Frame, Geometry, Level, Link, Model, Scene, World};
@@ -134,6 +134,11 @@ impl Fake {
             Command::Attach { .. } => {
                 if self.attached.replace(true) {
                     return failed(FailureCode::Already, "\"a\" holds \"b\" already");
+                }
+            }
+            Command::Detach { .. } => {
+                if !self.attached.replace(false) {
+                    return failed(FailureCode::WrongState, "\"a\" does not hold \"b\"");
                 }
             }
             other => panic!("{other:?}"),
@@ -385,7 +390,7 @@ fn filters_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn what_is_attached_stays_so() {
+fn what_is_attached_stays_so_until_it_is_detached() {
     let control = control(&["a", "b"]);
     let request = AttachRequest {
         name1: "a".to_owned(),
@@ -395,6 +400,14 @@ fn what_is_attached_stays_so() {
         assert!(call::<_, AttachResponse>(&control, &request).success);
     }
     assert!(*control.outside.attached.borrow());
+    let request = DetachRequest {
+        name1: request.name1,
+        name2: request.name2,
+    };
+    for _ in 0..2 {
+        assert!(call::<_, DetachResponse>(&control, &request).success);
+        assert!(!*control.outside.attached.borrow());
+    }
 }
 
 fn send_goal(control: &Control<Fake>, number: u8, steps: u64) -> bool {

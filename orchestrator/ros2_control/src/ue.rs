@@ -6,9 +6,10 @@ use protocol::{Command, FailureCode};
 use ros2::types::geometry_msgs::Twist;
 use ros2::types::simulation_interfaces::{EntityInfo, Resource};
 use ros2::types::ue_msgs::{
-    AttachRequest, AttachResponse, DeleteEntityRequest, DeleteEntityResponse, EntityState,
-    GetEntityStateRequest, GetEntityStateResponse, SetEntityStateRequest, SetEntityStateResponse,
-    SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntityRequest, SpawnEntityResponse,
+    AttachRequest, AttachResponse, DeleteEntityRequest, DeleteEntityResponse, DetachRequest,
+    DetachResponse, EntityState, GetEntityStateRequest, GetEntityStateResponse,
+    SetEntityStateRequest, SetEntityStateResponse, SpawnEntitiesRequest, SpawnEntitiesResponse,
+    SpawnEntityRequest, SpawnEntityResponse,
 };
 
 use crate::control::{Control, Outside};
@@ -160,6 +161,28 @@ pub(crate) async fn attach<O: Outside>(
         }
     };
     AttachResponse { success }
+}
+
+/// Has one entity let go of another. It does so when it holds none.
+pub(crate) async fn detach<O: Outside>(
+    control: &Control<O>,
+    request: DetachRequest,
+) -> DetachResponse {
+    let command = Command::Detach {
+        parent: request.name1,
+        child: request.name2,
+    };
+    let success = match control.command(command).await {
+        Ok(_) => true,
+        Err(failure) => {
+            let is_free = failure.code() == FailureCode::WrongState;
+            if !is_free {
+                note(control, "Detach", &failure.into());
+            }
+            is_free
+        }
+    };
+    DetachResponse { success }
 }
 
 async fn spawn<O: Outside>(

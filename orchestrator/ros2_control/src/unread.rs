@@ -71,5 +71,5 @@ macro_rules! unread_without_reason {
 
 unread_without_reason! {
     GetSimulatorFeaturesResponse, SimulateStepsSendGoalResponse, ue_msgs::AttachResponse,
-    ue_msgs::GetEntityStateResponse, ue_msgs::SetEntityStateResponse
+    ue_msgs::DetachResponse, ue_msgs::GetEntityStateResponse, ue_msgs::SetEntityStateResponse
 }

@@ -274,6 +274,7 @@ SERVICES |= {
         {"state": UeState, "success": bool},
     ),
     "/SetEntityState": ("ue_msgs/srv/SetEntityState", {"state": UeState}, {"success": bool}),
+    "/Detach": ("ue_msgs/srv/Detach", {"name1": str, "name2": str}, {"success": bool}),
     "/Attach": ("ue_msgs/srv/Attach", {"name1": str, "name2": str}, {"success": bool}),
 }
 Feedback = kind(

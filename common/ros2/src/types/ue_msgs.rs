@@ -38,6 +38,18 @@ super::ros_types! {
         /// Reason of a failure, for people.
         status_message: String,
     }
+    /// Asks for an entity to be held by another no longer.
+    DetachRequest("ue_msgs/srv/Detach_Request") {
+        /// Name of the entity that holds.
+        name1: String,
+        /// Name of the entity that is held.
+        name2: String,
+    }
+    /// Answer to it.
+    DetachResponse("ue_msgs/srv/Detach_Response") {
+        /// True if none holds the other.
+        success: bool,
+    }
     /// Asks for the state of an entity.
     GetEntityStateRequest("ue_msgs/srv/GetEntityState_Request") {
         /// Its name.
