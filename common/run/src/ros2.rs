@@ -24,7 +24,7 @@ pub struct Ros2 {
     pub enabled: bool,
     /// Number of the domain; `None` is that of `ROS_DOMAIN_ID`, or 0.
     pub domain: Option<u16>,
-    /// True if nodes of other machines are not met; `None` is as `ROS_LOCALHOST_ONLY` has it.
+    /// True if nodes of other machines are not met; `None` is as [`crate::RosReach`] has it.
     pub localhost_only: Option<bool>,
     /// The file of the rules by which topics get names, types and quality of service.
     pub rules: Option<PathBuf>,
@@ -93,7 +93,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         .unset("that of ROS_DOMAIN_ID, or 0"),
     Setting::of_run("ros2", "localhost_only", Kind::Switch)
         .flag("ros-localhost-only", "on|off", "Whether nodes of other machines are left out")
-        .unset("as ROS_LOCALHOST_ONLY has it, or off"),
+        .unset("as ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE have it, or off"),
     Setting::of_run("ros2", "rules", Kind::Path)
         .flag("ros-rules", "FILE",
             "Rules for topics whose name, type, direction, rate or quality of service in ROS 2 is \

@@ -56,7 +56,8 @@ pub struct ReplayRosArguments {
     #[arg(long, value_name = "N", requires = "ros2")]
     #[arg(value_parser = clap::value_parser!(u16).range(0..=232))]
     pub ros_domain: Option<u16>,
-    /// Be seen by nodes of this machine alone; without it as `ROS_LOCALHOST_ONLY` has it
+    /// Be seen by nodes of this machine alone; without it as `ROS_LOCALHOST_ONLY` and
+    /// `ROS_AUTOMATIC_DISCOVERY_RANGE` have it
     #[arg(long, value_name = "on|off", requires = "ros2")]
     #[arg(value_parser = BoolishValueParser::new())]
     pub ros_localhost_only: Option<bool>,

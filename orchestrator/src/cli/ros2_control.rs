@@ -17,7 +17,8 @@ pub struct Ros2ControlArguments {
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(0..=232))]
     pub domain: Option<u16>,
-    /// Be seen by nodes of this machine alone; without it as `ROS_LOCALHOST_ONLY` has it
+    /// Be seen by nodes of this machine alone; without it as `ROS_LOCALHOST_ONLY` and
+    /// `ROS_AUTOMATIC_DISCOVERY_RANGE` have it
     #[arg(long, value_name = "BOOL")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(value_parser = BoolishValueParser::new())]

@@ -61,11 +61,20 @@ pub(super) fn domain(
             Some(id) => id,
             None => variable("ROS_DOMAIN_ID", "a number from 0 to 232")?.unwrap_or(0),
         },
-        is_local: match is_local {
-            Some(is_local) => is_local,
-            None => variable::<u8>("ROS_LOCALHOST_ONLY", "0 or 1")? == Some(1),
-        },
+        is_local: is_local.map_or_else(has_only_this_machine, Ok)?,
     })
+}
+
+/// Tells whether nodes of other machines are left out, as the variables of ROS 2 have it, and warns
+/// of what they want and cannot have.
+#[cfg(feature = "ros2")]
+fn has_only_this_machine() -> Result<bool, super::Failed> {
+    let reach = run::RosReach::of(|name| std::env::var(name).ok());
+    let reach = reach.map_err(|error| super::Failed::new(protocol::ExitCode::Usage, error))?;
+    for remark in &reach.remarks {
+        super::output::note(&format!("warning: {remark}"));
+    }
+    Ok(reach.is_local)
 }
 
 /// Returns a namespace without the slash at its end.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use run::{Program, Ros2, RunSpec};
+use run::{Program, Ros2, RosReach, RunSpec};
 
 /// Name of the program, that of its log.
 const NAME: &str = "ros2-control";
@@ -26,25 +26,23 @@ pub fn of_run(spec: &RunSpec, run: &str) -> Option<Program> {
 }
 
 /// Fixes what settings leave to the variables of ROS 2, so that a run which is resumed is where it
-/// was. A value that ROS 2 does not have is left alone: the primary refuses it by its name.
-pub fn settle(ros2: &mut Ros2, variable: impl Fn(&str) -> Option<String>) {
+/// was. A value that ROS 2 does not have is left alone: the primary refuses it by its name. Returns
+/// what of the variables is not heeded, for people.
+pub fn settle(ros2: &mut Ros2, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     if !ros2.enabled {
-        return;
+        return Vec::new();
     }
-    let value = |name: &str, default: &str| {
-        let given = variable(name).filter(|value| !value.is_empty());
-        given.unwrap_or_else(|| default.to_owned())
-    };
     if ros2.domain.is_none() {
-        let domain = value("ROS_DOMAIN_ID", "0").parse().ok();
+        let given = variable("ROS_DOMAIN_ID").filter(|value| !value.is_empty());
+        let domain = given.map_or(Some(0), |value| value.parse().ok());
         ros2.domain = domain.filter(|domain| u64::from(*domain) <= run::ROS_DOMAIN_MAX);
     }
-    if ros2.localhost_only.is_none() {
-        ros2.localhost_only = match &*value("ROS_LOCALHOST_ONLY", "0") {
-            "0" => Some(false),
-            "1" => Some(true),
-            _ => None,
-        };
+    match RosReach::of(variable) {
+        Ok(reach) if ros2.localhost_only.is_none() => {
+            ros2.localhost_only = Some(reach.is_local);
+            reach.remarks
+        }
+        Ok(_) | Err(_) => Vec::new(),
     }
 }
 
@@ -94,8 +92,12 @@ mod tests {
         let settled = |domain: &str, is_local: &str, ros2: &Ros2| {
             let mut ros2 = ros2.clone();
             settle(&mut ros2, |name| {
-                let is_domain = name == "ROS_DOMAIN_ID";
-                Some(if is_domain { domain } else { is_local }.to_owned())
+                let value = match name {
+                    "ROS_DOMAIN_ID" => domain,
+                    "ROS_LOCALHOST_ONLY" => is_local,
+                    _ => return None,
+                };
+                Some(value.to_owned())
             });
             (ros2.domain, ros2.localhost_only)
         };
@@ -113,6 +115,24 @@ mod tests {
         };
         assert_eq!(settled("7", "1", &given), (Some(3), Some(false)));
         assert_eq!(settled("7", "1", &Ros2::default()), (None, None));
+    }
+
+    #[test]
+    fn the_range_of_discovery_holds_and_what_does_not_is_told() {
+        let mut ros2 = Ros2 {
+            enabled: true,
+            ..Ros2::default()
+        };
+        let variable = |name: &str| {
+            let value = match name {
+                "ROS_AUTOMATIC_DISCOVERY_RANGE" => "LOCALHOST",
+                "ROS_STATIC_PEERS" => "10.0.0.7",
+                _ => return None,
+            };
+            Some(value.to_owned())
+        };
+        let told = settle(&mut ros2, variable);
+        assert_eq!((ros2.localhost_only, told.len()), (Some(true), 1));
     }
 
     #[test]

@@ -7,12 +7,10 @@ use std::time::Duration;
 use protocol::report::TopicReport;
 use protocol::{AwaitedReaders, RosSettings};
 use ros2::{RuleError, Rules, Used};
-use run::Ros2;
+use run::{Ros2, RosReach, RosVariableError};
 
 /// The variable of the domain.
 const DOMAIN: &str = "ROS_DOMAIN_ID";
-/// The variable that leaves out nodes of other machines.
-const LOCALHOST_ONLY: &str = "ROS_LOCALHOST_ONLY";
 
 /// The word for one of all topics.
 const ANY: &str = "any";
@@ -50,15 +48,8 @@ pub enum RosSettingsError {
     #[error(transparent)]
     NotBuilt(#[from] super::RosError),
     /// A variable has no such value.
-    #[error("{variable} is {value:?}, and must be {wanted}")]
-    Variable {
-        /// The variable.
-        variable: &'static str,
-        /// Its value.
-        value: String,
-        /// Values that it may have.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Variable(#[from] RosVariableError),
     /// The file of rules cannot be read.
     #[error("cannot read the rules of ROS 2 topics in {}: {source}", .path.display())]
     Read {
@@ -119,7 +110,7 @@ pub fn settings_of(
     };
     let localhost_only = match spec.localhost_only {
         Some(is_so) => is_so,
-        None => is_localhost_only(variable(LOCALHOST_ONLY).as_deref())?,
+        None => RosReach::of(&variable)?.is_local,
     };
     Ok(Some(RosSettings {
         domain,
@@ -219,23 +210,12 @@ fn domain_of(value: Option<String>) -> Result<u16, RosSettingsError> {
         return Ok(0);
     };
     let domain = value.parse().ok().filter(|domain| *domain <= 232);
-    domain.ok_or(RosSettingsError::Variable {
+    let domain = domain.ok_or(RosVariableError {
         variable: DOMAIN,
         value,
         wanted: "a whole number from 0 to 232",
-    })
-}
-
-fn is_localhost_only(value: Option<&str>) -> Result<bool, RosSettingsError> {
-    match value {
-        None | Some("" | "0") => Ok(false),
-        Some("1") => Ok(true),
-        Some(other) => Err(RosSettingsError::Variable {
-            variable: LOCALHOST_ONLY,
-            value: other.to_owned(),
-            wanted: "0 or 1",
-        }),
-    }
+    });
+    Ok(domain?)
 }
 
 #[cfg(test)]
@@ -253,11 +233,6 @@ mod tests {
         assert_eq!(
             [domain("233"), domain("-1"), domain("x")],
             [None, None, None]
-        );
-        let local = |value: &str| is_localhost_only(Some(value)).ok();
-        assert_eq!(
-            [local("0"), local("1"), local("yes")],
-            [Some(false), Some(true), None]
         );
         let error = domain_of(Some("x".to_owned())).unwrap_err().to_string();
         assert!(error.contains("ROS_DOMAIN_ID is \"x\""), "{error}");

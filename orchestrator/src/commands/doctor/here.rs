@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::RangeInclusive;
 use std::thread::available_parallelism;
 
-use run::RunSpec;
+use run::{RosReach, RunSpec};
 use rustix::process::{Resource, getrlimit};
 use transport::Endpoints;
 use transport::zeromq::{check_curve, with_free_ports};
@@ -36,6 +36,7 @@ pub(super) fn examine(spec: &RunSpec) -> Vec<Finding> {
     findings.extend(gpu(spec));
     findings.push(ports(spec));
     findings.push(multicast());
+    findings.push(ros_reach(|name| std::env::var(name).ok()));
     findings
 }
 
@@ -216,6 +217,26 @@ fn multicast() -> Finding {
             "nodes of ROS 2 do not find those of --ros2: give the interface a route for \
                  224.0.0.0/4",
         ),
+    }
+}
+
+/// Tells which nodes of ROS 2 those of `--ros2` meet by its variables.
+fn ros_reach(variable: impl Fn(&str) -> Option<String>) -> Finding {
+    let finding = |detail: &str| Finding::ok(HERE, "reach in ROS 2", detail);
+    match RosReach::of(variable) {
+        Err(error) => finding("the variables of ROS 2 do not hold")
+            .worse(State::Warning, format!("{error}; --ros2 refuses to begin")),
+        Ok(RosReach { is_local, remarks }) => {
+            let found = finding(if is_local {
+                "nodes of this machine alone"
+            } else {
+                "nodes of the network"
+            });
+            if remarks.is_empty() {
+                return found;
+            }
+            found.worse(State::Warning, remarks.join("; "))
+        }
     }
 }
 

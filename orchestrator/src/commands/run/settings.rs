@@ -88,7 +88,9 @@ impl Settings {
     /// Fails if the demo's world cannot be written.
     pub(super) fn spec(&self, directory: &RunDirectory) -> Result<RunSpec, Failed> {
         let mut spec = self.config.spec.clone();
-        ros2_control::settle(&mut spec.ros2, |name| std::env::var(name).ok());
+        for remark in ros2_control::settle(&mut spec.ros2, |name| std::env::var(name).ok()) {
+            output::note(&format!("warning: {remark}"));
+        }
         spec.run.worlds = self.worlds(directory)?;
         if spec.journal.place == JournalLocation::RunFolder {
             spec.journal.place = JournalLocation::Folder(directory.journal());
