@@ -1,8 +1,10 @@
-//! Shows that the run file for Nav2 in `docs/examples` is valid, and that the topics which it names
-//! are those of the robots that its first lines have one generate. No build with ROS 2 is needed.
+//! Shows that the run file for Nav2 in `docs/examples` is valid, that the topics which it names are
+//! those of the robots that its first lines have one generate, and that the launch file starts what
+//! `phalanx run` takes. No build with ROS 2 is needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 use tests::processes::Scratch;
@@ -62,4 +64,76 @@ fn the_run_file_for_nav2_names_topics_of_the_fleet() {
         !named.keys().any(|name| name.ends_with("/points")),
         "{named:?}"
     );
+}
+
+/// Loads the launch file with arguments, in an environment whose middleware has a name.
+fn launched(middleware: &str, arguments: &[&str]) -> Value {
+    let root = repository::root();
+    let mut command = Command::new("python3");
+    command
+        .arg(root.join("tests/tests/ros2_examples/launch_file.py"))
+        .arg(root.join("docs/examples/phalanx.launch.py"))
+        .args(arguments)
+        .env("RMW_IMPLEMENTATION", middleware);
+    let output = command.output().expect("python3 starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Returns the words of the command that a launch starts.
+fn words(launched: &Value) -> Vec<&str> {
+    let words = launched["command"].as_array().expect("a command");
+    words.iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn the_launch_file_starts_a_run_and_ends_with_it() {
+    let told = launched("", &[]);
+    let expected = "phalanx run --headless --ros2 --ros-service-mapping=fastrtps --secondaries=2";
+    assert_eq!(words(&told).join(" "), expected);
+    assert_eq!(told["ends_launch"], true);
+    assert_eq!(told["nodes"], serde_json::json!([]));
+}
+
+#[test]
+fn the_launch_file_gives_flags_that_there_are() {
+    let arguments = [
+        "world:=a.sdf,b.sdf",
+        "phalanx:=/opt/phalanx",
+        "secondaries:=0",
+        "name:=r",
+        "paused:=true",
+        "rules:=rules.toml",
+        "real_time_factor:=0.5",
+        "rviz:=true",
+    ];
+    let told = launched("rmw_cyclonedds_cpp", &arguments);
+    let words = words(&told);
+    assert_eq!(words[..4], ["/opt/phalanx", "run", "a.sdf", "b.sdf"]);
+    assert_eq!(told["nodes"][0], "rviz2");
+    let flags: BTreeMap<&str, &str> = words[4..]
+        .iter()
+        .map(|word| word.split_once('=').unwrap_or((word, "")))
+        .collect();
+    let expected = [
+        ("--headless", ""),
+        ("--name", "r"),
+        ("--paused", ""),
+        ("--real-time-factor", "0.5"),
+        ("--ros-rules", "rules.toml"),
+        ("--ros-service-mapping", "cyclonedds"),
+        ("--ros2", ""),
+        ("--secondaries", "0"),
+    ];
+    assert_eq!(flags, BTreeMap::from(expected));
+    let (code, help, stderr) = Scratch::new().phalanx_says(&["run", "--help"]);
+    assert_eq!(code, 0, "{stderr}");
+    let known: BTreeSet<&str> = help
+        .split(|letter: char| letter.is_whitespace() || "[]=,".contains(letter))
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    for flag in flags.keys() {
+        assert!(known.contains(flag), "`phalanx run` has no {flag}");
+    }
 }
