@@ -4,7 +4,8 @@ Its arguments are a domain, then topics as NAME=TYPE. Each message that arrives 
 the topic, the stamp [ns], and the number of its writer, counted in the order of arrival. Lines of
 its standard input are texts of JSON: {"topic": NAME, "linear": X, "angular": Z} publishes a Twist,
 {"wait_for": COUNT} answers once so many writers of each topic are known and heard, {"wait_for_new":
-COUNT} once so many are that were not known before. It ends with its input.
+COUNT} once so many are that were not known before, {"count": true} answers with the number of
+writers of each topic. A String is heard also if it came before. It ends with its input.
 """
 
 import json
@@ -135,12 +136,23 @@ class TFMessage(IdlStruct, typename="tf2_msgs::msg::dds_::TFMessage_"):
     transforms: sequence[TransformStamped]
 
 
-TYPES = {kind.__name__: kind for kind in [Odometry, Clock, TFMessage, Imu]}
+@dataclass
+class String(IdlStruct, typename="std_msgs::msg::dds_::String_"):
+    data: str
+
+
+TYPES = {kind.__name__: kind for kind in [Odometry, Clock, TFMessage, Imu, String]}
 RELIABLE = Qos(Policy.Reliability.Reliable(duration(seconds=60)), Policy.History.KeepAll)
 # A reader begins with what follows the first heartbeat of a writer that it knows, and nothing tells
 # when that was; phalanx repeats heartbeats every 100 ms until readers have answered [s].
 READY = 1.0
 BEST_EFFORT = Qos(Policy.Reliability.BestEffort, Policy.History.KeepAll)
+LATCHED = Qos(
+    Policy.Reliability.Reliable(duration(seconds=60)),
+    Policy.Durability.TransientLocal,
+    Policy.History.KeepLast(10),
+)
+QUALITIES = {"Imu": BEST_EFFORT, "String": LATCHED}
 
 
 def stamp_of(message):
@@ -157,6 +169,8 @@ def stamp_of(message):
 def describe(topic, message, writers):
     """Returns the line of a message."""
     writer = writers.setdefault(message.sample_info.publication_handle, len(writers))
+    if isinstance(message, String):
+        return {"topic": topic, "text": message.data, "writer": writer}
     line = {"topic": topic, "stamp": stamp_of(message), "writer": writer}
     if isinstance(message, Odometry):
         line["x"] = message.pose.pose.position.x
@@ -182,7 +196,7 @@ class Node:
         self.old = {}
         for topic in topics:
             name, kind = topic.split("=")
-            qos = BEST_EFFORT if kind == "Imu" else RELIABLE
+            qos = QUALITIES.get(kind, RELIABLE)
             dds = Topic(self.participant, "rt" + name, TYPES[kind])
             self.readers[name] = DataReader(self.participant, dds, qos=qos)
 
@@ -195,6 +209,11 @@ class Node:
     def do(self, command):
         if "wait_for" in command:
             self.waits_for = command["wait_for"]
+            return
+        if "count" in command:
+            readers = self.readers.items()
+            counts = {name: len(matched(one.get_matched_publications)) for name, one in readers}
+            say({"counts": counts})
             return
         if "wait_for_new" in command:
             self.waits_for = command["wait_for_new"]
