@@ -105,7 +105,8 @@ impl ServiceRig {
     /// # Panics
     /// Panics if there is none.
     pub fn call_otherwise(&mut self, service: &str) -> Value {
-        self.tell(&json!({ "service": service, "other": true }));
+        let request = json!({ "octet": 200 });
+        self.tell(&json!({ "service": service, "other": true, "request": request }));
         let response = self.hear("response");
         assert!(!response.is_null(), "{service} does not answer");
         response

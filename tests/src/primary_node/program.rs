@@ -150,8 +150,8 @@ impl PrimaryNode {
             writer: [1; 16],
             number: number.parse().expect("the number of a message"),
             topic: topic.to_owned(),
-            kind: "gz.msgs.StringMsg".to_owned(),
-            body: b"hello".to_vec(),
+            kind: "gz.msgs.Empty".to_owned(),
+            body: messages::encode(&messages::Empty::default()),
         };
         self.hear(secondary, SecondaryToPrimary::RosMessages(vec![message]));
     }

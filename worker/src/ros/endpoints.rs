@@ -90,8 +90,8 @@ struct Inbound {
 }
 
 impl Endpoints {
-    /// Makes a secondary's endpoints of a run without topics of its own; images become JPEG of this quality,
-    /// from 1 to 100, for those who ask for it.
+    /// Makes a secondary's endpoints of a run without topics of its own; images become JPEG of this
+    /// quality, from 1 to 100, for those who ask for it.
     ///
     /// # Errors
     /// Fails if the system has no thread left.

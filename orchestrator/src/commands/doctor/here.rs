@@ -222,7 +222,7 @@ fn multicast() -> Finding {
 
 /// Tells which nodes of ROS 2 those of `--ros2` meet by its variables.
 fn ros_reach(variable: impl Fn(&str) -> Option<String>) -> Finding {
-    let finding = |detail: &str| Finding::ok(HERE, "reach in ROS 2", detail);
+    let finding = |detail: &str| Finding::ok(HERE, "ros2", detail);
     match RosReach::of(variable) {
         Err(error) => finding("the variables of ROS 2 do not hold")
             .worse(State::Warning, format!("{error}; --ros2 refuses to begin")),
@@ -243,6 +243,22 @@ fn ros_reach(variable: impl Fn(&str) -> Option<String>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reach_of_nodes_is_that_of_the_variables() {
+        let found = |range: &str| {
+            let finding = ros_reach(|name| {
+                (name == "ROS_AUTOMATIC_DISCOVERY_RANGE").then(|| range.to_owned())
+            });
+            (finding.state, finding.text)
+        };
+        let network = "nodes of the network".to_owned();
+        assert_eq!(found("SUBNET"), (State::Ok, network));
+        let local = "nodes of this machine alone".to_owned();
+        assert_eq!(found("LOCALHOST"), (State::Ok, local.clone()));
+        assert_eq!(found("OFF"), (State::Warning, local));
+        assert_eq!(found("FAR").0, State::Warning);
+    }
 
     #[test]
     fn memory_is_read_from_what_the_system_says() {
