@@ -611,7 +611,7 @@ fn entities_are_found_by_the_area_that_they_overlap() {
     // Below the hand and beside the foot, within the box around both.
     assert_eq!(sphere(12.5, 1.0), [""; 0]);
     let all = [[0.0, -9.0, -9.0], [50.0, 9.0, 9.0]];
-    assert_eq!(list(Bounds::TYPE_BOX, &all), ["arm", "ball"]);
+    assert_eq!(list(Bounds::TYPE_BOX, &all), ["arm", "ball", "ground"]);
     let triangle = [[39.0, -1.0, 0.0], [41.0, -1.0, 0.0], [40.0, 1.0, 0.0]];
     assert_eq!(list(Bounds::TYPE_CONVEX_HULL, &triangle), ["ball"]);
     assert_eq!(sphere(-20.0, 0.1), ["wall"]);
