@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use mesh::{ImageFile, ImageFormat};
 use serde_json::{Value, json};
@@ -43,6 +44,8 @@ topic = "/rover/**"
 direction = "off"
 "#;
 
+/// Time in which a publisher that is known says what it keeps, with much to spare.
+const OUTDATED: Duration = Duration::from_secs(3);
 /// Iterations of the run whose images are read.
 const IMAGE_ITERATIONS: u64 = 3000;
 /// Iterations of 1 ms between two of them.
@@ -146,7 +149,7 @@ fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
     assert!(last(1).abs() < 0.1, "r1 stands, and is at {}", last(1));
     assert_eq!(heard[0][0][2], "r0/odom");
     assert!(
-        bench.peer.next(std::time::Duration::from_secs(1)).is_none(),
+        bench.peer.next(Duration::from_secs(1)).is_none(),
         "nothing comes twice"
     );
 }
@@ -302,6 +305,40 @@ fn newest_checkpoint(scratch: &Scratch) -> Option<u64> {
     numbers.max()
 }
 
+/// Shows that a node that comes now gets the last message of each of two robots on one topic, which
+/// they said at a time \[ms\], and each robot's from one publisher alone.
+fn check_late_reader_of_last(program: &Path, domain: &str, said_at: u64, when: &str) {
+    let topic = format!("/fleet={ODOMETRY}");
+    let arguments = [domain, "--localhost-only", "--kept", &topic];
+    let mut peer = FastPeer::start(&mut Command::new(program), &arguments);
+    let mut heard = BTreeMap::new();
+    let note = |heard: &mut BTreeMap<String, Vec<(u64, u64)>>, line: &Value| {
+        let child = line["values"][3].as_str().expect("a frame is named");
+        let writer = line["writer"].as_u64().expect("a writer has a number");
+        let messages = heard.entry(child.to_owned()).or_default();
+        messages.push((writer, stamp_ms(&line["values"])));
+        let is_last = |one: &Vec<(u64, u64)>| one.iter().any(|(_, stamp)| *stamp == said_at);
+        heard.len() == 2 && heard.values().all(is_last)
+    };
+    loop {
+        let line = peer.next(tests::processes::PATIENCE);
+        let line = line.unwrap_or_else(|| panic!("not all came {when}: {heard:?}"));
+        if line["topic"] == "/fleet" && note(&mut heard, &line) {
+            break;
+        }
+    }
+    // Publishers that keep something outdated would have said it by now, too.
+    while let Some(line) = peer.next(OUTDATED) {
+        note(&mut heard, &line);
+    }
+    for (child, messages) in &heard {
+        let writers: BTreeSet<u64> = messages.iter().map(|(writer, _)| *writer).collect();
+        assert_eq!(writers.len(), 1, "{child} {when}: {messages:?}");
+        let last = messages.last().map(|(_, stamp)| *stamp);
+        assert_eq!(last, Some(said_at), "{child} {when}: {messages:?}");
+    }
+}
+
 /// Shows that a node that comes now gets the only message of each of two robots on one topic.
 fn check_late_reader(program: &Path, domain: &str, when: &str) {
     let topic = format!("/fleet={ODOMETRY}");
@@ -333,7 +370,7 @@ fn latched_fleet(scratch: &Scratch) -> [String; 2] {
         ("fleet.sdf", &*world.replace(often, seldom)),
         (
             "rules.toml",
-            "[[topic]]\ntopic = '/fleet'\nqos = 'latched'\ndepth = 2\n",
+            "[[topic]]\ntopic = '/fleet'\nqos = 'latched'\n",
         ),
     ];
     texts.map(|(name, text)| {
@@ -400,6 +437,51 @@ fn later_readers_get_what_was_kept_by_processes_that_are_gone() {
     wait_for("an end of s1", || !is_running(pid as u32));
     say(&["ctl", "r", "step", "1"]);
     check_late_reader(&program, &domain, "after a loss");
+    say(&["ctl", "r", "stop"]);
+}
+
+#[test]
+fn what_is_kept_of_a_robot_goes_with_it() {
+    let Some(program) = fast_dds::program() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    if is_without_ros(&scratch) {
+        return;
+    }
+    let [path, rules] = latched_fleet(&scratch);
+    let domain = ros_domain::take();
+    let say = |words: &[&str]| {
+        let (code, _, stderr) = scratch.phalanx_says(words);
+        assert_eq!(code, 0, "{words:?}: {stderr}");
+    };
+    let mut begin = vec!["run", "--detach", "--paused", "--name=r", "--secondaries=2"];
+    begin.extend(["--ros2", "--ros-domain", &domain]);
+    begin.extend(["--ros-localhost-only", "on", "--minimum-stay=0"]);
+    begin.extend(["--ros-rules", &rules, &path]);
+    say(&begin);
+    let hosts = || {
+        let (_, shown, _) = scratch.phalanx_says(&["show", "r", "performers", "--format=json"]);
+        let shown: Value = serde_json::from_str(&shown).expect("performers are JSON");
+        let all = shown.as_array().into_iter().flatten();
+        let host = all.map(|one| one["owner"].as_str().unwrap_or_default().to_owned());
+        host.collect::<Vec<_>>()
+    };
+    say(&["ctl", "r", "step", "600"]);
+    check_late_reader_of_last(&program, &domain, 500, "before a hand-off");
+    assert_eq!(hosts().iter().collect::<BTreeSet<_>>().len(), 2);
+    say(&["ctl", "r", "set-pose", "r0", "3", "-3", "0.2"]);
+    say(&["ctl", "r", "step", "100"]);
+    assert_eq!(hosts().iter().collect::<BTreeSet<_>>().len(), 1);
+    check_late_reader_of_last(&program, &domain, 500, "after a hand-off");
+    say(&["ctl", "r", "step", "400"]);
+    check_late_reader_of_last(&program, &domain, 1000, "when it has spoken again");
+    say(&["ctl", "r", "set-pose", "r0", "-3", "-3", "0.2"]);
+    say(&["ctl", "r", "step", "100"]);
+    let spread = hosts();
+    assert_eq!(spread.iter().collect::<BTreeSet<_>>().len(), 2);
+    say(&["ctl", "r", "drain", &spread[0]]);
+    check_late_reader_of_last(&program, &domain, 1000, "when the secondary has left");
     say(&["ctl", "r", "stop"]);
 }
 

@@ -17,8 +17,9 @@
 //!
 //! - A run that was resumed does again what its journal has: all of that has left before, and no
 //!   node says it once more.
-//! - What is kept for readers who come later went with the process that said it: whoever restores a
-//!   model says its last messages again, which the model remembers.
+//! - What is kept for readers who come later is kept by the secondary that has the model: one that
+//!   gets it, in a hand-off or a migration, after a loss or in a resumed run, says its last messages
+//!   again, which the model remembers, and the former one forgets them.
 //!
 //! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
 //! readers know the next owner long before a hand-off, a migration or a loss, and nothing is
@@ -37,6 +38,8 @@ mod descriptions;
 #[cfg(feature = "ros2")]
 mod endpoints;
 #[cfg(feature = "ros2")]
+mod fixed_frames;
+#[cfg(feature = "ros2")]
 mod image_queue;
 #[cfg(feature = "ros2")]
 mod image_thread;
@@ -44,6 +47,8 @@ mod image_thread;
 mod kept;
 #[cfg(feature = "ros2")]
 mod node;
+#[cfg(feature = "ros2")]
+mod outbound;
 #[cfg(feature = "ros2")]
 mod readers;
 #[cfg(feature = "ros2")]
@@ -230,9 +235,10 @@ impl RosPart {
         let Some(host) = host else {
             return Vec::new();
         };
+        let said =
+            |message: &TopicMessage| exported.iter().any(|step| step.messages.contains(message));
         let kept = host.kept_of_worlds();
-        let before = kept.filter(|message| message.iteration < first.iteration);
-        before.cloned().collect()
+        kept.filter(|message| !said(message)).cloned().collect()
     }
 }
 

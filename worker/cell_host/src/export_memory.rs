@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use systems::{Audience, Outbox};
 
 /// Most bytes of one topic's messages that are remembered; of more, the oldest are forgotten.
-const KEPT_BYTES_MAX: usize = 256 << 10;
+pub const KEPT_BYTES_MAX: usize = 256 << 10;
 
 /// Memory of the messages that left the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -65,6 +65,11 @@ impl ExportMemory {
     /// Returns the messages that readers who come later are to get, oldest first of each topic.
     pub(super) fn kept(&self) -> impl Iterator<Item = &TopicMessage> {
         self.kept.values().flatten()
+    }
+
+    /// Tells whether there are such messages.
+    pub(super) fn keeps(&self) -> bool {
+        self.kept.values().any(|kept| !kept.is_empty())
     }
 
     /// Returns what is to be remembered, if anything is.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::{Iteration, PeerName, Sequence, SimTime, TopicMessage};
+use protocol::{Iteration, ModelId, PeerName, Sequence, SimTime, TopicMessage};
 use systems::Export;
 use systems::registry::TopicSpec;
 
@@ -33,6 +33,18 @@ pub struct ExportedStep {
     pub again: Option<SaidBefore>,
     /// True if a resumed run does the step once more, and all of this has left before.
     pub repeats: bool,
+    /// Models whose messages are kept for readers who come later, and that came here or left.
+    pub moved: Moved,
+}
+
+/// Models that came to a host or left it in a step, as far as they remember messages for readers
+/// who come later.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Models that left: another host has them, or none.
+    pub gone: Vec<ModelId>,
+    /// Messages that those remember who came, oldest first of each topic of a model.
+    pub came: Vec<TopicMessage>,
 }
 
 impl ExportedStep {

@@ -30,7 +30,7 @@ mod verification;
 mod world_systems;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,14 +38,16 @@ use lockstep::WINDOW_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
-    CellId, CellRuns, DataBatch, PeerName, PerformerId, StateBlob, TopicMessage, TraceWindow,
+    CellId, CellRuns, DataBatch, ModelId, PeerName, PerformerId, StateBlob, TopicMessage,
+    TraceWindow,
 };
 use sdf::{ModelParcel, World};
 
 pub use action_check::ActionError;
 pub use catching_up::{CatchUpError, CatchUpResult};
 pub use cell_bytes::RestoreCellError;
-pub use exports::{ExportRule, ExportedStep, RobotDescription, SaidBefore, TopicUse};
+pub use export_memory::KEPT_BYTES_MAX;
+pub use exports::{ExportRule, ExportedStep, Moved, RobotDescription, SaidBefore, TopicUse};
 pub use hosted_cell::HostedCell;
 pub use scene_bytes::RestoreSceneError;
 pub use step_error::StepError;
@@ -238,6 +240,8 @@ impl CellHost {
     /// to be dropped.
     pub fn run(&mut self, step: &Step, snapshots: &[CellSnapshot]) -> Result<StepAck, StepError> {
         let begin = Instant::now();
+        let is_exporting = self.scene.listeners.exports().is_some();
+        let keepers = (is_exporting && may_move(step)).then(|| self.keepers());
         if step.reset {
             self.cells.clear();
             self.scene.begin_anew();
@@ -287,6 +291,9 @@ impl CellHost {
         ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);
         self.export_said(&mut said, step);
+        if let Some(keepers) = keepers {
+            self.note_moved(&keepers);
+        }
         self.tell(said, step.batch_number, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
@@ -359,7 +366,33 @@ impl CellHost {
             beyond_rate,
             again: None,
             repeats: step.repeats,
+            moved: Moved::default(),
         });
+    }
+
+    /// Returns the models here that remember messages for readers who come later.
+    fn keepers(&self) -> BTreeSet<ModelId> {
+        let cells = self.cells.values();
+        cells.flat_map(|slot| slot.cell.crew.keepers()).collect()
+    }
+
+    /// Notes which models that remember such messages came or left in a step, by those that were
+    /// here before it.
+    fn note_moved(&mut self, before: &BTreeSet<ModelId>) {
+        let now = self.keepers();
+        let Some(exported) = &mut self.exported else {
+            return;
+        };
+        let came = now.difference(before).flat_map(|model| {
+            let cells = self.cells.values();
+            cells.flat_map(|slot| slot.cell.crew.kept_of(*model))
+        });
+        // What a model has said in this step leaves with it.
+        let came = came.filter(|message| !exported.messages.contains(message));
+        exported.moved = Moved {
+            came: came.cloned().collect(),
+            gone: before.difference(&now).copied().collect(),
+        };
     }
 
     /// Divides what was said among the answer and the data socket, in order of publishers.
@@ -494,6 +527,15 @@ impl CellHost {
         }
         Ok(Answers { at_rest, of_others })
     }
+}
+
+/// Tells whether models may come here or leave in a step.
+fn may_move(step: &Step) -> bool {
+    step.reset
+        || !(step.affinities.is_empty()
+            && step.hand_offs.is_empty()
+            && step.level_changes.is_empty()
+            && step.actions.is_empty())
 }
 
 /// Empties the snapshots that are too large for one answer; the primary learns that way that their

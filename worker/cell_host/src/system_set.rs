@@ -130,6 +130,19 @@ impl SystemSet {
         self.models.values().flat_map(|crew| crew.exported.kept())
     }
 
+    /// Returns the models that remember such messages, ascending.
+    pub(super) fn keepers(&self) -> impl Iterator<Item = ModelId> {
+        let keepers = self.models.values().filter(|crew| crew.exported.keeps());
+        keepers.map(|crew| crew.id)
+    }
+
+    /// Returns the messages that a model remembers for readers who come later.
+    pub(super) fn kept_of(&self, model: ModelId) -> impl Iterator<Item = &TopicMessage> {
+        let crew = self.models.get(&(model.model as usize));
+        let crew = crew.filter(|crew| crew.id == model);
+        crew.into_iter().flat_map(|crew| crew.exported.kept())
+    }
+
     /// Returns what all systems remember, by model.
     pub(super) fn all_memories(&self) -> BTreeMap<usize, Vec<Vec<u8>>> {
         let models = self.models.keys();

@@ -1,20 +1,19 @@
 //! [`Endpoints`]: publishers and subscriptions of a node, one for each topic of the run that ROS 2
 //! has, and what goes through them.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cell_host::{ExportedStep, RobotDescription, TopicUse};
 use images::Compression;
-use protocol::{RosMessage, Sequence, SessionId, TopicMessage};
+use protocol::{Publisher, RosMessage, Sequence, SessionId, TopicMessage};
 use ros2::mapping::{Durability, Frames, Reliability, RosTopic, Used};
 use ros2::types::geometry_msgs::TransformStamped;
-use ros2::types::sensor_msgs::{CompressedImage, Image};
 use ros2::types::tf2_msgs::TFMessage;
-use ros2::{Mapping, RosMessage as _, to_cdr};
+use ros2::{Mapping, to_cdr};
 use ros2_node::{
     EndpointError, Participant, Publication, PublishError, Quality, Subscription, Topic,
 };
@@ -22,8 +21,10 @@ use ros2_node::{
 use super::clock::ClockTopic;
 use super::departures::Departures;
 use super::descriptions::Descriptions;
-use super::image_thread::{ImageThread, ImageTopic, Outlet};
+use super::fixed_frames::FixedFrames;
+use super::image_thread::ImageThread;
 use super::kept::Kept;
+use super::outbound::{Outbound, Way, speaker_of};
 use super::remarks::Remarks;
 use crate::seldom::Seldom;
 
@@ -39,6 +40,7 @@ pub(super) struct Endpoints {
     clock: Option<ClockTopic>,
     /// `/tf` and `/tf_static`.
     frames: [Option<Publication>; 2],
+    fixed_frames: FixedFrames,
     warnings: Warnings,
     descriptions: Descriptions,
     departures: Option<Departures>,
@@ -46,6 +48,8 @@ pub(super) struct Endpoints {
     /// Messages to be said again for readers who come later: publishers of before are gone with
     /// what they kept.
     kept: Kept,
+    /// True if this secondary spoke for the run in the last step.
+    speaks: bool,
     // The last to go.
     participant: Participant,
 }
@@ -57,22 +61,6 @@ struct Warnings {
     unfit: Seldom,
     /// Of messages that readers do not get.
     lost: Seldom,
-}
-
-/// A topic that leaves the run.
-struct Outbound {
-    way: Way,
-    frames: Option<Frames>,
-}
-
-/// Way by which the messages of a topic leave.
-enum Way {
-    /// They are frames alone.
-    None,
-    /// They leave at once.
-    Direct(Box<Outlet>),
-    /// They are images, which a thread of their own sends.
-    Images(Arc<ImageTopic>),
 }
 
 /// Messages of a step that are to leave.
@@ -108,6 +96,7 @@ impl Endpoints {
             .map(or_warn);
         let departures = Departures::new(&mut participant, run, name);
         Ok(Self {
+            fixed_frames: FixedFrames::new(mapping.transforms(Frames::Fixed).qos.depth),
             mapping,
             images: ImageThread::start(Compression::Jpeg(jpeg_quality))?,
             outbound: BTreeMap::new(),
@@ -119,6 +108,7 @@ impl Endpoints {
             departures: or_warn(departures),
             remarks: Remarks::default(),
             kept: Kept::default(),
+            speaks: false,
             participant,
         })
     }
@@ -138,8 +128,9 @@ impl Endpoints {
             if let Entry::Vacant(entry) = self.outbound.entry(key.clone())
                 && (ways.outbound.is_some() || frames.is_some())
             {
-                let way = way(&mut self.participant, &self.mapping, one, ways.outbound);
-                entry.insert(Outbound { way, frames });
+                let (participant, mapping) = (&mut self.participant, &self.mapping);
+                let outbound = Outbound::new(&one.topic, ways.outbound, frames);
+                entry.insert(outbound.advertised(participant, mapping));
             }
             if let Entry::Vacant(entry) = self.inbound.entry(key)
                 && let Some(topic) = ways.inbound
@@ -155,6 +146,11 @@ impl Endpoints {
                 }
             }
         }
+        self.announce();
+    }
+
+    /// Tells other nodes which publishers and subscriptions there are, if that changed.
+    fn announce(&mut self) {
         if let Err(error) = self.participant.announce() {
             tracing::warn!("the node is not described to ROS 2: {error}");
         }
@@ -198,6 +194,7 @@ impl Endpoints {
     /// Publishes what a step has said, and its time if this secondary speaks for the run; of a step
     /// that is done again, what has not left yet.
     pub(super) fn publish(&mut self, mut step: ExportedStep) {
+        self.follow_moves(&mut step);
         if step.repeats {
             return self.pass_over(step);
         }
@@ -229,16 +226,44 @@ impl Endpoints {
         }
     }
 
+    /// Follows the models that came here or left: the publishers of those that left are forgotten
+    /// with what they keep for readers who come later, and what those remember who came is said
+    /// again. So it is with the systems of worlds, for which one secondary speaks.
+    fn follow_moves(&mut self, step: &mut ExportedStep) {
+        let moved = std::mem::take(&mut step.moved);
+        let gone = moved.gone.into_iter();
+        let gone = gone.map(|model| speaker_of(Publisher::Model { model, part: 0 }));
+        let gone: BTreeSet<Publisher> = gone.collect();
+        self.kept.forget(&gone);
+        // Who does a step again does not know whether such a model is here by now.
+        if step.again.is_none() {
+            let has_spoken = std::mem::replace(&mut self.speaks, step.speaks) && !step.speaks;
+            let is_gone = |speaker: &Publisher| {
+                let is_of_world = matches!(speaker, Publisher::World { .. });
+                gone.contains(speaker) || (has_spoken && is_of_world)
+            };
+            if has_spoken || !gone.is_empty() {
+                self.fixed_frames.forget(is_gone);
+                for outbound in self.outbound.values_mut() {
+                    outbound.forget(is_gone, &mut self.participant);
+                }
+            }
+        }
+        self.keep(moved.came);
+    }
+
     /// Has messages said again, with the next ones, as far as their topics are kept for readers who
-    /// come later: who said them is gone.
+    /// come later, and who said them is not here.
     pub(super) fn keep(&mut self, messages: Vec<TopicMessage>) {
         for message in messages {
             let Some(kind) = messages_kind(&message) else {
                 continue;
             };
             let key = (message.topic.clone(), kind);
-            let most = self.outbound.get(&key).map_or(0, Outbound::kept);
-            self.kept.note(message, key, most);
+            let outbound = self.outbound.get(&key);
+            if let Some(outbound) = outbound.filter(|outbound| !outbound.has_said(&message)) {
+                self.kept.note(message, key, outbound.kept());
+            }
         }
     }
 
@@ -307,13 +332,14 @@ impl Endpoints {
                 continue;
             };
             let key = (message.topic.clone(), kind);
-            let Some(outbound) = self.outbound.get(&key) else {
+            let Some(outbound) = self.outbound.get_mut(&key) else {
                 continue;
             };
-            match &outbound.way {
+            let (participant, mapping) = (&mut self.participant, &self.mapping);
+            match outbound.way_for(&message, participant, mapping) {
                 Way::Direct(outlet) if outlet.is_wanted() => {
                     match ros2::encode(kind, &message.body, outlet.topic.type_name) {
-                        Ok(cdr) => ready.push((key, cdr)),
+                        Ok(cdr) => ready.push((Arc::clone(outlet), cdr)),
                         Err(error) => self
                             .warnings
                             .unfit
@@ -326,11 +352,9 @@ impl Endpoints {
                 Way::None | Way::Direct(_) | Way::Images(_) => {}
             }
         }
-        for (key, cdr) in ready {
-            if let Way::Direct(outlet) = &self.outbound[&key].way {
-                let published = outlet.publication.publish(cdr);
-                note(published, &outlet.topic.name, &mut self.warnings.lost);
-            }
+        for (outlet, cdr) in ready {
+            let published = outlet.publication.publish(cdr);
+            note(published, &outlet.topic.name, &mut self.warnings.lost);
         }
         for (publication, cdr) in self.frames.iter().zip(frames) {
             if let (Some(publication), Some(cdr)) = (publication, cdr) {
@@ -340,6 +364,7 @@ impl Endpoints {
         for (topic, message) in images {
             self.images.send(topic, message, step);
         }
+        self.announce();
     }
 
     /// Returns messages of `/tf` and `/tf_static` with the frames in messages, if there are any.
@@ -356,10 +381,17 @@ impl Endpoints {
             match outbound.and_then(|outbound| outbound.frames) {
                 Some(Frames::Moving) if !has_moving => {}
                 Some(Frames::Moving) => add_frames(message, &mut moving, &mut self.warnings.unfit),
-                Some(Frames::Fixed) => add_frames(message, &mut fixed, &mut self.warnings.unfit),
+                Some(Frames::Fixed) => {
+                    let mut frames = Vec::new();
+                    add_frames(message, &mut frames, &mut self.warnings.unfit);
+                    let speaker = speaker_of(message.publisher);
+                    self.fixed_frames.note(speaker, &frames);
+                    fixed.extend(frames);
+                }
                 None => {}
             }
         }
+        let fixed = self.fixed_frames.complete(fixed);
         [moving, fixed].map(|transforms| {
             let has_some = !transforms.is_empty();
             has_some.then(|| to_cdr(&TFMessage { transforms }))
@@ -414,64 +446,6 @@ impl Endpoints {
     }
 }
 
-impl Outbound {
-    /// Returns all topics of ROS 2 to which its messages go.
-    fn outlets(&self) -> impl Iterator<Item = &Outlet> {
-        let (direct, images) = match &self.way {
-            Way::None => (None, None),
-            Way::Direct(outlet) => (Some(outlet.as_ref()), None),
-            Way::Images(topic) => (None, Some(topic.outlets())),
-        };
-        direct.into_iter().chain(images.into_iter().flatten())
-    }
-
-    /// Returns the number of a publisher's last messages that are kept for readers who come later.
-    fn kept(&self) -> usize {
-        let of_outlets = self.outlets().map(|outlet| outlet.topic.kept()).max();
-        let of_frames = usize::from(self.frames == Some(Frames::Fixed));
-        of_outlets.unwrap_or_default().max(of_frames)
-    }
-}
-
-/// Makes the publishers of a topic of the run.
-fn way(
-    participant: &mut Participant,
-    mapping: &Mapping,
-    one: &TopicUse,
-    topic: Option<RosTopic>,
-) -> Way {
-    let Some(topic) = topic else { return Way::None };
-    let is_image = topic.type_name == Image::TYPE.name;
-    let plain = outlet(participant, topic);
-    if is_image && plain.is_some() {
-        let compressed = compressed(participant, mapping, &one.topic);
-        return Way::Images(Arc::new(ImageTopic { plain, compressed }));
-    }
-    plain.map_or(Way::None, |outlet| Way::Direct(Box::new(outlet)))
-}
-
-/// Makes publishers of the compressed images of a topic.
-fn compressed(
-    participant: &mut Participant,
-    mapping: &Mapping,
-    topic: &str,
-) -> Vec<(String, Outlet)> {
-    let mut pairs = ros2::convert::PAIRS.iter();
-    let pair = pairs.find(|pair| pair.ros_type.name == CompressedImage::TYPE.name);
-    let Some(pair) = pair else { return Vec::new() };
-    let topics = images::topics(topic).into_iter();
-    let made = topics.filter_map(|name| {
-        let ros = mapping.outbound(&name, pair.kind)?;
-        Some((name, outlet(participant, ros)?))
-    });
-    made.collect()
-}
-
-fn outlet(participant: &mut Participant, topic: RosTopic) -> Option<Outlet> {
-    let publication = or_warn(advertise(participant, &topic))?;
-    Some(Outlet { topic, publication })
-}
-
 /// Returns the kind of a message as the table of kinds has it.
 fn messages_kind(message: &TopicMessage) -> Option<&'static str> {
     ros2::convert::pair(&message.kind, None).map(|pair| pair.kind)
@@ -485,7 +459,7 @@ fn add_frames(message: &TopicMessage, frames: &mut Vec<TransformStamped>, unfit:
 }
 
 /// Warns that something cannot be had.
-fn or_warn<T>(made: Result<T, EndpointError>) -> Option<T> {
+pub(super) fn or_warn<T>(made: Result<T, EndpointError>) -> Option<T> {
     made.map_err(|error| tracing::warn!("{error}")).ok()
 }
 

@@ -1,29 +1,40 @@
 //! [`Kept`]: messages that a publisher says again since those who said them are gone, with what
 //! they kept for readers who come later.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use protocol::{Publisher, TopicMessage};
 
 use super::endpoints::Key;
+use super::outbound::speaker_of;
 
-/// The last messages of each publisher on topics that are kept for readers who come later.
+/// The last messages of each model on topics that are kept for readers who come later.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     last: BTreeMap<(Key, Publisher), VecDeque<TopicMessage>>,
 }
 
 impl Kept {
-    /// Notes a message of a topic of which a publisher's last ones are kept, up to this number.
+    /// Notes a message of a topic of which a model's last ones are kept, up to this number.
     pub(super) fn note(&mut self, message: TopicMessage, key: Key, most: usize) {
         if most == 0 {
             return;
         }
-        let last = self.last.entry((key, message.publisher)).or_default();
+        let speaker = speaker_of(message.publisher);
+        let last = self.last.entry((key, speaker)).or_default();
+        // It may be remembered both by the model and in the steps that are done again.
+        if last.contains(&message) {
+            return;
+        }
         last.push_back(message);
         while last.len() > most {
             last.pop_front();
         }
+    }
+
+    /// Forgets the messages of models that are gone.
+    pub(super) fn forget(&mut self, gone: &BTreeSet<Publisher>) {
+        self.last.retain(|(_, speaker), _| !gone.contains(speaker));
     }
 
     /// Tells whether there are none.
@@ -56,6 +67,18 @@ mod tests {
             sim_time: SimTime(iteration),
             body: Vec::new(),
         }
+    }
+
+    #[test]
+    fn messages_are_said_once_and_not_after_their_model_has_left() {
+        let mut kept = Kept::default();
+        for (model, iteration) in [(0, 10), (1, 10), (0, 10), (0, 20)] {
+            let key = ("/fleet".to_owned(), "gz.msgs.Odometry");
+            kept.note(message(model, iteration), key, 3);
+        }
+        let model = ModelId { world: 0, model: 1 };
+        kept.forget(&[Publisher::Model { model, part: 0 }].into());
+        assert_eq!(kept.take(), [message(0, 10), message(0, 20)]);
     }
 
     #[test]

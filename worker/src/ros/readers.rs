@@ -38,8 +38,13 @@ impl Readers {
 
     /// Tells the number of readers of publishers, by their topics, where it has changed.
     pub(super) fn tell<'a>(&mut self, all: impl Iterator<Item = (&'a str, &'a Publication)>) {
+        let mut counts = BTreeMap::<&str, usize>::new();
+        // A topic that is kept has several publishers; a new one is not known to readers yet.
         for (topic, publication) in all {
-            let count = publication.reader_count();
+            let count = counts.entry(topic).or_default();
+            *count = publication.reader_count().max(*count);
+        }
+        for (topic, count) in counts {
             if self.told.get(topic).copied().unwrap_or_default() != count {
                 self.told.insert(topic.to_owned(), count);
                 let plural = if count == 1 { "" } else { "s" };
