@@ -56,6 +56,7 @@ mod remarks;
 #[cfg(feature = "ros2")]
 mod remembered;
 
+mod inlet;
 mod mapping_report;
 mod settings;
 
@@ -69,6 +70,7 @@ use ros2::mapping::{Frames, RosTopic};
 use systems::Export;
 
 use crate::secondary::{InputSender, SecondaryEngine};
+use inlet::Inlet;
 
 pub use mapping_report::mapping_report;
 #[cfg(feature = "ros2")]
@@ -168,6 +170,8 @@ pub struct RosPart {
     topics: u64,
     /// True if the secondary spoke for systems of worlds in the last step.
     speaks: bool,
+    /// Messages of other nodes on their way to the primary.
+    inlet: Arc<Inlet>,
 }
 
 impl RosPart {
@@ -178,7 +182,7 @@ impl RosPart {
             return;
         };
         self.is_begun = true;
-        let hearers = hearers(engine, inputs);
+        let hearers = hearers(engine, inputs, Arc::clone(&self.inlet));
         let secondary = engine.secondary();
         let own = (secondary.session(), secondary.name().as_str());
         match RosNode::start(settings, own, hearers) {
@@ -197,6 +201,9 @@ impl RosPart {
     ) {
         if self.node.is_none() {
             return;
+        }
+        if !exported.is_empty() {
+            self.inlet.on_step();
         }
         let mut news = Vec::with_capacity(exported.len());
         if let Some(host) = engine.host()
@@ -244,11 +251,20 @@ impl RosPart {
 
 /// Returns the hearers of a node for a secondary: that takes its world for read once all readers
 /// are here that are waited for.
-fn hearers(engine: &SecondaryEngine, inputs: &InputSender<SecondaryInput>) -> Hearers {
+fn hearers(
+    engine: &SecondaryEngine,
+    inputs: &InputSender<SecondaryInput>,
+    inlet: Arc<Inlet>,
+) -> Hearers {
     let (to, or_to) = (inputs.clone(), inputs.clone());
     let loaded = engine.waiting_for_readers();
     Hearers {
-        messages: Box::new(move |messages| to.send(SecondaryInput::RosMessages(messages))),
+        messages: Box::new(move |messages| {
+            let admitted = inlet.admit(messages);
+            if !admitted.is_empty() {
+                to.send(SecondaryInput::RosMessages(admitted));
+            }
+        }),
         readers: Box::new(move |found| match (found, loaded) {
             (Ok(()), Some((digest, cell_count))) => {
                 or_to.send(SecondaryInput::WorldLoaded { digest, cell_count });
