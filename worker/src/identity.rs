@@ -6,7 +6,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use protocol::peer::Build;
 use protocol::plain_text::is_own_word;
-use protocol::{PeerInfo, PeerName, Role, SessionId};
+use protocol::{Digest, PeerInfo, PeerName, Role, SessionId};
 
 /// Returns the program that this process runs.
 ///
@@ -59,6 +59,7 @@ pub fn peer_info(name: PeerName, role: Role) -> PeerInfo {
         role,
         pid: std::process::id(),
         host: host(),
+        machine: machine(),
         build: build(),
     }
 }
@@ -70,6 +71,21 @@ pub fn host() -> String {
         .and_then(|name| name.into_string().ok())
         .filter(|name| is_own_word(name))
         .unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Returns a number that tells this machine from others of its name: of its running kernel, which
+/// copies of a disk do not share and containers do; else of its disk.
+fn machine() -> u64 {
+    let files = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
+    let texts = files.map(|file| std::fs::read_to_string(file).unwrap_or_default());
+    number_of(texts.iter().map(|text| text.trim()))
+}
+
+/// Returns a number for the first text that says something, 0 if none does.
+fn number_of<'a>(mut texts: impl Iterator<Item = &'a str>) -> u64 {
+    // All processes of a run are of one build, so that they count alike.
+    let number = |text: &str| (Digest::of_bytes(text.as_bytes()).0 as u64).max(1);
+    texts.find(|text| !text.is_empty()).map_or(0, number)
 }
 
 /// Returns a session id that no other run has.
@@ -96,4 +112,19 @@ pub fn cpu_time_us() -> u64 {
 /// Returns the resident memory \[bytes\].
 pub fn memory_bytes() -> u64 {
     memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_told_from_others_by_the_first_text_that_there_is() {
+        let number = |texts: [&'static str; 2]| number_of(texts.into_iter());
+        assert_eq!(number(["", ""]), 0);
+        assert_ne!(number(["", "disk"]), 0);
+        assert_eq!(number(["kernel", "disk"]), number(["kernel", "other"]));
+        assert_ne!(number(["kernel", "disk"]), number(["other", "disk"]));
+        assert_eq!(machine(), machine());
+    }
 }

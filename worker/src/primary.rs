@@ -9,6 +9,7 @@ mod audit_trail;
 mod figures_limit;
 mod held_replies;
 mod line;
+mod machine_names;
 mod report_schedule;
 mod reporting;
 mod requests;
@@ -87,7 +88,8 @@ impl<L: Link> PrimaryDriver<L> {
         reporter: Reporter,
         outputs: RunOutputs,
     ) -> io::Result<Self> {
-        let line = Line::new(end, primary.settings().session);
+        let mut line = Line::new(end, primary.settings().session);
+        line.begin_on(reporter.own());
         Ok(Self {
             sinks: RunSinks::start(outputs, status, line.inputs())?,
             accounts: Accounts::new(reporter, primary.settings()),

@@ -50,6 +50,11 @@ pub struct Reporter {
 }
 
 impl Reporter {
+    /// Returns the primary's account of itself.
+    pub fn own(&self) -> &PeerInfo {
+        &self.own
+    }
+
     /// Makes the reporter of the process that says `own` of itself.
     pub fn new(worlds: Vec<World>, own: PeerInfo) -> Self {
         Self {

@@ -260,6 +260,7 @@ mod tests {
             role: Role::Secondary,
             pid: 1,
             host: "here".to_owned(),
+            machine: 0,
             build: Build {
                 version: "1".to_owned(),
                 target: "t".to_owned(),

@@ -92,6 +92,9 @@ pub struct PeerInfo {
     /// The name of its machine.
     #[serde(deserialize_with = "own_word")]
     pub host: String,
+    /// Number that tells machines of one name apart; 0 where there is none.
+    #[serde(default)]
+    pub machine: u64,
     /// The program it runs.
     pub build: Build,
 }
@@ -116,6 +119,7 @@ mod tests {
             role: Role::Primary,
             pid: 1,
             host: host.to_owned(),
+            machine: 7,
             build: Build {
                 version: "0.1.0".to_owned(),
                 target: "any".to_owned(),

@@ -10,12 +10,13 @@ use lockstep::{Primary, PrimaryInput};
 use protocol::Chain;
 use protocol::envelope::MESSAGE_BYTES_MAX;
 use protocol::{
-    ClientToPrimary, DecodeError, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion,
-    RoutingId, SecondaryToPrimary, SessionId, SessionTime, decode, encode, topic,
+    ClientToPrimary, DecodeError, Envelope, PeerInfo, PeerName, PrimaryToSecondary,
+    ProtocolVersion, RoutingId, SecondaryToPrimary, SessionId, SessionTime, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, Refusals};
 
+use super::machine_names::MachineNames;
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::relay_watch::RelayContact;
 use crate::secondary::InputSender;
@@ -43,14 +44,21 @@ pub(super) struct Line<L> {
     arrived_at: SessionTime,
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
-    malformed: Seldom,
-    /// Messages that are larger than any may be.
-    too_large: Seldom,
+    refused: Refused,
+    machines: MachineNames,
     local: Option<LocalSecondary>,
     /// Number of answers of that one since the link was looked at.
     answers: u32,
     /// True if what was received last came by the link.
     is_from_link: bool,
+}
+
+/// Warnings of messages that are refused, which come seldom.
+#[derive(Default)]
+struct Refused {
+    malformed: Seldom,
+    /// Messages that are larger than any may be.
+    too_large: Seldom,
 }
 
 /// Reason why the connections of a key are not cut.
@@ -89,12 +97,17 @@ impl<L: Link> Line<L> {
             arrived_at: SessionTime(0),
             inputs,
             pending,
-            malformed: Seldom::default(),
-            too_large: Seldom::default(),
+            refused: Refused::default(),
+            machines: MachineNames::default(),
             local: None,
             answers: 0,
             is_from_link: false,
         }
+    }
+
+    /// Takes note of the machine of the primary, whose name stays.
+    pub(super) fn begin_on(&mut self, own: &PeerInfo) {
+        self.machines.name(&mut own.clone());
     }
 
     /// Has a secondary in this thread, whose data go to a feed.
@@ -190,11 +203,16 @@ impl<L: Link> Line<L> {
             };
         }
         match decode::<SecondaryToPrimary>(payload) {
-            Ok(envelope) => PrimaryInput::Secondary {
-                from,
-                envelope,
-                wall_clock_us: wall_clock_us(),
-            },
+            Ok(mut envelope) => {
+                if let SecondaryToPrimary::Join(info) = &mut envelope.body {
+                    self.machines.name(info);
+                }
+                PrimaryInput::Secondary {
+                    from,
+                    envelope,
+                    wall_clock_us: wall_clock_us(),
+                }
+            }
             Err(error) => {
                 let joining = topic == topic::ANNOUNCE.as_bytes();
                 self.on_malformed(from, joining, &error)
@@ -210,7 +228,8 @@ impl<L: Link> Line<L> {
     ) -> PrimaryInput {
         let error = Chain(error).to_string();
         let error = shortened(&error).to_owned();
-        self.malformed
+        self.refused
+            .malformed
             .warn(&format!("message from {from} refused: {error}"));
         PrimaryInput::Malformed {
             from,
@@ -256,7 +275,7 @@ impl<L: Link> Line<L> {
     /// Sends a message.
     pub(super) fn send(&mut self, to: Destination<'_>, topic: &str, bytes: &[u8]) {
         if bytes.len() > MESSAGE_BYTES_MAX {
-            return self.too_large.warn(&format!(
+            return self.refused.too_large.warn(&format!(
                 "a message of {} MiB ({topic}) is not sent, since {} MiB are the most: let worlds \
                  and spawned models take less, such as by smaller meshes and textures",
                 bytes.len() >> 20,

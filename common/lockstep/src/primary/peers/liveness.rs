@@ -5,7 +5,7 @@
 //! [`PrimaryInput::Diagnosed`](crate::primary::PrimaryInput::Diagnosed) where it can; without an
 //! answer only what is heard of a peer is told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -112,19 +112,18 @@ impl Peers {
 
     /// Has observers told of each relay that is lost, with all who are gone with it.
     pub(crate) fn tell_lost_relays(&self, cx: &mut Context<'_>) {
-        let mut lost: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
+        // Relays of two machines may have one name.
+        let mut lost: BTreeMap<(&str, &str), Vec<&Member>> = BTreeMap::new();
         for (_, member) in self.roster.members().filter(|(_, one)| one.is_gone(cx.now)) {
             if let Some(relay) = &member.watch.lost_relay {
-                lost.entry(relay).or_default().push(member);
+                let place = (&**relay, &*member.info.host);
+                lost.entry(place).or_default().push(member);
             }
         }
-        for (relay, members) in lost {
-            let hosts: BTreeSet<&str> = members.iter().map(|one| &*one.info.host).collect();
-            let hosts: Vec<&str> = hosts.into_iter().collect();
+        for ((relay, host), members) in lost {
             let names: Vec<&str> = members.iter().map(|one| one.info.name.as_str()).collect();
             let text = format!(
-                "the relay {relay} on {} is lost, and those behind it: {}",
-                hosts.join(", "),
+                "the relay {relay} on {host} is lost, and those behind it: {}",
                 names.join(", ")
             );
             cx.event(Severity::Warning, "peer", text);

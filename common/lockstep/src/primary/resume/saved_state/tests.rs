@@ -164,6 +164,7 @@ impl Rig {
             role: Role::Secondary,
             pid: 1,
             host: "h".to_owned(),
+            machine: 0,
             build: self::settings().build,
         };
         let world_digest = Digest::of_bytes(&sdf::encode_worlds(&worlds()));
