@@ -20,8 +20,9 @@ pub const BYTES_MAX: usize = 256 << 20;
 
 /// Time-out of the batches of a step if observers alone want them.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time-out of the batches of a step if none may be lost.
-const PATIENCE_LOSSLESS: Duration = Duration::from_secs(10);
+/// Time without any batch after which those of a step are given up if none may be lost: a slow way
+/// takes that long for one that is large.
+const PATIENCE_LOSSLESS: Duration = Duration::from_mins(1);
 
 /// Size of a message besides its names and its body \[bytes\].
 const MESSAGE_BYTES: usize = 96;
@@ -96,6 +97,10 @@ pub struct Collector {
     bytes_of_coming: usize,
     /// Steps up to this one are over.
     over: Option<Sequence>,
+    /// Number of batches that came.
+    taken: u64,
+    /// That number when it was last looked at, and when another one was found.
+    stirred: (u64, Option<Instant>),
 }
 
 impl Collector {
@@ -111,6 +116,8 @@ impl Collector {
             done: Sequence(0),
             bytes_of_coming: 0,
             over: None,
+            taken: 0,
+            stirred: (0, None),
         }
     }
 
@@ -136,6 +143,7 @@ impl Collector {
             return Ok(());
         }
         let bytes = batch.messages.iter().map(size).sum::<usize>();
+        self.taken += 1;
         if sequence > self.done {
             if self.bytes_of_coming + bytes > BYTES_MAX {
                 return Err(Refused::TooMuch(sequence));
@@ -249,9 +257,13 @@ impl Collector {
 
     /// Looks at the oldest step that was announced; call again until it is waiting.
     pub fn next(&mut self, now: Instant) -> Progress {
+        if self.taken != self.stirred.0 {
+            self.stirred = (self.taken, Some(now));
+        }
         let Some((step, since)) = self.steps.front() else {
             return Progress::Waiting;
         };
+        let since = self.waits_since(*since);
         let sequence = step.sequence;
         let is_over = self.over.is_some_and(|over| sequence <= over);
         let mut missing = Vec::new();
@@ -266,7 +278,7 @@ impl Collector {
         if missing.is_empty() && !is_over {
             return Progress::Complete(self.complete());
         }
-        let is_late = now.saturating_duration_since(*since) >= self.patience();
+        let is_late = now.saturating_duration_since(since) >= self.patience();
         if is_impossible || is_late && !self.is_recovering {
             self.steps.pop_front();
             self.give_up(sequence);
@@ -281,7 +293,14 @@ impl Collector {
     /// Returns when the oldest step that was announced is given up.
     pub fn deadline(&self) -> Option<Instant> {
         let (_, since) = self.steps.front().filter(|_| !self.is_recovering)?;
-        Some(*since + self.patience())
+        Some(self.waits_since(*since) + self.patience())
+    }
+
+    /// Returns since when a step that was announced at a time waits in vain: where none may be lost,
+    /// what comes of others before it is on the same way.
+    fn waits_since(&self, announced: Instant) -> Instant {
+        let stirred = self.stirred.1.filter(|_| self.lossless);
+        stirred.map_or(announced, |stirred| stirred.max(announced))
     }
 
     /// Returns the last step that is over.

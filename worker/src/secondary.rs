@@ -482,6 +482,9 @@ impl<L: Link> SecondaryDriver<L> {
     }
 
     fn wait(&mut self, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
+        if let Some(arrival) = self.outlet.take_arrived() {
+            return self.on_arrival(arrival, welcomed);
+        }
         let now = self.clock.now();
         let deadline = self.engine.secondary().deadline();
         match self.link.receive(deadline.map(|at| at.since(now))) {
@@ -552,6 +555,11 @@ impl<L: Link> SecondaryDriver<L> {
         for part in effects.data.into_iter().flat_map(data::parts) {
             let bytes = self.engine.encode(part);
             self.send_data(topic::DATA, &bytes, self.engine.keeps_data());
+        }
+        if self.engine.keeps_data()
+            && let Err(error) = self.outlet.hold_answer(&mut self.link)
+        {
+            self.finished = Some(failed(&error));
         }
         self.send(effects.messages);
         self.ros.follow(&self.engine, &self.inputs);

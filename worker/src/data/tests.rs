@@ -97,12 +97,42 @@ fn a_step_whose_messages_never_come_is_lost_after_a_while() {
         collector.announce(step(2, &[("s1", 1)]), begin);
         take(&mut collector, "s1", batch(1, vec![message(0, b"x")])).unwrap();
         take(&mut collector, "s1", batch(2, vec![message(0, b"y")])).unwrap();
+        assert_eq!(collector.next(begin), Progress::Waiting);
         assert_eq!(collector.deadline(), Some(begin + patience));
         let early = begin + patience / 2;
         assert_eq!(collector.next(early), Progress::Waiting);
         assert_eq!(collector.next(begin + patience), lost(1, &["s2"]));
         let complete = Progress::Complete(vec![message(0, b"y")]);
         assert_eq!(collector.next(begin + patience), complete);
+    }
+}
+
+#[test]
+fn nothing_is_given_up_that_must_not_be_lost_while_the_way_takes_what_comes_before() {
+    let begin = Instant::now();
+    let steps = 5;
+    for lossless in [false, true] {
+        let mut collector = Collector::new(lossless);
+        for sequence in 1..=steps {
+            collector.announce(step(sequence, &[("s1", 1)]), begin);
+        }
+        let mut found = Vec::new();
+        for sequence in 1..=steps {
+            let now = begin + PATIENCE_LOSSLESS / 2 * sequence as u32;
+            let came = take(
+                &mut collector,
+                "s1",
+                batch(sequence, vec![message(0, b"x")]),
+            );
+            assert_eq!(came.is_ok(), lossless || sequence == 1);
+            while let progress = collector.next(now)
+                && progress != Progress::Waiting
+            {
+                found.push(matches!(progress, Progress::Complete(_)));
+            }
+        }
+        let all = usize::try_from(steps).unwrap();
+        assert_eq!(found.iter().filter(|done| **done).count() == all, lossless);
     }
 }
 
