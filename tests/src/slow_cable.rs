@@ -17,11 +17,16 @@ use crate::processes::let_pass;
 /// The largest packet of an interface \[bytes\].
 const PACKET_BYTES_MAX: usize = 1500;
 
-/// Delay and loss of packets in a cable.
+/// Time for which packets wait at most before a narrow cable; others are lost.
+const QUEUE_MAX: Duration = Duration::from_millis(200);
+
+/// Delay, width and loss of packets in a cable.
 #[derive(Clone, Copy, Debug)]
 pub struct Impairment {
     /// Time that each takes, in each direction.
     pub delay: Duration,
+    /// Number of bytes that it takes in a second, in each direction; `None` is any.
+    pub bytes_per_s: Option<u32>,
     /// Number of packets in 1,000 that are lost.
     pub loss_permille: u64,
     /// Seed that the lost packets are drawn from.
@@ -66,13 +71,20 @@ pub fn connect(interfaces: &[String; 2], how: Impairment) -> io::Result<Arc<Pack
         let mut random = Random::new(how.seed + from as u64);
         std::thread::spawn(move || {
             let mut buffer = [0; PACKET_BYTES_MAX];
+            let mut free_at = Instant::now();
             while let Ok(length) = source.recv(&mut buffer) {
                 counts.taken.fetch_add(1, Ordering::Relaxed);
-                if random.chance(how.loss_permille) {
+                let now = Instant::now();
+                let is_full = free_at > now + QUEUE_MAX;
+                if is_full || random.chance(how.loss_permille) {
                     counts.lost.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
-                let packet = (Instant::now() + how.delay, buffer[..length].to_vec());
+                if let Some(bytes_per_s) = how.bytes_per_s {
+                    let seconds = length as f64 / f64::from(bytes_per_s);
+                    free_at = free_at.max(now) + Duration::from_secs_f64(seconds);
+                }
+                let packet = (free_at.max(now) + how.delay, buffer[..length].to_vec());
                 if sender.send(packet).is_err() {
                     break;
                 }

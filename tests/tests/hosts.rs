@@ -485,6 +485,7 @@ impl FarRun {
 fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
     let how = Impairment {
         delay: Duration::from_millis(10),
+        bytes_per_s: None,
         loss_permille: 10,
         seed: 1,
     };
@@ -509,6 +510,7 @@ fn a_host_behind_a_slow_network_that_loses_packets_computes_the_same_bits() {
 fn a_host_that_is_far_gives_its_cells_to_one_that_is_near_and_no_digest_changes() {
     let how = Impairment {
         delay: Duration::from_millis(3),
+        bytes_per_s: None,
         loss_permille: 0,
         seed: 1,
     };

@@ -2,11 +2,14 @@
 //! recovers when it stays away. The hosts are network namespaces of this machine; where those
 //! cannot be made, each test says so on stderr and has nothing to show.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use protocol::Access;
+use recording::Recording;
 use tests::key_ring::KeyRing;
 use tests::namespaces::{ADDRESSES, TwoHosts};
 use tests::processes::{Process, Scratch, binary, let_pass};
@@ -22,6 +25,7 @@ const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(15);
 struct Distributed {
     hosts: TwoHosts,
     scratch: Scratch,
+    keys: KeyRing,
     primary: Process,
     secondaries: Vec<Process>,
 }
@@ -29,9 +33,22 @@ struct Distributed {
 impl Distributed {
     /// Starts a run; `near` is how many secondaries are on the primary's host.
     fn start(hosts: TwoHosts, near: usize, iterations: u32, flags: &[&str]) -> Self {
+        Self::of_world(&ramp(), hosts, near, iterations, flags)
+    }
+
+    /// Does so with a world.
+    fn of_world(
+        world: &Path,
+        hosts: TwoHosts,
+        near: usize,
+        iterations: u32,
+        flags: &[&str],
+    ) -> Self {
         let scratch = Scratch::new();
         let keys = KeyRing::new(scratch.path("keys"));
         keys.add("secondaries", Access::Secondary);
+        keys.add("viewer", Access::Observer);
+        keys.add("driver", Access::Controller);
         let address = format!("tcp://{}:5000", ADDRESSES[0]);
         let worker = binary("worker");
         let mut command = hosts.command(0, &worker);
@@ -42,7 +59,7 @@ impl Distributed {
         command.args(["--peer-timeout=300", "--heartbeat-timeout-ms", &timeout]);
         command.arg("--digests");
         command.arg(scratch.path("digests")).args(flags);
-        let primary = scratch.start("primary", command.args(keys.of_primary()).arg(ramp()));
+        let primary = scratch.start("primary", command.args(keys.of_primary()).arg(world));
         let mut secondaries = Vec::new();
         for number in 0..=near {
             let host = usize::from(number == near);
@@ -61,9 +78,31 @@ impl Distributed {
         Self {
             hosts,
             scratch,
+            keys,
             primary,
             secondaries,
         }
+    }
+
+    /// Starts a client on the primary's host that prints messages of a topic until there were so
+    /// many.
+    fn view(&self, topic: &str, count: u32) -> Process {
+        let mut command = self.hosts.command(0, &binary("phalanx"));
+        let address = format!("tcp://{}:5000", ADDRESSES[0]);
+        command.args(["topic", "echo", &address, topic]);
+        command.args(["-n", &count.to_string()]);
+        command.args(self.keys.of_secondary("viewer"));
+        self.scratch.start("viewer", &mut command)
+    }
+
+    /// Has the run do something by a command.
+    fn does(&self, command_words: &[&str]) {
+        let mut command = self.hosts.command(0, &binary("phalanx"));
+        let address = format!("tcp://{}:5000", ADDRESSES[0]);
+        command.args(["ctl", &address]).args(command_words);
+        command.args(self.keys.of_secondary("driver"));
+        let mut process = self.scratch.start("ctl", &mut command);
+        assert_eq!(process.wait(), 0, "{}", process.stderr());
     }
 
     fn digests(&self) -> String {
@@ -77,6 +116,11 @@ fn ramp() -> PathBuf {
 
 /// Returns the digests of the same run in one process.
 fn alone(iterations: u32) -> String {
+    alone_in(&ramp(), iterations, &[])
+}
+
+/// Returns the digests of a run of a world in one process.
+fn alone_in(world: &Path, iterations: u32, flags: &[&str]) -> String {
     let scratch = Scratch::new();
     let digests = scratch.path("digests");
     let mut command = Command::new(binary("worker"));
@@ -84,7 +128,7 @@ fn alone(iterations: u32) -> String {
     command
         .args(["--real-time-factor=0", "--digests"])
         .arg(&digests);
-    let mut process = scratch.start("alone", command.arg(ramp()));
+    let mut process = scratch.start("alone", command.args(flags).arg(world));
     assert_eq!(process.wait(), 0, "{}", process.stderr());
     std::fs::read_to_string(digests).expect("digests are text")
 }
@@ -167,6 +211,7 @@ fn a_network_that_is_slow_and_loses_packets_changes_no_bit() {
     let seed = 1;
     let how = Impairment {
         delay: Duration::from_millis(50),
+        bytes_per_s: None,
         loss_permille: 10,
         seed,
     };
@@ -191,6 +236,7 @@ fn quiet_steps_hide_a_way_of_a_tenth_of_a_second() {
     let way = Duration::from_millis(100);
     let how = Impairment {
         delay: way,
+        bytes_per_s: None,
         loss_permille: 0,
         seed: 1,
     };
@@ -211,4 +257,98 @@ fn quiet_steps_hide_a_way_of_a_tenth_of_a_second() {
     let least_s = 2.0 * way.as_secs_f64();
     println!("{:.0} us per iteration", each_s * 1e6);
     assert!(each_s < least_s / 2.0, "{each_s} s per iteration");
+}
+
+/// A box with a camera on a plane: 115 KB for each of 20 images in a simulated second.
+const CAMERA: &str = "<sdf version='1.9'><world name='w'><light name='sun' type='directional'>\
+    <direction>0.4 0.3 -0.9</direction></light><model name='ground'><static>true</static>\
+    <link name='l'><collision name='c'><geometry><plane/></geometry></collision><visual name='v'>\
+    <geometry><plane><size>50 50</size></plane></geometry></visual></link></model>\
+    <model name='eye'><pose>0 0 2 0 0 0</pose><link name='l'><collision name='c'><geometry><box>\
+    <size>0.4 0.4 0.4</size></box></geometry></collision><sensor name='camera' type='camera'>\
+    <topic>eye</topic><update_rate>20</update_rate><always_on>1</always_on><camera>\
+    <image><width>240</width><height>160</height></image></camera></sensor></link></model>\
+    </world></sdf>";
+/// Iterations of a run with the camera, of 1 ms each.
+const CAMERA_ITERATIONS: u32 = 3000;
+
+/// Returns two hosts with a way between them of 10 ms and 1 MB/s: the images of three simulated
+/// seconds alone take 7 s.
+fn narrow_way() -> Option<TwoHosts> {
+    let how = Impairment {
+        delay: Duration::from_millis(10),
+        bytes_per_s: Some(1_000_000),
+        loss_permille: 0,
+        seed: 1,
+    };
+    Some(TwoHosts::make_far_apart(how)?.0)
+}
+
+/// Returns the simulated time \[ns\] and the content of all images in a recording.
+fn images(path: &Path) -> Vec<(u64, Vec<u8>)> {
+    let file = File::open(path).expect("there is a recording");
+    let mut recording = Recording::open(BufReader::new(file)).expect("a recording is whole");
+    let channels = recording.channels().iter();
+    let eye = channels.filter(|(_, info)| info.topic.ends_with("eye"));
+    let eye: Vec<u16> = eye.map(|(id, _)| *id).collect();
+    assert_eq!(eye.len(), 1, "one channel has the images");
+    let mut images = Vec::new();
+    for chunk in 0..recording.chunks().len() {
+        let messages = recording.messages(chunk).expect("a chunk can be read");
+        let own = messages.into_iter().filter(|one| one.channel == eye[0]);
+        images.extend(own.map(|one| (one.sim_time.0, one.data)));
+    }
+    images
+}
+
+#[test]
+fn all_images_of_a_far_host_are_recorded_in_order_over_a_narrow_way() {
+    let Some(hosts) = narrow_way() else { return };
+    let out = Scratch::new();
+    let world = out.path("world.sdf");
+    std::fs::write(&world, CAMERA).expect("a world can be written");
+    let [far, near] = ["far.mcap", "near.mcap"].map(|name| out.path(name));
+    let record = |path: &Path| format!("--record={}", path.display());
+    let flag = record(&far);
+    let flags = ["--real-time-factor=0", &flag];
+    let mut run = Distributed::of_world(&world, hosts, 0, CAMERA_ITERATIONS, &flags);
+    assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
+    let alone = alone_in(&world, CAMERA_ITERATIONS, &[&record(&near)]);
+    assert!(run.digests() == alone, "the digests differ");
+    let (far, near) = (images(&far), images(&near));
+    let times = |images: &[(u64, Vec<u8>)]| images.iter().map(|one| one.0).collect::<Vec<_>>();
+    assert!(near.len() >= 60, "{} images were recorded", near.len());
+    assert_eq!(times(&far), times(&near));
+    assert!(far == near, "the images differ");
+}
+
+#[test]
+fn steps_go_on_while_the_images_that_a_viewer_sees_take_a_narrow_way() {
+    let Some(hosts) = narrow_way() else { return };
+    let out = Scratch::new();
+    let world = out.path("world.sdf");
+    std::fs::write(&world, CAMERA).expect("a world can be written");
+    let mut run = Distributed::of_world(&world, hosts, 0, 1_000_000, &["--real-time-factor=1"]);
+    let mut viewer = run.view("/eye", 5);
+    assert_eq!(viewer.wait(), 0, "{}", viewer.stderr());
+    run.does(&["stop"]);
+    assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
+    let said = viewer.stdout();
+    let seen = said.lines().filter_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).ok()?;
+        line["iteration"].as_u64()
+    });
+    let seen: Vec<u64> = seen.collect();
+    assert!(
+        seen.len() == 5 && seen.is_sorted_by(|a, b| a < b),
+        "{seen:?}"
+    );
+    let done = run.digests().lines().count() as u64;
+    assert!(done >= seen[4], "{done} steps, and images of {seen:?}");
+    let alone = alone_in(&world, CAMERA_ITERATIONS, &[]);
+    let same = alone.lines().zip(run.digests().lines().collect::<Vec<_>>());
+    assert!(
+        same.take(100).all(|(one, other)| one == other),
+        "the digests differ"
+    );
 }
