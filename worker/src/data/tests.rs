@@ -125,10 +125,11 @@ fn nothing_is_given_up_that_must_not_be_lost_while_the_way_takes_what_comes_befo
                 batch(sequence, vec![message(0, b"x")]),
             );
             assert_eq!(came.is_ok(), lossless || sequence == 1);
-            while let progress = collector.next(now)
-                && progress != Progress::Waiting
-            {
-                found.push(matches!(progress, Progress::Complete(_)));
+            loop {
+                match collector.next(now) {
+                    Progress::Waiting => break,
+                    progress => found.push(matches!(progress, Progress::Complete(_))),
+                }
             }
         }
         let all = usize::try_from(steps).unwrap();
