@@ -48,6 +48,7 @@ fn main() {
     for (delay, iterations) in WAYS {
         let how = Impairment {
             delay,
+            bytes_per_s: None,
             loss_permille: 0,
             seed: 1,
         };

@@ -296,8 +296,8 @@ impl Collector {
         Some(self.waits_since(*since) + self.patience())
     }
 
-    /// Returns since when a step that was announced at a time waits in vain: where none may be lost,
-    /// what comes of others before it is on the same way.
+    /// Returns since when a step that was announced at a time waits in vain: where none may be
+    /// lost, what comes of others before it is on the same way.
     fn waits_since(&self, announced: Instant) -> Instant {
         let stirred = self.stirred.1.filter(|_| self.lossless);
         stirred.map_or(announced, |stirred| stirred.max(announced))

@@ -18,8 +18,8 @@
 //! - A run that was resumed does again what its journal has: all of that has left before, and no
 //!   node says it once more.
 //! - What is kept for readers who come later is kept by the secondary that has the model: one that
-//!   gets it, in a hand-off or a migration, after a loss or in a resumed run, says its last messages
-//!   again, which the model remembers, and the former one forgets them.
+//!   gets it, in a hand-off or a migration, after a loss or in a resumed run, says its last
+//!   messages again, which the model remembers, and the former one forgets them.
 //!
 //! Every secondary has publishers and subscriptions of all topics, wherever their models are: so
 //! readers know the next owner long before a hand-off, a migration or a loss, and nothing is

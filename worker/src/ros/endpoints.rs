@@ -38,9 +38,7 @@ pub(super) struct Endpoints {
     outbound: BTreeMap<Key, Outbound>,
     inbound: BTreeMap<Key, Inbound>,
     clock: Option<ClockTopic>,
-    /// `/tf` and `/tf_static`.
-    frames: [Option<Publication>; 2],
-    fixed_frames: FixedFrames,
+    frames: FrameTopics,
     warnings: Warnings,
     descriptions: Descriptions,
     departures: Option<Departures>,
@@ -48,10 +46,15 @@ pub(super) struct Endpoints {
     /// Messages to be said again for readers who come later: publishers of before are gone with
     /// what they kept.
     kept: Kept,
-    /// True if this secondary spoke for the run in the last step.
-    speaks: bool,
     // The last to go.
     participant: Participant,
+}
+
+/// The topics of frames.
+struct FrameTopics {
+    /// `/tf` and `/tf_static`.
+    own: [Option<Publication>; 2],
+    fixed: FixedFrames,
 }
 
 /// Warnings that come seldom.
@@ -94,21 +97,20 @@ impl Endpoints {
         let frames = [Frames::Moving, Frames::Fixed]
             .map(|frames| own(&mapping.transforms(frames)))
             .map(or_warn);
+        let fixed = FixedFrames::new(mapping.transforms(Frames::Fixed).qos.depth);
         let departures = Departures::new(&mut participant, run, name);
         Ok(Self {
-            fixed_frames: FixedFrames::new(mapping.transforms(Frames::Fixed).qos.depth),
             mapping,
             images: ImageThread::start(Compression::Jpeg(jpeg_quality))?,
             outbound: BTreeMap::new(),
             inbound: BTreeMap::new(),
             clock: or_warn(clock),
-            frames,
+            frames: FrameTopics { own: frames, fixed },
             warnings: Warnings::default(),
             descriptions: Descriptions::default(),
             departures: or_warn(departures),
             remarks: Remarks::default(),
             kept: Kept::default(),
-            speaks: false,
             participant,
         })
     }
@@ -228,7 +230,7 @@ impl Endpoints {
 
     /// Follows the models that came here or left: the publishers of those that left are forgotten
     /// with what they keep for readers who come later, and what those remember who came is said
-    /// again. So it is with the systems of worlds, for which one secondary speaks.
+    /// again.
     fn follow_moves(&mut self, step: &mut ExportedStep) {
         let moved = std::mem::take(&mut step.moved);
         let gone = moved.gone.into_iter();
@@ -236,20 +238,23 @@ impl Endpoints {
         let gone: BTreeSet<Publisher> = gone.collect();
         self.kept.forget(&gone);
         // Who does a step again does not know whether such a model is here by now.
-        if step.again.is_none() {
-            let has_spoken = std::mem::replace(&mut self.speaks, step.speaks) && !step.speaks;
-            let is_gone = |speaker: &Publisher| {
-                let is_of_world = matches!(speaker, Publisher::World { .. });
-                gone.contains(speaker) || (has_spoken && is_of_world)
-            };
-            if has_spoken || !gone.is_empty() {
-                self.fixed_frames.forget(is_gone);
-                for outbound in self.outbound.values_mut() {
-                    outbound.forget(is_gone, &mut self.participant);
-                }
-            }
+        if step.again.is_none() && !gone.is_empty() {
+            self.forget(|speaker| gone.contains(speaker));
         }
         self.keep(moved.came);
+    }
+
+    /// Forgets the systems of worlds, for which another secondary speaks now.
+    pub(super) fn forget_worlds(&mut self) {
+        self.forget(|speaker| matches!(speaker, Publisher::World { .. }));
+    }
+
+    /// Forgets the publishers of those who are gone, with what they keep.
+    fn forget(&mut self, is_gone: impl Fn(&Publisher) -> bool) {
+        self.frames.fixed.forget(&is_gone);
+        for outbound in self.outbound.values_mut() {
+            outbound.forget(&is_gone, &mut self.participant);
+        }
     }
 
     /// Has messages said again, with the next ones, as far as their topics are kept for readers who
@@ -356,7 +361,7 @@ impl Endpoints {
             let published = outlet.publication.publish(cdr);
             note(published, &outlet.topic.name, &mut self.warnings.lost);
         }
-        for (publication, cdr) in self.frames.iter().zip(frames) {
+        for (publication, cdr) in self.frames.own.iter().zip(frames) {
             if let (Some(publication), Some(cdr)) = (publication, cdr) {
                 note(publication.publish(cdr), "/tf", &mut self.warnings.lost);
             }
@@ -370,7 +375,7 @@ impl Endpoints {
     /// Returns messages of `/tf` and `/tf_static` with the frames in messages, if there are any.
     fn frames_of(&mut self, messages: &Leaving) -> [Option<Vec<u8>>; 2] {
         let (mut moving, mut fixed) = (Vec::new(), Vec::new());
-        let [moving_frames, _] = &self.frames;
+        let [moving_frames, _] = &self.frames.own;
         let has_moving = moving_frames
             .as_ref()
             .is_some_and(|own| own.reader_count() > 0);
@@ -385,13 +390,13 @@ impl Endpoints {
                     let mut frames = Vec::new();
                     add_frames(message, &mut frames, &mut self.warnings.unfit);
                     let speaker = speaker_of(message.publisher);
-                    self.fixed_frames.note(speaker, &frames);
+                    self.frames.fixed.note(speaker, &frames);
                     fixed.extend(frames);
                 }
                 None => {}
             }
         }
-        let fixed = self.fixed_frames.complete(fixed);
+        let fixed = self.frames.fixed.complete(fixed);
         [moving, fixed].map(|transforms| {
             let has_some = !transforms.is_empty();
             has_some.then(|| to_cdr(&TFMessage { transforms }))
@@ -405,7 +410,7 @@ impl Endpoints {
         let until = Instant::now() + patience;
         let topics = self.outbound.values().flat_map(Outbound::outlets);
         let topics = topics.map(|outlet| &outlet.publication);
-        let frames = self.frames.iter().flatten();
+        let frames = self.frames.own.iter().flatten();
         let own = frames.chain(self.clock.as_ref().map(ClockTopic::publication));
         for publication in topics.chain(own) {
             publication.wait_until_received(until.saturating_duration_since(Instant::now()));
@@ -417,7 +422,7 @@ impl Endpoints {
         let outlets = self.outbound.values().flat_map(Outbound::outlets);
         let outlets = outlets.map(|outlet| (&*outlet.topic.name, &outlet.publication));
         let clock = self.clock.as_ref().map(ClockTopic::publication);
-        let frames = ["/tf", "/tf_static"].into_iter().zip(&self.frames);
+        let frames = ["/tf", "/tf_static"].into_iter().zip(&self.frames.own);
         let frames = frames.filter_map(|(name, own)| Some((name, own.as_ref()?)));
         outlets
             .chain(frames)

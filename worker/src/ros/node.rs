@@ -261,6 +261,9 @@ impl Node {
             RosNews::Step(step) if step.was_answered() => self.endpoints.publish(step),
             RosNews::Step(step) => {
                 let begins = step.speaks && !self.speaks;
+                if self.speaks && !step.speaks && step.again.is_none() {
+                    self.endpoints.forget_worlds();
+                }
                 self.speaks = step.speaks;
                 if begins {
                     self.pass_on_remembered();
