@@ -109,7 +109,7 @@ impl PrimaryNode {
             ["beat", name] => self.beat(name),
             ["caught_up", name] => self.catch_up(name),
             ["diverged", name] => self.diverge(name),
-            ["checkpoint_part", name, cell] => self.save(name, cell),
+            ["checkpoint_part", name, cell, step @ ..] => self.save(name, cell, step.first()),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["gone", name, "with", relay] => self.tell(PrimaryInput::GoneWithRelay {
@@ -320,8 +320,11 @@ impl PrimaryNode {
     }
 
     /// Sends a part of the checkpoint that the step asked for: a cell or the scene.
-    fn save(&mut self, name: &str, part: &str) {
-        let (sequence, bytes) = (self.step.sequence, b"saved".to_vec());
+    /// Sends a part of the checkpoint after a step, the last one if none is named.
+    fn save(&mut self, name: &str, part: &str, step: Option<&&str>) {
+        let named = step.map(|step| Sequence(number(step)));
+        let sequence = named.unwrap_or(self.step.sequence);
+        let bytes = b"saved".to_vec();
         let message = if part == "scene" {
             SecondaryToPrimary::SceneCheckpoint(SceneSnapshot { sequence, bytes })
         } else {

@@ -10,7 +10,7 @@ const PREFIX_BYTES: usize = 16;
 
 /// Number of a secondary. It belongs to the name: another secondary that takes the name later,
 /// after the first was lost, has the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PeerNumber(u32);
 
 /// Names that secondaries of a run have had, numbered from 0 in the order in which they came.

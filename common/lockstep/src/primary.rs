@@ -787,6 +787,7 @@ impl Primary {
         match verdict {
             AckVerdict::Stale => self.peers.count_stale(),
             AckVerdict::Duplicate => self.peers.count_duplicate(),
+            AckVerdict::Repeated => {}
             AckVerdict::Waiting(answer) => {
                 self.recovery.note_answered(number, sequence);
                 self.take_over(answer, ack, cx);

@@ -4,6 +4,7 @@
 
 pub(crate) mod acks;
 pub(crate) mod divergence;
+mod repeats;
 pub(crate) mod round;
 pub(crate) mod speculation;
 pub(crate) mod state_reader;
@@ -20,6 +21,7 @@ use crate::peer_numbers::PeerNumber;
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::io::{PeerTiming, Settings};
 use crate::primary::peers::seats::Seats;
+use repeats::Repeats;
 use round::{NewRound, Overdue, Round};
 use speculation::Speculation;
 use state_reader::StateReader;
@@ -31,6 +33,7 @@ pub(crate) struct Barrier {
     round: Option<Box<Round>>,
     speculation: Speculation,
     reader: StateReader,
+    repeats: Repeats,
 }
 
 /// Stages of waiting that a step has come to.
@@ -127,6 +130,13 @@ impl Barrier {
         now: SessionTime,
     ) -> Option<Overdue> {
         self.round.as_mut()?.overdue(is_waited_for, now)
+    }
+
+    /// Notes that the step under way is sent to a secondary once more.
+    pub(crate) fn note_sent_again(&mut self, to: PeerNumber) {
+        if let Some(round) = &self.round {
+            self.repeats.note_sent_again(to, round.step().sequence);
+        }
     }
 
     /// Divides the time of a message among the steps that it brought.

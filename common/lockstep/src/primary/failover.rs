@@ -179,14 +179,14 @@ impl Primary {
 
     /// Sends the step under way, with its snapshots, to those who have not answered and do not say
     /// that they are at work on it.
-    fn send_again(&self, missing: &[PeerName], cx: &mut Context<'_>) {
-        let Some(round) = self.barrier.round() else {
-            return;
-        };
-        let sequence = round.step().sequence;
+    fn send_again(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
         for name in missing {
-            let member = self.peers.roster().get(name);
-            let member = member.expect("who is waited for is a member");
+            let Some(round) = self.barrier.round() else {
+                return;
+            };
+            let sequence = round.step().sequence;
+            let member = self.peers.roster().find(name);
+            let (number, member) = member.expect("who is waited for is a member");
             let work = member.heartbeat.work;
             if work.step >= sequence && work.answered < sequence {
                 // It works on it and reads nothing meanwhile.
@@ -199,6 +199,7 @@ impl Primary {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::Step(round.shared_step()),
             });
+            self.barrier.note_sent_again(number);
         }
     }
 
@@ -608,7 +609,7 @@ impl Primary {
                 let is_journaled = self.settings.is_journaled;
                 self.recovery.complete_checkpoint(is_journaled, cx);
             }
-            PartVerdict::TooLarge => {}
+            PartVerdict::TooLarge | PartVerdict::LetGo => {}
         }
     }
 }

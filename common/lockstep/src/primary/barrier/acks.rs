@@ -23,6 +23,8 @@ pub(crate) enum AckVerdict {
     Stale,
     /// It came before.
     Duplicate,
+    /// It came before, and its sender was given the step once more.
+    Repeated,
     /// It is sound, and others are missing.
     Waiting(Answer),
     /// It is sound, and the last one.
@@ -48,6 +50,23 @@ impl Barrier {
     /// Checks an ack and notes it; what is left in it is for the caller to take over. With
     /// `is_lost` another of the sender's name is lost and owes the answer.
     pub(crate) fn on_ack(
+        &mut self,
+        (sender, number): (&PeerName, PeerNumber),
+        ack: &mut StepAck,
+        is_lost: bool,
+        (world, host_map): (&WorldState, &HostMap),
+        now: SessionTime,
+    ) -> AckVerdict {
+        let sequence = ack.sequence;
+        let verdict = self.judge((sender, number), ack, is_lost, (world, host_map), now);
+        let is_late = matches!(verdict, AckVerdict::Stale | AckVerdict::Duplicate);
+        if is_late && self.repeats.take(number, sequence) {
+            return AckVerdict::Repeated;
+        }
+        verdict
+    }
+
+    fn judge(
         &mut self,
         (sender, number): (&PeerName, PeerNumber),
         ack: &mut StepAck,
@@ -301,6 +320,7 @@ mod tests {
             let now = SessionTime(1);
             match self.barrier.on_ack(sender, &mut ack, is_lost, known, now) {
                 AckVerdict::Stale => "stale".to_owned(),
+                AckVerdict::Repeated => "repeated".to_owned(),
                 AckVerdict::Duplicate => "duplicate".to_owned(),
                 AckVerdict::Waiting(_) => "waiting".to_owned(),
                 AckVerdict::Complete(_) => "complete".to_owned(),

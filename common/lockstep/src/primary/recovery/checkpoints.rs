@@ -3,7 +3,7 @@
 //! Hosts send their cells once they have answered the step that asks for them, so that no step
 //! waits; the past before a checkpoint is forgotten when all of it is here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use protocol::primary_to_observers::Severity;
@@ -31,6 +31,9 @@ pub(crate) struct Coming {
     cells: BTreeMap<CellId, CellSnapshot>,
 }
 
+/// The most checkpoints that are remembered as let go.
+const LET_GO_MAX: usize = 8;
+
 /// Part of a checkpoint that the primary makes.
 #[derive(Debug)]
 pub(crate) struct OwnPart {
@@ -45,6 +48,8 @@ pub(crate) struct OwnPart {
 pub(crate) enum PartVerdict {
     /// It is of a checkpoint that nobody waits for.
     Stale,
+    /// It is of a checkpoint that was asked for and let go.
+    LetGo,
     /// It is of another than was asked.
     Foreign,
     /// Its cell is too large: no checkpoint can be made.
@@ -79,10 +84,21 @@ pub(crate) struct Checkpoints {
     /// The iteration of the last one that was asked for.
     asked_at: Iteration,
     coming: Option<Coming>,
+    /// Steps of the last that were asked for and let go: their parts may still come.
+    let_go: BTreeSet<Sequence>,
     /// Clients that wait for one: those not served yet have no step.
     waiting: Vec<(RoutingId, RequestId, Option<Sequence>)>,
     /// Reason why none can be made, once that is known.
     impossible: Option<String>,
+}
+
+impl Checkpoints {
+    fn note_let_go(&mut self, sequence: Sequence) {
+        self.let_go.insert(sequence);
+        if self.let_go.len() > LET_GO_MAX {
+            self.let_go.pop_first();
+        }
+    }
 }
 
 impl Recovery {
@@ -103,6 +119,7 @@ impl Recovery {
         let Some(coming) = self.checkpoints.coming.take() else {
             return;
         };
+        self.checkpoints.note_let_go(coming.sequence);
         self.checkpoints.asked_at = Iteration(0);
         for (_, _, sequence) in &mut self.checkpoints.waiting {
             if *sequence == Some(coming.sequence) {
@@ -120,7 +137,9 @@ impl Recovery {
 
     /// Makes no checkpoint any more: from now on a loss ends the run.
     pub(crate) fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
-        self.checkpoints.coming = None;
+        if let Some(coming) = self.checkpoints.coming.take() {
+            self.checkpoints.note_let_go(coming.sequence);
+        }
         let failure = Failure::new(FailureCode::WrongState, reason.clone());
         self.fail_checkpoints(&failure, cx);
         let text = format!("{reason}: a secondary that is lost now ends the run");
@@ -178,7 +197,7 @@ impl Recovery {
             // Whoever waits for one that never came waits for this one.
             *asked = Some(sequence);
         }
-        self.checkpoints.coming = Some(Coming {
+        let earlier = self.checkpoints.coming.replace(Coming {
             sequence,
             own: None,
             scene: None,
@@ -186,6 +205,9 @@ impl Recovery {
             missing: BTreeMap::new(),
             cells: BTreeMap::new(),
         });
+        if let Some(earlier) = earlier {
+            self.checkpoints.note_let_go(earlier.sequence);
+        }
         true
     }
 
@@ -223,6 +245,9 @@ impl Recovery {
         sender: &PeerName,
         snapshot: CellSnapshot,
     ) -> PartVerdict {
+        if self.checkpoints.let_go.contains(&snapshot.sequence) {
+            return PartVerdict::LetGo;
+        }
         let Some(coming) = &mut self.checkpoints.coming else {
             return PartVerdict::Stale;
         };
@@ -247,6 +272,9 @@ impl Recovery {
         sender: &PeerName,
         scene: SceneSnapshot,
     ) -> PartVerdict {
+        if self.checkpoints.let_go.contains(&scene.sequence) {
+            return PartVerdict::LetGo;
+        }
         match &mut self.checkpoints.coming {
             Some(coming) if coming.speaker.as_ref() != Some(sender) => PartVerdict::Foreign,
             Some(coming) if coming.sequence == scene.sequence && coming.scene.is_none() => {
