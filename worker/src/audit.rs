@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use protocol::SessionTime;
+use protocol::{SessionTime, counted};
 use transport::Client;
 use transport::authorized::time_text;
 
@@ -194,7 +194,10 @@ impl AuditLog {
         if is_over {
             self.told_missing = missing;
             let text = "who does what is written down again";
-            return Some(format!("{text}; {missing} lines are missing so far"));
+            return Some(format!(
+                "{text}; missing so far: {}",
+                counted(missing, "line")
+            ));
         }
         let cause = self.losses.cause().clone();
         let cause = cause.unwrap_or_else(|| "the disk is too slow".to_owned());
@@ -222,7 +225,8 @@ impl AuditLog {
         let cause = self.losses.cause().clone();
         (missing > 0).then(|| {
             let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
-            format!("{missing} lines about who does what could not be written down{cause}")
+            let missing = counted(missing, "line");
+            format!("{missing} about who does what could not be written down{cause}")
         })
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use lockstep::{LoadRule, Rules, Settings, SightRule, StepReport};
 use protocol::exit::Outcome;
-use protocol::{Digest, Iteration, ScheduledCommand, StopReason};
+use protocol::{Digest, Iteration, ScheduledCommand, StopReason, counted};
 use recording::{FORMAT, LoadWord, Recording, RunDescription, SightWord};
 use sdf::World;
 
@@ -215,14 +215,15 @@ impl ExpectedDigests {
             return StopReason::new(Outcome::DigestMismatch, difference.to_string());
         }
         let count = self.digests.len() as u64;
+        let all = counted(count, "iteration");
         match reason.outcome {
             Outcome::Completed if self.compared < count => StopReason::new(
                 Outcome::Failed,
-                format!("only {} of {count} iterations were compared", self.compared),
+                format!("only {} of {all} were compared", self.compared),
             ),
             Outcome::Completed => StopReason::new(
                 Outcome::Completed,
-                format!("all {count} iterations have the digests of the recording"),
+                format!("all {all} have the digests of the recording"),
             ),
             _ => reason,
         }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use protocol::exit::Outcome;
-use protocol::{Chain, PrimaryToSecondary, StopReason, decode};
+use protocol::{Chain, PrimaryToSecondary, StopReason, counted, decode};
 use transport::zeromq::{BindError, Relay, RelayError, RelayEvent};
 use transport::{Denial, Waker};
 
@@ -76,7 +76,7 @@ impl RelayDriver {
                 }
                 Some(RelayEvent::Session(payload)) => stop = stop_reason(&payload).or(stop),
                 Some(RelayEvent::Secondaries(count)) => {
-                    tracing::info!("{count} secondaries are connected");
+                    tracing::info!("connected now: {}", counted(count, "secondary"));
                 }
                 Some(RelayEvent::Lost) if is_welcome => {
                     let gone = || "the primary is gone: its connection closed".to_owned();

@@ -26,6 +26,7 @@ use lockstep::{PrimaryInput, PrimaryOutput, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{
     PeerName, PrimaryToSecondary, Role, SecondaryToPrimary, SessionTime, StepTrace, TraceWindow,
+    counted,
 };
 
 use clock::TraceClock;
@@ -223,7 +224,8 @@ impl Tracer {
         }
         let left_out = self.feed.left_out.load(Ordering::Relaxed);
         if left_out > 0 {
-            tracing::warn!("the trace lacks {left_out} steps: more was done than could be written");
+            let steps = counted(left_out, "step");
+            tracing::warn!("the trace lacks {steps}: more was done than could be written");
         }
     }
 }

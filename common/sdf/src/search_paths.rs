@@ -152,9 +152,11 @@ impl SearchPaths {
 
     /// Says what to set for a file that is nowhere.
     fn not_found(&self, path: &Path, scheme: Option<&str>, from_file: &str) -> ResolveError {
-        let known = self.folders.len();
-        let mut message =
-            format!("it is neither beside {from_file:?} nor in {known} model folders");
+        let folders = match self.folders.len() {
+            1 => "1 model folder".to_owned(),
+            known => format!("{known} model folders"),
+        };
+        let mut message = format!("it is neither beside {from_file:?} nor in {folders}");
         let name = package_and_rest(path).map(|(name, _)| name);
         let (Some(name), Some("package://" | "model://")) = (name, scheme) else {
             return ResolveError::NotFound(message);

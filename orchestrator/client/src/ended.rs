@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use protocol::report::{Percentiles, Summary};
-use protocol::{Outcome, StopReason};
+use protocol::{Outcome, StopReason, counted};
 
 use crate::plain_text::plain;
 
@@ -101,22 +101,23 @@ fn figures(summary: &Summary) -> Vec<(String, String)> {
             [] => "no levels".to_owned(),
             levels => levels.join(", "),
         };
-        let (performers, taken) = (secondary.performers.len(), secondary.hand_offs_in);
-        let value = format!("{levels}; {performers} performers, {taken} hand-offs in");
+        let performers = counted(secondary.performers.len(), "performer");
+        let taken = counted(secondary.hand_offs_in, "hand-off");
+        let value = format!("{levels}; {performers}, {taken} in");
         figures.push(fact(secondary.name.as_str(), value));
     }
     let events = &summary.events;
     let events = format!(
-        "{} hand-offs, {} migrations, {} levels loaded, {} unloaded, {} recoveries",
-        events.hand_offs,
-        events.migrations,
-        events.levels_loaded,
+        "{}, {}, {} loaded, {} unloaded, {}",
+        counted(events.hand_offs, "hand-off"),
+        counted(events.migrations, "migration"),
+        counted(events.levels_loaded, "level"),
         events.levels_unloaded,
-        events.recoveries
+        counted(events.recoveries, "recovery")
     );
     figures.push(fact("events", events));
     if summary.refused.total() > 0 {
-        let refused = format!("{} messages", summary.refused.total());
+        let refused = counted(summary.refused.total(), "message");
         figures.push(fact("refused", refused));
     }
     figures

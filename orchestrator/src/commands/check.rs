@@ -7,8 +7,8 @@ mod ros_topics;
 use std::fmt::Write;
 use std::path::Path;
 
-use protocol::ExitCode;
 use protocol::report::RosMappingReport;
+use protocol::{ExitCode, counted};
 use sdf::{Model, Problem, ReadWorldError, ReadWorlds, SourceSpan, World};
 use serde::Serialize;
 
@@ -176,9 +176,4 @@ fn count_refused(error: &ReadWorldError) -> String {
 
 fn sum(world: &World, count: impl Fn(&Model) -> usize) -> usize {
     world.models.iter().map(count).sum()
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

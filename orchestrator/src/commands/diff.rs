@@ -12,7 +12,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use protocol::states_file::{MAGIC, ReadStatesError};
-use protocol::{Digest, ExitCode, Iteration};
+use protocol::{Digest, ExitCode, Iteration, counted};
 use serde::Serialize;
 
 use super::{CommandResult, Failed, output};
@@ -371,8 +371,8 @@ impl Verdict {
     fn text(&self, names: &[String; 2]) -> String {
         let Some(difference) = &self.difference else {
             return match self.messages {
-                None => format!("equal: {} iterations\n", self.iterations),
-                Some(messages) => format!("equal: {messages} messages\n"),
+                None => format!("equal: {}\n", counted(self.iterations, "iteration")),
+                Some(messages) => format!("equal: {}\n", counted(messages, "message")),
             };
         };
         let mut lines = vec![format!("iteration {} differs", difference.iteration)];

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use client::feed::LogLine;
+use protocol::counted;
 
 /// The most lines that one look brings \[lines\]; of more, the newest.
 const LINES_MAX: usize = 10_000;
@@ -172,9 +173,9 @@ impl LeftOut {
         let (lines, kib) = (self.lines, self.bytes.div_ceil(1 << 10));
         let what = match (lines, kib) {
             (0, 0) => return None,
-            (_, 0) => format!("{lines} lines"),
+            (_, 0) => counted(lines, "line"),
             (0, _) => format!("{kib} KiB of lines"),
-            _ => format!("{lines} lines and {kib} KiB before them"),
+            _ => format!("{} and {kib} KiB before them", counted(lines, "line")),
         };
         Some(format!("{what} left out: they are in the log files alone"))
     }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use images::Compression;
-use protocol::{Sequence, TopicMessage};
+use protocol::{Sequence, TopicMessage, counted};
 use ros2::mapping::RosTopic;
 use ros2_node::Publication;
 
@@ -127,7 +127,7 @@ impl ImageThread {
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
             if self.left_out > 0 {
-                tracing::warn!("{} images were left out for ROS 2", self.left_out);
+                tracing::warn!("left out for ROS 2: {}", counted(self.left_out, "image"));
             }
         }
     }

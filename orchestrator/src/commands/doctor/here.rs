@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::RangeInclusive;
 use std::thread::available_parallelism;
 
+use protocol::counted;
 use run::{RosReach, RunSpec};
 use rustix::process::{Resource, getrlimit};
 use transport::Endpoints;
@@ -96,7 +97,7 @@ fn descriptors() -> Finding {
 fn cores(spec: &RunSpec) -> Finding {
     let cores = available_parallelism().map_or(1, usize::from);
     let wanted = spec.run.secondaries as usize;
-    let text = format!("{cores} for a primary and {wanted} secondaries");
+    let text = format!("{cores} for a primary and {}", counted(wanted, "secondary"));
     let found = Finding::ok(HERE, "cores", text);
     if wanted > cores {
         let remedy = format!("--secondaries {cores} is faster, or --hosts on other machines");

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use protocol::counted;
 use protocol::error_chain::chain;
 use run::{Host, RunSpec};
 use transport::Endpoints;
@@ -109,7 +110,11 @@ fn cores_finding(name: &str, cores: Option<u32>, slots: u32) -> Finding {
     let Some(cores) = cores else {
         return Finding::ok(name, "cores", "it does not say how many it has");
     };
-    let found = Finding::ok(name, "cores", format!("{cores} for {slots} secondaries"));
+    let found = Finding::ok(
+        name,
+        "cores",
+        format!("{cores} for {}", counted(slots, "secondary")),
+    );
     if slots > cores {
         let remedy = format!("{name}:{cores} is faster");
         found.worse(State::Warning, remedy)

@@ -8,7 +8,7 @@ use client::feed::LogLine;
 use client::{Observer, Reach};
 use lockstep::PeerLossPolicy;
 use protocol::error_chain::chain;
-use protocol::{Command, ExitCode};
+use protocol::{Command, ExitCode, counted};
 use run::{Network, Recovery, RunSpec};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -107,7 +107,8 @@ impl LiveRun {
             let (count, names) = (spec.secondaries_of_hosts(), names.join(", "));
             let job = job.job;
             output::note(&format!(
-                "in job {job} of Slurm: {count} secondaries on {names}"
+                "in job {job} of Slurm: {} on {names}",
+                counted(count, "secondary")
             ));
         }
         let endpoint = endpoint(&spec, directory)?;

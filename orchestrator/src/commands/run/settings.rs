@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use protocol::ExitCode;
+use protocol::{ExitCode, counted};
 use run::{JournalLocation, Program, RunSpec};
 use sdf::World;
 
@@ -298,8 +298,8 @@ fn read_worlds(path: &Path) -> Result<Vec<World>, Failed> {
     for problem in &error.errors {
         output::note(sources.show(problem).trim_end());
     }
-    let count = error.errors.len();
-    let message = format!("{} cannot be run: {count} error(s)", path.display());
+    let errors = counted(error.errors.len(), "error");
+    let message = format!("{} cannot be run: {errors}", path.display());
     Err(Failed::message(ExitCode::Configuration, message))
 }
 

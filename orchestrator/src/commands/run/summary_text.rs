@@ -2,6 +2,7 @@
 
 use client::ended::RunEnded;
 use client::plain_text::plain;
+use protocol::counted;
 
 /// Number of performers that are listed; JSON has them all.
 const PERFORMERS_MAX: usize = 20;
@@ -19,7 +20,10 @@ pub(in super::super) fn describe(run: &str, ended: &RunEnded) -> String {
         rows.push(("performer".to_owned(), place));
     }
     if let Some(more @ 1..) = performers.count().checked_sub(PERFORMERS_MAX) {
-        rows.push((String::new(), format!("and {more} performers more")));
+        rows.push((
+            String::new(),
+            format!("and {} more", counted(more, "performer")),
+        ));
     }
     let line = |(name, value): (String, String)| format!("  {name:<12}{}\n", plain(&value));
     let lines: String = rows.into_iter().map(line).collect();

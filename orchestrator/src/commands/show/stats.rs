@@ -1,5 +1,6 @@
 //! Figures of the run as a whole, in tables.
 
+use protocol::counted;
 use protocol::report::{Percentiles, Stats};
 use serde_json::Value;
 use view::show::table::Table;
@@ -31,7 +32,7 @@ pub(super) fn stats(stats: &Stats) -> Table {
     row("PHYSICS", times(stats.physics_us));
     row("OVERHEAD", times(stats.overhead_us));
     row("DIGEST", stats.digest.to_string());
-    row("REFUSED", format!("{} messages", stats.refused.total()));
+    row("REFUSED", counted(stats.refused.total(), "message"));
     if stats.insecure {
         let text = "whoever reaches it may stop and change it: it has no keys";
         row("INSECURE", text.to_owned());

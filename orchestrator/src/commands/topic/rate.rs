@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::SimTime;
+use protocol::{SimTime, counted};
 
 /// Messages, counted over time.
 #[derive(Debug, Default)]
@@ -40,8 +40,8 @@ impl RateMeter {
         let real = rate(self.last.0.saturating_sub(real).as_secs_f64());
         let sim = rate(self.last.1.seconds() - sim.seconds());
         format!(
-            "{sim} of simulated time, {real} of real time, {} messages\n",
-            self.count
+            "{sim} of simulated time, {real} of real time, {}\n",
+            counted(self.count, "message")
         )
     }
 }

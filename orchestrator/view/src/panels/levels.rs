@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use protocol::counted;
 use protocol::report::LevelReport;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -245,7 +246,10 @@ fn add_level(model: &Model, detail: &mut Detail, level: &LevelReport) {
     detail.add("cell hosted by", owner);
     detail.add(
         "hand-offs",
-        format!("{} performers came into its cell", level.hand_offs),
+        format!(
+            "{} came into its cell",
+            counted(level.hand_offs, "performer")
+        ),
     );
     if let Some(digest) = &level.digest {
         detail.add("digest", digest.to_string());

@@ -1,7 +1,7 @@
 //! The header: the figures of the run, and below them what the user must know.
 
 use protocol::report::{PeerState, RunState, Stats};
-use protocol::{Command, Role};
+use protocol::{Command, Role, counted};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -273,8 +273,10 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
         .as_ref()
         .map_or(0, |stats| stats.secondaries_missing);
     if missing > 0 {
+        let are = if missing == 1 { "is" } else { "are" };
+        let missing = counted(missing, "secondary");
         return (
-            format!("{} {missing} secondaries are missing", glyphs.waiting),
+            format!("{} {missing} {are} missing", glyphs.waiting),
             theme.warning(),
         );
     }

@@ -1,5 +1,6 @@
 //! Finds the peer or the part of the work that takes most of a run's working time.
 
+use protocol::counted;
 use protocol::report::{LevelReport, ParticipantReport, PeerReport, Split, holder};
 
 use super::{Culprit, PART_SHARE, Verdict, advice, percent, ranked, time, workers};
@@ -112,11 +113,11 @@ fn of_level(model: &Model, peer: &PeerReport) -> Option<String> {
     let share = cell_us(largest) / peer.busy_us;
     (cell_us(largest) > 0.0).then(|| {
         format!(
-            "its level {} takes {} ({} of its work) for {} performers",
+            "its level {} takes {} ({} of its work) for {}",
             largest.name,
             time(cell_us(largest)),
             percent(share.min(1.0)),
-            largest.performers.len()
+            counted(largest.performers.len(), "performer")
         )
     })
 }
@@ -168,10 +169,10 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
         }
         Split::PRIMARY => {
             let counts = format!(
-                "it keeps {} performers in {} levels on {} secondaries",
-                model.performers.len(),
-                model.levels.len(),
-                workers(model).count()
+                "it keeps {} in {} on {}",
+                counted(model.performers.len(), "performer"),
+                counted(model.levels.len(), "level"),
+                counted(workers(model).count(), "secondary")
             );
             verdict.details.push(counts);
             verdict.advice = advice::for_primary(model);
@@ -180,11 +181,9 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
             let levels = model.levels.iter();
             let slowest = levels.max_by(|a, b| cell_us(a).total_cmp(&cell_us(b)));
             if let Some(level) = slowest.filter(|level| cell_us(level) > 0.0) {
-                let (took, count) = (time(cell_us(level)), level.performers.len());
-                let text = format!(
-                    "level {} takes most: {took} for {count} performers",
-                    level.name
-                );
+                let took = time(cell_us(level));
+                let performers = counted(level.performers.len(), "performer");
+                let text = format!("level {} takes most: {took} for {performers}", level.name);
                 verdict.details.push(text);
             }
             verdict.advice = advice::for_work(model);
