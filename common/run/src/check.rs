@@ -1,6 +1,6 @@
 //! Checks of a specification as a whole: settings that are right alone and do not go together.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::{RecordFormat, RunSpec, SECONDARIES_MAX};
 
@@ -80,19 +80,26 @@ impl RunSpec {
 
     /// Makes sure that no file is written twice, or read and written.
     fn check_files(&self) -> Result<(), SpecError> {
-        let others: [(&'static str, &Option<PathBuf>); 4] = [
-            ("--commands", &self.run.commands),
-            ("--record", &self.record.file),
-            ("--trace", &self.trace.file),
-            ("--audit", &self.outputs.audit),
-        ];
-        let files: Vec<_> = self.outputs.files().into_iter().chain(others).collect();
+        let commands = self.run.commands.as_deref();
+        let read = commands.map(|path| ("--commands", path));
+        let files: Vec<_> = self.output_files().chain(read).collect();
         for (index, (second, path)) in files.iter().enumerate() {
             let mut before = files[..index].iter();
-            if let Some((first, _)) = before.find(|(_, it)| path.is_some() && it == path) {
+            if let Some((first, _)) = before.find(|(_, it)| it == path) {
                 return Err(SpecError::SameFile { first, second });
             }
         }
         Ok(())
+    }
+
+    /// Returns the files that a run writes as it goes, with their flags.
+    pub fn output_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let others = [
+            ("--record", &self.record.file),
+            ("--trace", &self.trace.file),
+            ("--audit", &self.outputs.audit),
+        ];
+        let files = self.outputs.files().into_iter().chain(others);
+        files.filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
     }
 }

@@ -10,6 +10,7 @@ mod event_file;
 mod exit_report;
 mod headless;
 mod host_changes;
+mod output_check;
 mod process_events;
 mod progress;
 mod run_daemon;
@@ -72,10 +73,12 @@ pub(super) fn run(arguments: &RunArguments, words: &[OsString]) -> CommandResult
             let (own, launched) = Owned::again(&ResumeArguments::headless(name))?;
             return stay_with(format, |signals| LiveRun::launch(launched, own, signals));
         }
+        output_check::check(&settings.config.spec)?;
         return run_here(&settings, format);
     }
     let is_detached = arguments.detach;
     let settings = Settings::resolve(arguments)?;
+    output_check::check(&settings.config.spec)?;
     if is_detached {
         return attached::start_detached(KEEP, words, format);
     }
