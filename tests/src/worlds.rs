@@ -85,8 +85,8 @@ pub fn watch(world: &mut World) {
 pub fn watch_within(world: &mut World, range: f64) {
     let element = |name: &str, nodes| sdf::Content {
         name: name.to_owned(),
-        attributes: Vec::new(),
         nodes,
+        ..sdf::Content::default()
     };
     let within = |name: &str, inner| element(name, vec![sdf::ContentNode::Element(inner)]);
     let max = element("max", vec![sdf::ContentNode::Text(range.to_string())]);
@@ -108,8 +108,8 @@ fn sensor(kind: &str, nodes: Vec<sdf::ContentNode>) -> sdf::Sensor {
         always_on: true,
         content: sdf::Content {
             name: "sensor".to_owned(),
-            attributes: Vec::new(),
             nodes,
+            ..sdf::Content::default()
         },
     }
 }

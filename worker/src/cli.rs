@@ -95,6 +95,10 @@ struct RoleFlags {
     /// and run nothing
     #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run"])]
     ros_topics: bool,
+    /// Print what a start of these worlds warns of, or why they cannot be run, as JSON, and run
+    /// nothing
+    #[arg(long, conflicts_with_all = ["network_role", "recording", "resume", "run", "ros_topics"])]
+    start_report: bool,
     /// Print the GPU on which --renderer gpu would draw cameras, or why there is none, as JSON, and
     /// run nothing
     #[arg(long, exclusive = true)]
@@ -142,6 +146,8 @@ pub(crate) enum Request {
     Standalone(Run),
     /// Tell which topics a run would have in ROS 2.
     RosTopics(Run),
+    /// Tell what a start would warn of.
+    StartReport(Run),
 }
 
 impl Cli {
@@ -187,12 +193,12 @@ impl Cli {
                 if self.role.network_secondaries.is_some() {
                     return Err(UsageError::SecondariesOfNobody);
                 }
-                let lists_topics = self.role.ros_topics;
+                let (lists_topics, reports) = (self.role.ros_topics, self.role.start_report);
                 let run = self.run_request(base, "a standalone run")?;
-                Ok(if lists_topics {
-                    Request::RosTopics(run)
-                } else {
-                    Request::Standalone(run)
+                Ok(match (lists_topics, reports) {
+                    (true, _) => Request::RosTopics(run),
+                    (false, true) => Request::StartReport(run),
+                    (false, false) => Request::Standalone(run),
                 })
             }
         }

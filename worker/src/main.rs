@@ -18,7 +18,7 @@ use lockstep::{
 use protocol::exit::Outcome;
 use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
-use protocol::report::{Summary, TopicReport};
+use protocol::report::{StartReport, Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RosSettings, RoutingId, StopReason};
 use run::{Recovery, RunSpec};
 use rustix::process::Resource;
@@ -81,6 +81,7 @@ fn main() -> ProcessExitCode {
         .and_then(|()| match request {
             Request::Primary { run, secondaries } => run_primary(&run, Some(secondaries), lifeline),
             Request::Standalone(run) => run_primary(&run, None, lifeline),
+            Request::StartReport(run) => report_start(&run),
             Request::RosTopics(run) => list_ros_topics(&run),
             Request::Relay(relay) => run_relay(&relay, lifeline),
             Request::Secondary {
@@ -215,6 +216,27 @@ fn tell_gpu() -> ExitCode {
     }
 }
 
+/// Prints what a start of the worlds would warn of, or why they cannot be run.
+fn report_start(run: &Run) -> anyhow::Result<Outcome> {
+    let report = match begin(run) {
+        Ok((beginning, _)) => {
+            let loaded = beginning.loaded;
+            let survey = systems::survey(&loaded.worlds);
+            StartReport {
+                warnings: [loaded.warnings, survey.problems].concat(),
+                refusal: None,
+            }
+        }
+        Err(error) => StartReport {
+            warnings: Vec::new(),
+            refusal: Some(format!("{error:#}")),
+        },
+    };
+    let text = serde_json::to_string(&report)?;
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(Outcome::Completed)
+}
+
 /// Prints which topics a run has in ROS 2.
 fn list_ros_topics(run: &Run) -> anyhow::Result<Outcome> {
     let (beginning, _) = begin(run)?;
@@ -234,7 +256,7 @@ fn run_primary(
     let (beginning, recorded) = begin(run)?;
     let loaded = &beginning.loaded;
     let survey = systems::survey(&loaded.worlds);
-    for problem in &survey.problems {
+    for problem in loaded.warnings.iter().chain(&survey.problems) {
         tracing::warn!("{problem}");
     }
     renderers::check(run.spec.run.renderer)?;

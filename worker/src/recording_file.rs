@@ -141,6 +141,7 @@ fn read_run(path: &Path) -> anyhow::Result<RecordedRun> {
     }
     Ok(RecordedRun {
         worlds: LoadedWorlds {
+            warnings: Vec::new(),
             step_size,
             real_time_factor: 0.0,
             worlds,

@@ -100,6 +100,7 @@ impl Startup {
             None => DriverState::default(),
         };
         let loaded = LoadedWorlds {
+            warnings: Vec::new(),
             step_size: manifest.settings.step_size,
             real_time_factor: manifest.settings.real_time_factor,
             worlds,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lockstep::{CutError, auto_levels};
+use protocol::report::{StartWarning, StartWarningKind};
 use sdf::{Solver, World};
 
 /// The worlds of a run.
@@ -16,6 +17,8 @@ pub struct LoadedWorlds {
     pub step_size: Duration,
     /// The pace that the first world asks for.
     pub real_time_factor: f64,
+    /// Parts of them that the files have otherwise, as far as reading finds them.
+    pub warnings: Vec<StartWarning>,
 }
 
 /// Reason why world files cannot be run.
@@ -31,12 +34,12 @@ pub enum LoadWorldError {
         source: std::io::Error,
     },
     /// A file is no valid world.
-    #[error("{path} is not a valid world:\n{source}")]
+    #[error("{path} is not a valid world:\n{errors}")]
     Invalid {
         /// The file.
         path: String,
-        /// Error of the reader.
-        source: sdf::ReadWorldError,
+        /// What the reader found, which is told with it.
+        errors: sdf::ReadWorldError,
     },
     /// The worlds cannot be run together.
     #[error("{path} cannot be run")]
@@ -68,9 +71,10 @@ pub fn load(
         .map(|path| path.display().to_string())
         .collect();
     let mut visual_bytes_left = sdf::VISUAL_FILES_BYTES_MAX;
+    let mut warnings = Vec::new();
     let files: Vec<Vec<World>> = paths
         .iter()
-        .map(|path| read(path, &mut visual_bytes_left))
+        .map(|path| read(path, &mut visual_bytes_left, &mut warnings))
         .collect::<Result<_, _>>()?;
     let refused = |source| LoadWorldError::NotRunnable {
         path: names.join(", "),
@@ -93,12 +97,17 @@ pub fn load(
     Ok(LoadedWorlds {
         step_size,
         real_time_factor: worlds[0].physics.real_time_factor,
+        warnings,
         worlds,
     })
 }
 
 /// Reads the worlds of a file; the files of their visuals are counted off the bytes that are left.
-fn read(path: &Path, visual_bytes_left: &mut usize) -> Result<Vec<World>, LoadWorldError> {
+fn read(
+    path: &Path,
+    visual_bytes_left: &mut usize,
+    warnings: &mut Vec<StartWarning>,
+) -> Result<Vec<World>, LoadWorldError> {
     let name = path.display().to_string();
     let unreadable = |source| LoadWorldError::Unreadable {
         path: name.clone(),
@@ -107,13 +116,13 @@ fn read(path: &Path, visual_bytes_left: &mut usize) -> Result<Vec<World>, LoadWo
     let bytes = sdf::read_bounded(path, sdf::tree::TEXT_BYTES_MAX as u64).map_err(unreadable)?;
     let text = sdf::decode_text(bytes).map_err(|error| unreadable(std::io::Error::other(error)))?;
     let read = sdf::read_worlds(&text, &name, &sdf::SearchPaths::from_environment());
-    let read = read.map_err(|source| {
-        for warning in &source.warnings {
+    let read = read.map_err(|errors| {
+        for warning in &errors.warnings {
             tracing::warn!("{warning}");
         }
         LoadWorldError::Invalid {
             path: name.clone(),
-            source,
+            errors,
         }
     })?;
     for warning in &read.warnings {
@@ -125,15 +134,23 @@ fn read(path: &Path, visual_bytes_left: &mut usize) -> Result<Vec<World>, LoadWo
         if world.draws() {
             let paths = sdf::SearchPaths::from_environment();
             let found = world.keep_visual_files(&paths, visual_bytes_left);
-            for problem in found.problems {
-                tracing::warn!("world {}: {problem}", world.name);
-            }
+            warnings.extend(found.problems.into_iter().map(|problem| StartWarning {
+                kind: StartWarningKind::VisualFile,
+                message: format!("world {}: {problem}", world.name),
+                place: None,
+            }));
         }
     }
     for world in &read.worlds {
-        for limitation in physics::unsupported(world) {
-            tracing::warn!("{limitation}");
-        }
+        let limitations = physics::unsupported(world).into_iter();
+        warnings.extend(limitations.map(|limitation| StartWarning {
+            kind: StartWarningKind::Physics,
+            message: limitation.to_string(),
+            place: {
+                let place = limitation.place.place();
+                place.map(|place| (place.file.clone(), place.line, place.column))
+            },
+        }));
     }
     Ok(read.worlds)
 }

@@ -7,6 +7,8 @@ mod holder;
 mod participant;
 mod silent_relays;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -490,6 +492,60 @@ pub struct GpuDeviceReport {
     pub backend: String,
     /// True if the driver draws on the processor.
     pub is_software: bool,
+}
+
+/// Outcome of a look at worlds before they run: all that a start would say of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StartReport {
+    /// Parts of the worlds that work otherwise than they say, or not at all.
+    pub warnings: Vec<StartWarning>,
+    /// Reason why the worlds cannot be run, if they cannot.
+    pub refusal: Option<String>,
+}
+
+/// Part of a world that a run has otherwise than the world says.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct StartWarning {
+    /// Kind of the part.
+    pub kind: StartWarningKind,
+    /// Description of what is wrong, or done instead.
+    pub message: String,
+    /// File, line and column of the part, from 1; `None` where they are not known.
+    pub place: Option<(String, u32, u32)>,
+}
+
+/// Kind of a part that a start warns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum StartWarningKind {
+    /// A link or joint.
+    Physics,
+    /// A sensor.
+    Sensor,
+    /// A system of a model or a world.
+    System,
+    /// A mesh or image that visuals name.
+    VisualFile,
+}
+
+impl StartWarningKind {
+    /// Returns its stable name.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Physics => "PHYSICS",
+            Self::Sensor => "SENSOR",
+            Self::System => "SYSTEM",
+            Self::VisualFile => "VISUAL_FILE",
+        }
+    }
+}
+
+impl fmt::Display for StartWarning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line, column)) = &self.place {
+            write!(formatter, "{file}:{line}:{column}: ")?;
+        }
+        write!(formatter, "{} [{}]", self.message, self.kind.code())
+    }
 }
 
 /// Topics of worlds in ROS 2.

@@ -36,7 +36,7 @@ pub use fuel_address::{FUEL_SERVER, FuelAddress, FuelKind, FuelResource};
 pub use generate::{generate_fleet, generate_piles};
 pub use parcel::{ModelParcel, StartJointError};
 pub use pose::Pose;
-pub use problem::{Problem, ReadWorldError, SourceSpan};
+pub use problem::{Problem, ReadWorldError, SourceSpan, WrittenAt};
 pub use read::{ReadWorlds, read_worlds};
 pub use read_model::{ReadModel, read_model};
 pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};

@@ -21,6 +21,32 @@ impl fmt::Display for SourceSpan {
     }
 }
 
+/// Place at which a part of a world was written, for people; none for a part that was made or
+/// decoded. It is no part of the world: all places are equal, and none is encoded.
+#[derive(Clone, Debug, Default)]
+pub struct WrittenAt(Option<Box<SourceSpan>>);
+
+impl WrittenAt {
+    /// Returns the place, if it is known.
+    pub fn place(&self) -> Option<&SourceSpan> {
+        self.0.as_deref()
+    }
+}
+
+impl From<SourceSpan> for WrittenAt {
+    fn from(place: SourceSpan) -> Self {
+        Self(Some(Box::new(place)))
+    }
+}
+
+impl Eq for WrittenAt {}
+
+impl PartialEq for WrittenAt {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// One thing that is wrong, or that is ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {

@@ -3,11 +3,12 @@
 mod fuel_needs;
 mod resolved;
 mod ros_topics;
+mod worker_program;
 
 use std::fmt::Write;
 use std::path::Path;
 
-use protocol::report::RosMappingReport;
+use protocol::report::{RosMappingReport, StartReport};
 use protocol::{ExitCode, counted};
 use sdf::{Model, Problem, ReadWorldError, ReadWorlds, SourceSpan, World};
 use serde::Serialize;
@@ -20,6 +21,12 @@ use resolved::ResolvedWorld;
 
 /// The most errors, and the most warnings, that are shown as text.
 const SHOWN_MAX: usize = 100;
+
+/// Code of the warning of worlds that are valid and that `phalanx run` refuses.
+const NOT_RUNNABLE: &str = "NOT_RUNNABLE";
+
+/// Note where there is no worker program to ask.
+const UNSEEN: &str = "what a start says of physics, systems and sensors is not looked at";
 
 /// Result of a check, printed as JSON.
 #[derive(Debug, Serialize)]
@@ -35,6 +42,9 @@ struct CheckReport<'a> {
     ros2: Option<RosMappingReport>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fuel: &'a [FuelNeed],
+    /// Reason why systems and sensors were not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<String>,
 }
 
 /// Reads a world and reports.
@@ -47,8 +57,8 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
     let fuel = fuel_needs::find(&text, path, arguments.offline)?;
     match world_file::read_worlds(&text, path) {
         Ok(mut read) => {
-            read.warnings.extend(run_warning(&text, path, &read.worlds));
-            report(arguments, path, &read, &fuel)?;
+            let unseen = add_start_warnings(&text, path, &mut read);
+            report(arguments, (path, &text), &read, (&fuel, unseen))?;
             Ok(ExitCode::Success)
         }
         Err(error) => {
@@ -67,6 +77,7 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
                     errors: Some(&error.errors),
                     ros2: None,
                     fuel: &fuel,
+                    unseen: None,
                 })?,
             };
             Ok(ExitCode::Configuration)
@@ -77,20 +88,22 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
 /// Prints what a valid file was read as.
 fn report(
     arguments: &CheckArguments,
-    path: &Path,
+    world: (&Path, &str),
     read: &ReadWorlds,
-    fuel: &[FuelNeed],
+    (fuel, unseen): (&[FuelNeed], Option<String>),
 ) -> Result<(), Failed> {
     let ros2 = arguments.ros2.then(|| {
         let rules = arguments.ros_rules.as_deref();
-        ros_topics::read(path, rules)
+        worker_program::ask(&["--ros-topics"], rules, world)
     });
     let ros2 = ros2.transpose()?;
     match arguments.format {
         Format::Text => {
             let topics = ros2.as_ref().map(ros_topics::describe);
             let needs = fuel_needs::describe(fuel);
-            output::print(&(needs + &describe(read) + &topics.unwrap_or_default()))
+            let unseen = unseen.map(|reason| format!("note: {UNSEEN}: {reason}\n"));
+            let notes = unseen.unwrap_or_default() + &topics.unwrap_or_default();
+            output::print(&(needs + &describe(read) + &notes))
         }
         Format::Json => output::print_json(&CheckReport {
             valid: true,
@@ -99,9 +112,46 @@ fn report(
             errors: None,
             ros2,
             fuel,
+            unseen,
         }),
     }
     .map(drop)
+}
+
+/// Adds what a start would warn of, as the worker program tells it; returns why it could not be
+/// asked, if so.
+fn add_start_warnings(text: &str, path: &Path, read: &mut ReadWorlds) -> Option<String> {
+    let refused = run_warning(text, path, &read.worlds);
+    let is_refused = refused.is_some();
+    read.warnings.extend(refused);
+    let told: Result<StartReport, Failed> =
+        worker_program::ask(&["--start-report"], None, (path, text));
+    let top = SourceSpan {
+        file: path.display().to_string(),
+        line: 1,
+        column: 1,
+    };
+    match told {
+        Ok(report) => {
+            let warnings = report.warnings.into_iter().map(|warning| Problem {
+                code: warning.kind.code(),
+                message: warning.message,
+                place: match warning.place {
+                    Some((file, line, column)) => SourceSpan { file, line, column },
+                    None => top.clone(),
+                },
+            });
+            read.warnings.extend(warnings);
+            let refusal = report.refusal.filter(|_| !is_refused);
+            read.warnings.extend(refusal.map(|reason| Problem {
+                code: NOT_RUNNABLE,
+                message: format!("{reason}; the file is valid, and it cannot be run"),
+                place: top,
+            }));
+            None
+        }
+        Err(failed) => Some(format!("{:#}", failed.error)),
+    }
 }
 
 /// Warns of worlds that are valid and that `phalanx run` refuses.
@@ -116,7 +166,7 @@ fn run_warning(text: &str, path: &Path, worlds: &[World]) -> Option<Problem> {
     let step = world.and_then(|world| world.descendant(&["physics", "max_step_size"]));
     let place = step.or(world).map(sdf::tree::Element::place);
     Some(Problem {
-        code: "NOT_RUNNABLE",
+        code: NOT_RUNNABLE,
         message: format!("{error}; the file is valid, and it cannot be run"),
         place: place.unwrap_or(SourceSpan {
             file,

@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use sdf::{Axis, Collision, Geometry, Joint, JointKind, Link, Model, Surface, World, WorldJoint};
+use sdf::{
+    Axis, Collision, Geometry, Joint, JointKind, Link, Model, Surface, World, WorldJoint, WrittenAt,
+};
 
 use super::joint::axis::NO_LIMIT;
 use super::joint::{self, ratio};
@@ -19,6 +21,8 @@ pub struct Limitation {
     pub model: String,
     /// The first part of it that is meant: a link, `link::collision` or a joint.
     pub part: String,
+    /// The place of that link or joint.
+    pub place: WrittenAt,
     /// What is done instead.
     pub kind: LimitationKind,
 }
@@ -97,17 +101,23 @@ pub fn unsupported(world: &World) -> Vec<Limitation> {
     let mut found = Vec::new();
     for model in &world.models {
         let mut told = BTreeSet::new();
-        let mut add = |part: String, kind| {
+        let mut add = |part: String, place: &WrittenAt, kind| {
             if told.insert(kind) {
-                let model = model.name.clone();
-                found.push(Limitation { model, part, kind });
+                found.push(Limitation {
+                    model: model.name.clone(),
+                    part,
+                    place: place.clone(),
+                    kind,
+                });
             }
         };
         for link in &model.links {
+            let mut add = |part, kind| add(part, &link.place, kind);
             check_link(world, model, link, &mut add);
         }
         if !model.is_static {
             for joint in &model.joints {
+                let mut add = |part, kind| add(part, &joint.place, kind);
                 check_joint(model, joint, &mut add);
             }
         }
@@ -116,8 +126,12 @@ pub fn unsupported(world: &World) -> Vec<Limitation> {
     for joint in &world.joints {
         check_world_joint(joint, &mut |part, kind| {
             if told.insert(kind) {
-                let model = world.name.clone();
-                found.push(Limitation { model, part, kind });
+                found.push(Limitation {
+                    model: world.name.clone(),
+                    part,
+                    place: WrittenAt::default(),
+                    kind,
+                });
             }
         });
     }

@@ -66,8 +66,8 @@ mod tests {
     fn element(text: &str) -> Content {
         Content {
             name: "pose".to_owned(),
-            attributes: Vec::new(),
             nodes: vec![sdf::ContentNode::Text(text.to_owned())],
+            ..Content::default()
         }
     }
 

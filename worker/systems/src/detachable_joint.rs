@@ -390,6 +390,9 @@ mod tests {
              <child_link>grip</child_link></plugin></model></world></sdf>";
         let read = sdf::read_worlds(text, "w.sdf", &sdf::NoFiles).unwrap();
         let problems = crate::survey(&read.worlds).problems;
-        assert!(problems[0].contains("of its own model"), "{problems:?}");
+        assert!(
+            problems[0].message.contains("of its own model"),
+            "{problems:?}"
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use protocol::report::TopicReport;
-use sdf::{Plugin, World};
+use protocol::report::{StartWarning, StartWarningKind, TopicReport};
+use sdf::{Content, Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
 use super::{SYSTEMS, System, WorldSystem};
@@ -74,7 +74,7 @@ pub struct Survey {
     /// The topics of systems and sensors, by name.
     pub topics: Vec<TopicReport>,
     /// Systems and sensors that are not there or cannot be made, once by name.
-    pub problems: Vec<String>,
+    pub problems: Vec<StartWarning>,
 }
 
 /// Makes the systems and sensors of a model: plugins in file order, those of nested models after
@@ -84,7 +84,7 @@ pub fn members_of_model(
     world: &World,
     has_siblings: bool,
     index: usize,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<StartWarning>,
 ) -> Vec<Member> {
     let model = &world.models[index];
     let mut members = Vec::new();
@@ -101,7 +101,8 @@ pub fn members_of_model(
             };
             let mut tell = |what: &dyn std::fmt::Display| {
                 let name = &plugin.name;
-                problems.push(format!("system {name} of model {}: {what}", model.name));
+                let message = format!("system {name} of model {}: {what}", model.name);
+                problems.push(warning(StartWarningKind::System, message, &plugin.content));
             };
             match make(&configuration) {
                 Ok(Some(Made::Model(configured))) => members.push(Member {
@@ -134,10 +135,14 @@ pub fn members_of_model(
 pub fn members_of_world(
     world: &World,
     has_siblings: bool,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<StartWarning>,
 ) -> Vec<(String, Configured<dyn WorldSystem>)> {
     let mut members = Vec::new();
     for plugin in &world.plugins {
+        let mut tell = |what: &dyn std::fmt::Display| {
+            let message = format!("system {} of world {}: {what}", plugin.name, world.name);
+            problems.push(warning(StartWarningKind::System, message, &plugin.content));
+        };
         let configuration = Configuration {
             world,
             has_siblings,
@@ -150,18 +155,22 @@ pub fn members_of_world(
             Ok(Some(Made::World(configured))) => {
                 members.push((short_name(plugin).to_owned(), configured));
             }
-            Ok(Some(Made::Model(_))) => problems.push(format!(
-                "system {} of world {}: it belongs into a <model>",
-                plugin.name, world.name
-            )),
+            Ok(Some(Made::Model(_))) => tell(&"it belongs into a <model>"),
             Ok(None) => {}
-            Err(error) => problems.push(format!(
-                "system {} of world {}: {error}",
-                plugin.name, world.name
-            )),
+            Err(error) => tell(&error),
         }
     }
     members
+}
+
+/// Makes the warning of a system or sensor, of which this is the element.
+pub(crate) fn warning(kind: StartWarningKind, message: String, content: &Content) -> StartWarning {
+    let place = content.place.place();
+    StartWarning {
+        kind,
+        message,
+        place: place.map(|place| (place.file.clone(), place.line, place.column)),
+    }
 }
 
 /// Looks through worlds for topics and problems.
@@ -180,7 +189,7 @@ pub fn survey(worlds: &[World]) -> Survey {
     let mut told = std::collections::BTreeSet::new();
     survey
         .problems
-        .retain(|problem| told.insert(problem.clone()));
+        .retain(|problem| told.insert(problem.message.clone()));
     survey
 }
 

@@ -36,11 +36,12 @@ mod visual_rays;
 mod wide_angle_camera;
 
 use messages::Boolean;
+use protocol::report::{StartWarning, StartWarningKind};
 use sdf::{Model, Sensor, World};
 
 use self::mount::Mount;
 use self::sensor_system::{Made, SensorSystem};
-use crate::registry::{Configured, Member, TopicSpec};
+use crate::registry::{Configured, Member, TopicSpec, warning};
 use crate::{ConfigureError, linear_battery};
 
 /// A sensor with all that it is made from.
@@ -82,7 +83,7 @@ pub(crate) fn add_members(
     has_siblings: bool,
     model: usize,
     members: &mut Vec<Member>,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<StartWarning>,
 ) {
     let description = &world.models[model];
     let mut add = |sensor: &Sensor, mount: Mount| {
@@ -105,9 +106,13 @@ pub(crate) fn add_members(
                     name: sensor.kind.clone(),
                 });
             }
-            Err(error) => problems.push(format!(
-                "sensor {} ({}) does nothing: {error}",
-                mount.name, sensor.kind
+            Err(error) => problems.push(warning(
+                StartWarningKind::Sensor,
+                format!(
+                    "sensor {} ({}) does nothing: {error}",
+                    mount.name, sensor.kind
+                ),
+                &sensor.content,
             )),
         }
     };

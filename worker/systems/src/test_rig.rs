@@ -473,7 +473,8 @@ fn make_systems(world: &World) -> Systems {
     });
     let models = models.collect();
     let world_systems = members_of_world(world, false, &mut problems);
-    (models, world_systems, problems)
+    let problems = problems.into_iter().map(|problem| problem.message);
+    (models, world_systems, problems.collect())
 }
 
 /// Returns the messages for a system with the places of their topics among its subscriptions.

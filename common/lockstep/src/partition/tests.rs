@@ -223,8 +223,7 @@ fn where_something_in_no_level_looks_at_others_all_performers_are_ghosts() {
         filename: String::new(),
         content: sdf::Content {
             name: "plugin".to_owned(),
-            attributes: Vec::new(),
-            nodes: Vec::new(),
+            ..sdf::Content::default()
         },
     });
     let mut without = Fixture::of(&[world.clone()], RULES);
@@ -264,8 +263,7 @@ fn what_works_and_sees_nobody_opens_the_default_cell_when_it_comes() {
         always_on: true,
         content: sdf::Content {
             name: "sensor".to_owned(),
-            attributes: Vec::new(),
-            nodes: Vec::new(),
+            ..sdf::Content::default()
         },
     });
     for sight in [SightRule::Buffer, SightRule::Range] {

@@ -60,6 +60,7 @@ pub(super) fn read(
         sensors: sensor::read_all(frame, surroundings.scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &[]),
+        place: element.place().into(),
         ..Joint::new(&name, kind, parent, child, pose)
     })
 }

@@ -40,6 +40,7 @@ pub(super) fn read(
         lights: light::read_all(element, frame, scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &KEPT),
+        place: element.place().into(),
         ..Link::new("", pose)
     }
 }

@@ -4,9 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
+use crate::problem::WrittenAt;
 use crate::tree::{Element, Node};
 
-/// An element with everything in it, as the file has it after upgrades; places are left out.
+/// An element with everything in it, as the file has it after upgrades.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     /// Its name, with its prefix.
@@ -15,6 +16,9 @@ pub struct Content {
     pub attributes: Vec<(String, String)>,
     /// Its content, in file order; text between elements that is blank is left out.
     pub nodes: Vec<ContentNode>,
+    /// Its place.
+    #[serde(skip)]
+    pub place: WrittenAt,
 }
 
 /// Content of an element.
@@ -102,6 +106,7 @@ impl From<&Element> for Content {
             name: element.name.clone(),
             attributes: element.attributes.clone(),
             nodes: nodes.collect(),
+            place: element.place().into(),
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Content, Plugin, Sensor};
 use crate::pose::Pose;
+use crate::problem::WrittenAt;
 
 /// Two links of a model held together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub struct Joint {
     pub plugins: Vec<Plugin>,
     /// Custom elements (`name:space`).
     pub custom: Vec<Content>,
+    /// Its place.
+    #[serde(skip)]
+    pub place: WrittenAt,
 }
 
 impl Joint {
@@ -38,6 +42,7 @@ impl Joint {
             sensors: Vec::new(),
             plugins: Vec::new(),
             custom: Vec::new(),
+            place: WrittenAt::default(),
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Content, Geometry, Light, Plugin, Sensor, Surface, Visual};
 use crate::pose::Pose;
+use crate::problem::WrittenAt;
 
 /// A rigid body.
 #[expect(
@@ -42,6 +43,9 @@ pub struct Link {
     pub plugins: Vec<Plugin>,
     /// Custom elements (`name:space`), batteries, particle emitters and projectors.
     pub custom: Vec<Content>,
+    /// Its place.
+    #[serde(skip)]
+    pub place: WrittenAt,
 }
 
 impl Link {
@@ -63,6 +67,7 @@ impl Link {
             lights: Vec::new(),
             plugins: Vec::new(),
             custom: Vec::new(),
+            place: WrittenAt::default(),
         }
     }
 }

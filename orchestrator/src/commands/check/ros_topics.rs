@@ -1,43 +1,8 @@
-//! Topics of a world in ROS 2, as the worker program tells them, which knows systems and sensors.
+//! Topics of a world in ROS 2, described for people.
 
 use std::fmt::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
-use anyhow::{Context, anyhow};
-use protocol::ExitCode;
 use protocol::report::{RosEndpointReport, RosMappingReport, RosTopicReport};
-
-use crate::commands::Failed;
-use crate::launch::find_worker;
-
-/// Asks the worker program for the topics of a world by a file of rules.
-///
-/// # Errors
-/// Fails if there is no worker program, or the rules are wrong.
-pub(super) fn read(world: &Path, rules: Option<&Path>) -> Result<RosMappingReport, Failed> {
-    let worker = find_worker().map_err(|error| Failed::new(ExitCode::Configuration, error))?;
-    let mut command = Command::new(&worker);
-    command.arg("--ros-topics").stdin(Stdio::null());
-    if let Some(rules) = rules {
-        command.arg("--ros-rules").arg(rules);
-    }
-    // What there is to say about the world has been said.
-    command.arg("--").arg(world).env("PHALANX_LOG", "error");
-    let output = command.output();
-    let output = output
-        .with_context(|| format!("cannot start {}", worker.display()))
-        .map_err(failed)?;
-    if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let told = told.trim();
-        let reason = told.strip_prefix("error: ").unwrap_or(told).to_owned();
-        return Err(failed(anyhow!(reason)));
-    }
-    let context = || format!("{} is another version", worker.display());
-    let report = serde_json::from_slice(&output.stdout).with_context(context);
-    report.map_err(failed)
-}
 
 /// Describes topics, a line for each, and what there is to say of them.
 pub(super) fn describe(report: &RosMappingReport) -> String {
@@ -90,13 +55,6 @@ fn described(ros: &RosEndpointReport) -> String {
         ros.depth,
         rate.unwrap_or_default()
     )
-}
-
-fn failed(error: anyhow::Error) -> Failed {
-    Failed {
-        code: ExitCode::Configuration,
-        error,
-    }
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@ pub(super) fn made_static(element: &Content) -> Content {
             model.nodes.retain(is_other);
             model.nodes.push(ContentNode::Element(Content {
                 name: "static".to_owned(),
-                attributes: Vec::new(),
                 nodes: vec![ContentNode::Text("true".to_owned())],
+                ..Content::default()
             }));
         }
     }

@@ -100,16 +100,16 @@ fn the_example_of_the_documents_is_the_one_that_works() {
     );
     let element = sdf::Content {
         name: "link_name".to_owned(),
-        attributes: Vec::new(),
         nodes: vec![sdf::ContentNode::Text("body".to_owned())],
+        ..sdf::Content::default()
     };
     let plugin = sdf::Plugin {
         name: "Leash".to_owned(),
         filename: String::new(),
         content: sdf::Content {
             name: "plugin".to_owned(),
-            attributes: Vec::new(),
             nodes: vec![sdf::ContentNode::Element(element)],
+            ..sdf::Content::default()
         },
     };
     rig.join("dog", super::leash::configure, &plugin);

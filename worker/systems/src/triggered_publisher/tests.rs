@@ -243,6 +243,9 @@ fn impossible_publishers_are_named_with_the_reason() {
         );
         let read = sdf::read_worlds(&text, "w.sdf", &sdf::NoFiles).unwrap();
         let problems = super::super::survey(&read.worlds).problems;
-        assert!(problems[0].contains(part), "{content}: {problems:?}");
+        assert!(
+            problems[0].message.contains(part),
+            "{content}: {problems:?}"
+        );
     }
 }

@@ -13,8 +13,8 @@ const BY_RANGE: Rules = Rules {
 pub(super) fn give_lidar(model: &mut sdf::Model, range: f64) {
     let element = |name: &str, inner: Vec<sdf::ContentNode>| sdf::Content {
         name: name.to_owned(),
-        attributes: Vec::new(),
         nodes: inner,
+        ..sdf::Content::default()
     };
     let within =
         |name: &str, inner: sdf::Content| element(name, vec![sdf::ContentNode::Element(inner)]);
