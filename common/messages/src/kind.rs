@@ -102,6 +102,7 @@ pub const KINDS: &[Kind] = &[
         ..Kind::of::<foxglove::CompressedImage>()
     },
     Kind::of::<motion::Actuators>(),
+    Kind::of::<sensor::AirSpeedSensor>(),
     Kind::of::<sensor::Altimeter>(),
     Kind::of::<sensor::AnnotatedAxisAligned2DBox>(),
     Kind::of::<sensor::AnnotatedAxisAligned2DBoxV>(),

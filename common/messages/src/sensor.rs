@@ -152,6 +152,26 @@ messages! {
         /// Sensor frame \[T\].
         field_tesla: Vector3d,
     }
+    /// A pressure of air against a sensor that moves.
+    AirSpeedSensor("gz.msgs.AirSpeedSensor") {
+        /// Time when it was made, and its frame.
+        header: Header,
+        /// Pressure ahead over that of the air at rest, negative from behind \[Pa\].
+        diff_pressure: f64,
+        /// \[K\]
+        temperature: f64,
+        /// Noise in the pressure.
+        pressure_noise: SensorNoise,
+    }
+    /// Noise of a measurement.
+    SensorNoise {
+        /// `NONE`, `GAUSSIAN`, `GAUSSIAN_QUANTIZED`.
+        r#type: String,
+        /// In the unit of what is measured.
+        mean: f64,
+        /// In the unit of what is measured.
+        stddev: f64,
+    }
     /// A pressure.
     FluidPressure("gz.msgs.FluidPressure") {
         /// Time when it was made, and its frame.

@@ -81,6 +81,7 @@ pub const SYSTEMS: &[&str] = &[
     "TriggeredPublisher",
     "UserCommands",
     "VelocityControl",
+    "WheelSlip",
     "WindEffects",
 ];
 
@@ -98,6 +99,7 @@ pub struct SensorKind {
 /// The kinds of sensors that measure, in order.
 pub const SENSORS: &[SensorKind] = &[
     blind("air_pressure"),
+    blind("air_speed"),
     blind("altimeter"),
     drawing("boundingbox_camera"),
     drawing("camera"),

@@ -22,6 +22,7 @@ use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::persistent_loads::PersistentLoads;
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
+use super::slip::LinkSlip;
 use super::solver::{CellSolver, Mechanisms};
 use super::{actor, model, world_joint};
 
@@ -46,6 +47,8 @@ pub struct Cell {
     pub(super) wind: [f64; 3],
     /// Surfaces that move in the next step alone.
     pub(super) surfaces: Vec<MovingSurface>,
+    /// Slip of links in the next step alone.
+    pub(super) slips: Vec<LinkSlip>,
 }
 
 /// Contents of a cell, by the ids that others know.
@@ -152,6 +155,7 @@ impl Cell {
             sleepers: Vec::new(),
             loads: Vec::new(),
             surfaces: Vec::new(),
+            slips: Vec::new(),
         }
     }
 
@@ -262,7 +266,9 @@ impl Cell {
             of_performers: std::mem::take(&mut self.contents.mechanisms),
             of_joints: std::mem::take(&mut self.contents.joint_mechanisms),
         };
-        self.solver.lend(Arc::clone(&self.world), mechanisms, loads);
+        let slips = std::mem::take(&mut self.slips);
+        let world = Arc::clone(&self.world);
+        self.solver.lend(world, mechanisms, (loads, slips));
         self.physics.step_with_events(&SurfaceHooks(&surfaces), &());
         let mechanisms = self.solver.take_back();
         self.contents.mechanisms = mechanisms.of_performers;

@@ -33,6 +33,7 @@ mod ray;
 mod reach;
 mod round_face;
 mod shape;
+mod slip;
 pub mod snapshot;
 mod solver;
 mod state;

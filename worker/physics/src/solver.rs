@@ -21,6 +21,7 @@ use self::forest::{Forest, frame_of, key, place};
 use super::access::Load;
 use super::mechanism::coordinate::Twist;
 use super::mechanism::{Asked, Mechanism, Push};
+use super::slip::LinkSlip;
 
 /// The number of a body that is not in the scene.
 const NOWHERE: u32 = u32::MAX;
@@ -48,6 +49,8 @@ struct Shared {
     pushes: Vec<Push>,
     /// Forces that systems exert on links in this step.
     loads: Vec<Load>,
+    /// Slip of links in this step.
+    slips: Vec<LinkSlip>,
     /// The world, whose surfaces have friction, in a step.
     world: Arc<World>,
 }
@@ -83,18 +86,25 @@ impl CellSolver {
         self.shared().forest = None;
     }
 
-    /// Lends the mechanisms of a world for a step, in which loads act.
-    pub(super) fn lend(&self, world: Arc<World>, mechanisms: Mechanisms, loads: Vec<Load>) {
+    /// Lends the mechanisms of a world for a step, in which loads act and links slip.
+    pub(super) fn lend(
+        &self,
+        world: Arc<World>,
+        mechanisms: Mechanisms,
+        (loads, slips): (Vec<Load>, Vec<LinkSlip>),
+    ) {
         let mut shared = self.shared();
         shared.world = world;
         shared.mechanisms = mechanisms;
         shared.loads = loads;
+        shared.slips = slips;
     }
 
     /// Takes the mechanisms back after a step.
     pub(super) fn take_back(&self) -> Mechanisms {
         let mut shared = self.shared();
         shared.loads.clear();
+        shared.slips.clear();
         shared.world = Arc::default();
         std::mem::take(&mut shared.mechanisms)
     }

@@ -53,6 +53,7 @@ mod tracked_vehicle;
 mod trajectory_follower;
 mod triggered_publisher;
 mod velocity_control;
+mod wheel_slip;
 mod wind_effects;
 
 use protocol::TopicMessage;
@@ -155,6 +156,7 @@ const SYSTEMS: &[(&str, Make)] = &[
     ),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
+    ("WheelSlip", Make::Model(wheel_slip::configure)),
     ("WindEffects", Make::World(wind_effects::configure)),
     // What holds levels and performers.
     ("gz::sim", Make::BuiltIn),

@@ -6,6 +6,7 @@
 //! honours and where it differs from Gazebo.
 
 mod air_pressure;
+mod air_speed;
 mod altimeter;
 mod boundingbox_camera;
 mod camera;
@@ -59,6 +60,7 @@ type Make = fn(&SensorPlan<'_>) -> Result<Made, ConfigureError>;
 /// The kinds, in order.
 const KINDS: &[(&str, Make)] = &[
     ("air_pressure", air_pressure::make),
+    ("air_speed", air_speed::make),
     ("altimeter", altimeter::make),
     ("boundingbox_camera", boundingbox_camera::make),
     ("camera", camera::make),

@@ -32,7 +32,10 @@ const REASONS: &[(&str, &str)] = &[
     ("LogRecord", RECORDS),
     ("LogVideoRecorder", PICTURES),
     ("LogicalAudioSensorPlugin", "sound is not modelled"),
-    ("LookupWheelSlip", SLIP),
+    (
+        "LookupWheelSlip",
+        "wheels slip as WheelSlip and their surfaces say, on all ground alike",
+    ),
     ("ModelPhotoShoot", PICTURES),
     ("OpticalTactilePlugin", PICTURES),
     ("ParticleEmitter", LOOKS),
@@ -42,7 +45,6 @@ const REASONS: &[(&str, &str)] = &[
     ("RFComms", COMMS),
     ("ShaderParam", LOOKS),
     ("VisualizationCapabilities", LOOKS),
-    ("WheelSlip", SLIP),
 ];
 
 const COMMS: &str = "radio and acoustic communication is not modelled";
@@ -51,7 +53,6 @@ const LOOKS: &str = "it changes only how things look, and they look as the file 
 const PICTURES: &str = "pictures are made by <sensor>s alone, for whoever listens";
 const RECORDS: &str =
     "runs are recorded and repeated by --record-commands, --states and --messages";
-const SLIP: &str = "wheels slip as the friction of their surfaces says";
 
 /// Reasons by parts of the names of plugins and libraries of ROS; the first that fits holds.
 const REASONS_OF_ROS: &[(&str, &str)] = &[

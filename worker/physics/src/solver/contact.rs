@@ -10,6 +10,7 @@ use rapier3d_f64::island_solver::Scene as RapierScene;
 use rapier3d_f64::math::{Pose, Vector};
 use sdf::{Collision, Link, Surface, World};
 
+use super::super::slip::{self, LinkSlip};
 use super::super::{contacts, model, pose};
 use super::Shared;
 
@@ -20,7 +21,8 @@ impl Shared {
         contacts.clear();
         let mut ids = std::mem::take(&mut self.manifolds);
         rapier.for_each_manifold(|id, colliders, manifold| {
-            let friction = friction(rapier, &self.world, colliders, manifold);
+            let known = (&*self.world, self.slips.as_slice());
+            let friction = friction(rapier, known, colliders, manifold);
             let bodies = [manifold.data.rigid_body1, manifold.data.rigid_body2];
             let numbers = bodies.map(|body| body.and_then(|body| self.number(body)));
             let poses = bodies.map(|body| {
@@ -92,7 +94,7 @@ fn contacts_of(
 /// holds on the greater patch, as in Gazebo Classic.
 fn friction(
     rapier: &RapierScene<'_>,
-    world: &World,
+    (world, slips): (&World, &[LinkSlip]),
     colliders: [ColliderHandle; 2],
     manifold: &ContactManifold,
 ) -> Friction {
@@ -101,7 +103,8 @@ fn friction(
         return plain;
     };
     let rubs_specially = |collider: &Collider| contacts::rubs_specially(collider.user_data);
-    if !rubs_specially(first) && !rubs_specially(second) {
+    let said = [first, second].map(|one| slip::said_of(slips, one.parent()));
+    if !rubs_specially(first) && !rubs_specially(second) && said == [None; 2] {
         return plain;
     }
     let [Some(first), Some(second)] =
@@ -116,7 +119,8 @@ fn friction(
         .into_iter()
         .fold(0.0, f64::max);
     let torsion = TORSION_OF_PATCH * radius * least(|surface| surface.torsional_friction);
-    let slip = [0, 1].map(|axis| surfaces[0].slip[axis] + surfaces[1].slip[axis]);
+    let slips = [0, 1].map(|side| slip::of_surface(said[side], surfaces[side]));
+    let slip = [0, 1].map(|axis| slips[0][axis] + slips[1][axis]);
     let direction = |place: &CollisionOwner<'_>| place.direction(rapier, world);
     let named = direction(&first).or_else(|| direction(&second));
     if named.is_none() && slip == [0.0; 2] {
