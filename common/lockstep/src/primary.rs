@@ -341,6 +341,9 @@ impl Primary {
             let entry = self.entry();
             return self.peers.on_join(from, info, entry, &self.settings, cx);
         }
+        if session == self.settings.session && self.peers.was_let_go(&sender, &from) {
+            return;
+        }
         let number = self.peers.sender(&sender, &from, &body);
         let Some(number) = number.filter(|_| session == self.settings.session) else {
             return self.peers.count_foreign();
@@ -787,7 +790,7 @@ impl Primary {
         match verdict {
             AckVerdict::Stale => self.peers.count_stale(),
             AckVerdict::Duplicate => self.peers.count_duplicate(),
-            AckVerdict::Repeated => {}
+            AckVerdict::Due => {}
             AckVerdict::Waiting(answer) => {
                 self.recovery.note_answered(number, sequence);
                 self.take_over(answer, ack, cx);

@@ -4,7 +4,7 @@
 
 pub(crate) mod acks;
 pub(crate) mod divergence;
-mod repeats;
+mod due_answers;
 pub(crate) mod round;
 pub(crate) mod speculation;
 pub(crate) mod state_reader;
@@ -21,7 +21,7 @@ use crate::peer_numbers::PeerNumber;
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::io::{PeerTiming, Settings};
 use crate::primary::peers::seats::Seats;
-use repeats::Repeats;
+use due_answers::DueAnswers;
 use round::{NewRound, Overdue, Round};
 use speculation::Speculation;
 use state_reader::StateReader;
@@ -33,7 +33,7 @@ pub(crate) struct Barrier {
     round: Option<Box<Round>>,
     speculation: Speculation,
     reader: StateReader,
-    repeats: Repeats,
+    due_answers: DueAnswers,
 }
 
 /// Stages of waiting that a step has come to.
@@ -111,8 +111,13 @@ impl Barrier {
 
     /// Drops the step under way, and returns the commands that it brought.
     pub(crate) fn drop_round(&mut self) -> Vec<AppliedCommand> {
-        let round = self.round.take();
-        round.map_or_else(Vec::new, |round| round.into_applied())
+        let Some(round) = self.round.take() else {
+            return Vec::new();
+        };
+        for number in round.missing_numbers() {
+            self.due_answers.note(number, round.step().sequence);
+        }
+        round.into_applied()
     }
 
     /// Moves the time-outs of the step under way by a time in which the primary itself did nothing.
@@ -135,7 +140,7 @@ impl Barrier {
     /// Notes that the step under way is sent to a secondary once more.
     pub(crate) fn note_sent_again(&mut self, to: PeerNumber) {
         if let Some(round) = &self.round {
-            self.repeats.note_sent_again(to, round.step().sequence);
+            self.due_answers.note(to, round.step().sequence);
         }
     }
 

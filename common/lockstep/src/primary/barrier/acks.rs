@@ -23,8 +23,8 @@ pub(crate) enum AckVerdict {
     Stale,
     /// It came before.
     Duplicate,
-    /// It came before, and its sender was given the step once more.
-    Repeated,
+    /// Nobody waits for it, and it is in order: its step was sent again, or dropped.
+    Due,
     /// It is sound, and others are missing.
     Waiting(Answer),
     /// It is sound, and the last one.
@@ -60,8 +60,8 @@ impl Barrier {
         let sequence = ack.sequence;
         let verdict = self.judge((sender, number), ack, is_lost, (world, host_map), now);
         let is_late = matches!(verdict, AckVerdict::Stale | AckVerdict::Duplicate);
-        if is_late && self.repeats.take(number, sequence) {
-            return AckVerdict::Repeated;
+        if is_late && self.due_answers.take(number, sequence) {
+            return AckVerdict::Due;
         }
         verdict
     }
@@ -320,7 +320,7 @@ mod tests {
             let now = SessionTime(1);
             match self.barrier.on_ack(sender, &mut ack, is_lost, known, now) {
                 AckVerdict::Stale => "stale".to_owned(),
-                AckVerdict::Repeated => "repeated".to_owned(),
+                AckVerdict::Due => "due".to_owned(),
                 AckVerdict::Duplicate => "duplicate".to_owned(),
                 AckVerdict::Waiting(_) => "waiting".to_owned(),
                 AckVerdict::Complete(_) => "complete".to_owned(),
@@ -363,6 +363,7 @@ mod tests {
             "its job answers"
         );
         rig.barrier.drop_round();
+        assert_eq!(rig.on_ack("s1", ack.clone(), false), "due", "it was asked");
         assert_eq!(rig.on_ack("s1", ack, false), "stale");
     }
 

@@ -1,7 +1,8 @@
-//! [`Repeats`]: answers that may come twice, since their steps were sent again.
+//! [`DueAnswers`]: answers that nobody waits for and that may come.
 //!
-//! A secondary that was slow, and not lost, answers each copy of a step: that is in order, and no
-//! message to be refused.
+//! A secondary that was slow, and not lost, answers each copy of a step that was sent again; and
+//! who is at work on a step that is dropped, since the run ends, answers it. That is in order, and
+//! no message to be refused.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,16 +13,16 @@ use crate::peer_numbers::PeerNumber;
 /// The most steps that are remembered for one secondary.
 const STEPS_MAX: usize = 4;
 
-/// Answers that are due besides the first one.
+/// Answers that are due besides those that are waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Repeats {
+pub(crate) struct DueAnswers {
     /// Steps in order, with how many more answers each may have.
     due: BTreeMap<PeerNumber, VecDeque<(Sequence, u32)>>,
 }
 
-impl Repeats {
-    /// Notes that a step is sent to a secondary once more.
-    pub(crate) fn note_sent_again(&mut self, to: PeerNumber, sequence: Sequence) {
+impl DueAnswers {
+    /// Notes that a secondary may answer a step without being waited for, once more.
+    pub(crate) fn note(&mut self, to: PeerNumber, sequence: Sequence) {
         let steps = self.due.entry(to).or_default();
         match steps.back_mut() {
             Some((last, count)) if *last == sequence => *count += 1,
@@ -32,7 +33,7 @@ impl Repeats {
         }
     }
 
-    /// Takes an answer that is not the first; returns whether it was due.
+    /// Takes an answer that nobody waits for; returns whether it was due.
     pub(super) fn take(&mut self, from: PeerNumber, sequence: Sequence) -> bool {
         let Some(steps) = self.due.get_mut(&from) else {
             return false;
@@ -67,18 +68,18 @@ mod tests {
     fn as_many_answers_are_due_as_copies_were_sent() {
         let mut known = PeerNumbers::default();
         let [one, other] = ["s1", "s2"].map(|name| known.number(&name.parse().unwrap()));
-        let mut repeats = Repeats::default();
-        assert!(!repeats.take(one, Sequence(3)));
-        repeats.note_sent_again(one, Sequence(3));
-        repeats.note_sent_again(one, Sequence(3));
-        repeats.note_sent_again(one, Sequence(5));
-        assert!(!repeats.take(other, Sequence(3)), "another was sent none");
-        assert!(!repeats.take(one, Sequence(2)), "an earlier step");
-        assert!(repeats.take(one, Sequence(3)));
-        assert!(repeats.take(one, Sequence(5)), "a copy was lost");
+        let mut due = DueAnswers::default();
+        assert!(!due.take(one, Sequence(3)));
+        due.note(one, Sequence(3));
+        due.note(one, Sequence(3));
+        due.note(one, Sequence(5));
+        assert!(!due.take(other, Sequence(3)), "another was sent none");
+        assert!(!due.take(one, Sequence(2)), "an earlier step");
+        assert!(due.take(one, Sequence(3)));
+        assert!(due.take(one, Sequence(5)), "a copy was lost");
         for sequence in [3, 5] {
-            assert!(!repeats.take(one, Sequence(sequence)), "once each");
+            assert!(!due.take(one, Sequence(sequence)), "once each");
         }
-        assert!(repeats.due.is_empty());
+        assert!(due.due.is_empty());
     }
 }

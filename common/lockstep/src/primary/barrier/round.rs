@@ -380,6 +380,13 @@ impl Round {
         missing.map(|(name, _)| name)
     }
 
+    /// Returns the numbers of the same.
+    pub(super) fn missing_numbers(&self) -> impl Iterator<Item = PeerNumber> {
+        let acks = self.acks.seats.numbers().iter().zip(&self.acks.of);
+        let missing = acks.filter(|(_, ack)| matches!(ack, Ack::Missing));
+        missing.map(|(number, _)| *number)
+    }
+
     /// Tells whether nobody is missing.
     pub(super) fn is_answered(&self) -> bool {
         self.acks.missing == 0

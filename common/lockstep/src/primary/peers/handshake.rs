@@ -25,6 +25,9 @@ const REFUSALS_INTERVAL: Duration = Duration::from_secs(10);
 const CLOSED_FIRST: Duration = Duration::from_secs(20);
 const CLOSED_MAX: Duration = Duration::from_secs(640);
 
+/// The most secondaries that are remembered as let go.
+const LET_GO_MAX: usize = 64;
+
 /// Those on the way in or out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshakes {
@@ -32,6 +35,8 @@ pub(crate) struct Handshakes {
     joining: BTreeMap<PeerName, Option<Sequence>>,
     /// Those who are to give all away, with the clients that asked for it.
     draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
+    /// Addresses of the last who were drained and let go: what they had sent may still come.
+    let_go: BTreeMap<PeerName, RoutingId>,
     /// Time until which nobody is let in, and the last duration of that.
     closed: (SessionTime, Duration),
     /// Number of refused peers told of, and since when.
@@ -228,10 +233,23 @@ impl Peers {
         }
     }
 
+    /// Tells whether a message is of one who was drained and let go: it is too late, and in order.
+    pub(crate) fn was_let_go(&self, name: &PeerName, from: &RoutingId) -> bool {
+        let routing = self.handshakes.let_go.get(name);
+        let is_of = |routing: &RoutingId| routing == from || from.is_heartbeat_of(routing);
+        self.roster.get(name).is_none() && routing.is_some_and(is_of)
+    }
+
     /// Lets one go who was drained and has no cell any more.
     pub(crate) fn dismiss(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         let asked = self.handshakes.draining.remove(name).unwrap_or_default();
         self.withdraw(name);
+        if let Some(routing) = self.routing(name).cloned() {
+            self.handshakes.let_go.insert(name.clone(), routing);
+        }
+        if self.handshakes.let_go.len() > LET_GO_MAX {
+            self.handshakes.let_go.pop_first();
+        }
         let cause = format!("{name} was drained: others have its cells");
         let reason = StopReason::new(Outcome::Completed, cause.clone());
         self.remove(name, reason.clone(), cx);
