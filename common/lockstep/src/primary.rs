@@ -341,12 +341,10 @@ impl Primary {
             let entry = self.entry();
             return self.peers.on_join(from, info, entry, &self.settings, cx);
         }
-        if session == self.settings.session && self.peers.was_let_go(&sender, &from) {
-            return;
-        }
         let number = self.peers.sender(&sender, &from, &body);
         let Some(number) = number.filter(|_| session == self.settings.session) else {
-            return self.peers.count_foreign();
+            let is_of_run = session == self.settings.session;
+            return self.peers.count_unknown(&sender, &from, is_of_run);
         };
         match body {
             SecondaryToPrimary::Join(_) => {}

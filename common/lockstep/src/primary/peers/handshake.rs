@@ -233,11 +233,15 @@ impl Peers {
         }
     }
 
-    /// Tells whether a message is of one who was drained and let go: it is too late, and in order.
-    pub(crate) fn was_let_go(&self, name: &PeerName, from: &RoutingId) -> bool {
+    /// Counts a message of nobody who takes part. One of this run that was sent by who was drained
+    /// and let go is too late, and in order.
+    pub(crate) fn count_unknown(&mut self, name: &PeerName, from: &RoutingId, is_of_run: bool) {
         let routing = self.handshakes.let_go.get(name);
         let is_of = |routing: &RoutingId| routing == from || from.is_heartbeat_of(routing);
-        self.roster.get(name).is_none() && routing.is_some_and(is_of)
+        let is_late = is_of_run && routing.is_some_and(is_of) && self.roster.get(name).is_none();
+        if !is_late {
+            self.count_foreign();
+        }
     }
 
     /// Lets one go who was drained and has no cell any more.
