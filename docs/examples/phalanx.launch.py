@@ -21,7 +21,7 @@ ARGUMENTS = {
     "phalanx": ("phalanx", "The program"),
     "secondaries": ("2", "Number of processes that simulate; 0 is one process for everything"),
     "name": ("", "Name of the run; empty is the world's and a number"),
-    "paused": ("false", "Whether time stands still at first, until a service lets it run"),
+    "paused": ("false", "Whether time is paused at first, until a service lets it run"),
     "rules": ("", "File of rules for topics; docs/ros2.md tells what they can say"),
     "real_time_factor": ("", "Simulated seconds per second; 0 is as fast as possible"),
     "rviz": ("false", "Whether RViz is started"),

@@ -63,7 +63,7 @@ pub struct Witness {
     pub only_checks: bool,
     /// True if the step under way sets models back to the start.
     is_reset: bool,
-    /// True if time stands still in it.
+    /// True if time is paused in it.
     is_paused: bool,
     /// Text that names a run that differs.
     label: String,

@@ -77,7 +77,7 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
     );
 }
 
-/// A step in which time stands still asks once more who is where, and nothing may come of it: the
+/// A step in which time is paused asks once more who is where, and nothing may come of it: the
 /// states of a run go through the rules once and several times per iteration.
 fn check_pauses(worlds: &[World], reference: &Recording) {
     let plan = Topology::new(worlds);

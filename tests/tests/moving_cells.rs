@@ -70,7 +70,7 @@ fn cells_that_are_moved_by_hand_change_no_bit() {
         let (code, text) = phalanx(&scratch, &["ctl", "moved", "move-cell", "L1", other]);
         assert_eq!(code, 0, "{text}");
         assert_eq!(owner_of(&scratch, "moved", "L1").as_deref(), Some(other));
-        // Half of the moves are made while time stands still.
+        // Half of the moves are made while time is paused.
         let next = if turn == 2 { "play" } else { "pause" };
         let (code, text) = phalanx(&scratch, &["ctl", "moved", next]);
         assert_eq!(code, 0, "{text}");

@@ -269,7 +269,7 @@ fn step_10_advances_exactly_10_and_pause_holds() {
     assert_eq!(
         cluster.primary.deadline(),
         None,
-        "nothing is due while time stands still"
+        "nothing is due while time is paused"
     );
     cluster.request(3, Command::Step { count: 10 });
     cluster.run_until(|cluster| cluster.replies.len() == 3);

@@ -222,11 +222,13 @@ fn a_run_of_two_secondaries_shows_all_processes_on_one_clock() {
 #[test]
 fn a_trace_that_cannot_be_written_is_an_error_before_the_run() {
     let scratch = Scratch::new();
-    for path in ["/nowhere/trace.json", "/dev/full"] {
+    for (path, said) in [
+        ("/nowhere/trace.json", "cannot write /nowhere/trace.json (--trace)"),
+        ("/dev/full", "cannot write a trace to /dev/full"),
+    ] {
         let (code, stdout, stderr) =
             scratch.phalanx_says(&["run", WORLD, "--headless", "--trace", path]);
         assert_eq!(code, 3, "{stderr}");
-        let said = format!("cannot write a trace to {path}");
-        assert!(stdout.contains(&said), "{stdout}{stderr}");
+        assert!((stdout + &stderr).contains(said), "{path}: {stderr}");
     }
 }

@@ -56,7 +56,7 @@ impl RunHistory {
         now >= self.next_sample
     }
 
-    /// Takes a sample, unless time stands still or no step was done of late: that makes no figures.
+    /// Takes a sample, unless time is paused or no step was done of late: that makes no figures.
     pub fn sample(&mut self, stats: &Stats, now: SessionTime) {
         self.next_sample = now + SAMPLE_INTERVAL;
         let last = self.samples.back().map_or(0, |(_, last)| last.iteration);

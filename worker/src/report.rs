@@ -407,7 +407,7 @@ fn counts(world: &World) -> [usize; 4] {
     ]
 }
 
-/// Tells whether time stands still, also while what was lost is restored.
+/// Tells whether time is paused, also while what was lost is restored.
 pub fn is_paused(primary: &Primary) -> bool {
     match primary.run_state() {
         RunState::Paused => true,

@@ -27,12 +27,12 @@ pub struct ActiveLevels {
 
 impl ActiveLevels {
     /// Starts with no level active.
-    pub fn new(plan: &Topology) -> Self {
+    pub fn new(topology: &Topology) -> Self {
         Self {
-            index: LevelIndex::new(plan.global_models.len(), &plan.levels),
-            touched: vec![Vec::new(); plan.performers.len()],
-            loaded: vec![Vec::new(); plan.cells.len()],
-            activating: vec![0; plan.levels.len()],
+            index: LevelIndex::new(topology.global_models.len(), &topology.levels),
+            touched: vec![Vec::new(); topology.performers.len()],
+            loaded: vec![Vec::new(); topology.cells.len()],
+            activating: vec![0; topology.levels.len()],
             before: Journal::new(),
         }
     }

@@ -166,9 +166,9 @@ impl Partition {
     ///
     /// # Panics
     /// Never: every world of a topology has a default cell.
-    pub fn new(plan: &Topology, rules: Rules) -> Self {
-        let worlds = plan.global_models.len();
-        let performers = &plan.performers;
+    pub fn new(topology: &Topology, rules: Rules) -> Self {
+        let worlds = topology.global_models.len();
+        let performers = &topology.performers;
         let marks = performers.iter().map(|performer| {
             let mut marks = Marks::default();
             marks.set(Marks::ACTIVATING, !performer.is_level_bound());
@@ -176,7 +176,7 @@ impl Partition {
             marks
         });
         let default_cell = |world: usize| {
-            let mut cells = plan.cells.iter();
+            let mut cells = topology.cells.iter();
             let number = cells.position(|cell| cell.world == world && cell.level.is_none());
             CellId(number.expect("every world has a default cell") as u32)
         };
@@ -186,9 +186,9 @@ impl Partition {
                 .filter(|one| performers[*one].world == world && !performers[*one].is_removed)
                 .collect()
         };
-        let has_levels = |world: &usize| plan.levels.iter().any(|level| level.world == *world);
+        let has_levels = |world: &usize| topology.levels.iter().any(|level| level.world == *world);
         let with_levels: Vec<usize> = (0..worlds).filter(has_levels).collect();
-        let mut bound = vec![Vec::new(); plan.levels.len()];
+        let mut bound = vec![Vec::new(); topology.levels.len()];
         for (id, performer) in performers.iter().enumerate() {
             for level in &performer.bound_to {
                 bound[level.0 as usize].push(PerformerId(id as u32));
@@ -197,10 +197,10 @@ impl Partition {
         let place_of = |world: usize| with_levels.iter().position(|other| *other == world);
         Self {
             rules,
-            levels: ActiveLevels::new(plan),
-            cells: Cells::new(plan),
-            ghosts: Ghosts::new(performers.len(), plan.cells.len()),
-            sight: Sight::new(plan, rules.sight),
+            levels: ActiveLevels::new(topology),
+            cells: Cells::new(topology),
+            ghosts: Ghosts::new(performers.len(), topology.cells.len()),
+            sight: Sight::new(topology, rules.sight),
             places: performers.iter().map(PerformerLocation::new).collect(),
             marks: marks.collect(),
             neighbours: Neighbours::new(worlds, performers.len()),
@@ -234,14 +234,14 @@ impl Partition {
 
     /// Takes the states of all performers after an iteration, indexed by their ids, and returns
     /// what changes before the next one. The first call opens the cells of the start. When it is
-    /// called once more after the same iteration, since time stands still, nothing changes but what
+    /// called once more after the same iteration, since time is paused, nothing changes but what
     /// was asked for: otherwise a pause would bring changes forward.
     ///
     /// # Panics
     /// Panics when there are more or fewer states than performers.
     pub fn update(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
     ) -> Changes {
@@ -252,7 +252,7 @@ impl Partition {
         );
         let is_repeated = self.updated.replace(iteration) == Some(iteration);
         if is_repeated {
-            return self.update_as_asked(plan, states);
+            return self.update_as_asked(topology, states);
         }
         if self.rest.holds() && self.asked.is_empty() && self.cells.are_quiet() {
             return Changes::default();
@@ -262,44 +262,44 @@ impl Partition {
         let are_known = self.rest.begin_update(&mut moved) && !is_as_asked;
         self.cells.begin_iteration();
         self.put_elsewhere.clear();
-        self.oversee(plan);
+        self.oversee(topology);
         if self.sight.is_on() && !are_known {
-            self.find_watchers(plan);
+            self.find_watchers(topology);
         }
-        self.do_as_asked(plan);
+        self.do_as_asked(topology);
         if are_known && !self.has_level_bound {
-            self.locate_moved(plan, iteration, states, &mut moved);
+            self.locate_moved(topology, iteration, states, &mut moved);
         } else {
-            self.locate_all(plan, iteration, states);
+            self.locate_all(topology, iteration, states);
         }
         let mut hand_offs = Vec::new();
-        self.find_groups(plan, iteration, states, &mut hand_offs);
-        for passage in &hand_offs {
-            self.hand_over(plan, iteration, *passage);
+        self.find_groups(topology, iteration, states, &mut hand_offs);
+        for hand_off in &hand_offs {
+            self.hand_over(topology, iteration, *hand_off);
         }
         let known = are_known.then_some(&moved[..]);
         if self.sight.is_on() {
-            self.note_moved_ghosts(plan, iteration, states, known);
+            self.note_moved_ghosts(topology, iteration, states, known);
         }
-        let changes = self.take_changes(plan, states, known, hand_offs);
+        let changes = self.take_changes(topology, states, known, hand_offs);
         self.moved = moved;
         self.entering.clear();
         self.held.clear();
-        let is_any_away = self.want(plan);
+        let is_any_away = self.want(topology);
         // Who is away may go home for having stayed long enough.
         let is_changed = changes != Changes::default() || self.sight.is_restless();
         self.rest.end_update(is_changed, is_any_away);
         changes
     }
 
-    fn locate_all(&mut self, plan: &Topology, iteration: Iteration, states: &[PerformerState]) {
+    fn locate_all(&mut self, topology: &Topology, iteration: Iteration, states: &[PerformerState]) {
         for world in 0..self.populations.len() {
             let population = std::mem::take(&mut self.populations[world]);
             for performer in population.iter().copied() {
                 if self.enters(performer) {
                     continue;
                 }
-                self.locate(plan, iteration, performer, &states[performer]);
+                self.locate(topology, iteration, performer, &states[performer]);
             }
             self.populations[world] = population;
         }
@@ -309,7 +309,7 @@ impl Partition {
     /// are beside them: about everybody else, nothing new would be found.
     fn locate_moved(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
         moved: &mut Vec<PerformerId>,
@@ -323,13 +323,13 @@ impl Partition {
         for performer in moved.iter().map(|one| one.0 as usize) {
             let place = self.places.get(performer);
             if place.is_some_and(|place| self.population_of[place.world()].is_some()) {
-                self.locate(plan, iteration, performer, &states[performer]);
+                self.locate(topology, iteration, performer, &states[performer]);
             }
         }
     }
 
     /// Does what was asked for and nothing else.
-    fn update_as_asked(&mut self, plan: &Topology, states: &[PerformerState]) -> Changes {
+    fn update_as_asked(&mut self, topology: &Topology, states: &[PerformerState]) -> Changes {
         let mut asked: Vec<usize> = self.asked.iter().map(|one| one.performer()).collect();
         if asked.is_empty() {
             return Changes::default();
@@ -337,8 +337,8 @@ impl Partition {
         self.rest.disturb();
         let still = asked.iter().filter(|performer| self.is_still(**performer));
         let still: Vec<usize> = still.copied().collect();
-        self.oversee(plan);
-        self.do_as_asked(plan);
+        self.oversee(topology);
+        self.do_as_asked(topology);
         self.held.clear();
         // Who goes on with one of them was not looked at while it stood still.
         for performer in still.into_iter().filter(|one| !self.is_still(*one)) {
@@ -349,21 +349,21 @@ impl Partition {
         asked.dedup();
         for performer in asked.iter().copied() {
             if !self.marks[performer].has(Marks::REMOVED) {
-                self.glance(plan, performer, &states[performer]);
+                self.glance(topology, performer, &states[performer]);
             }
         }
         let asked = asked.into_iter().map(|one| PerformerId(one as u32));
         let asked: Vec<PerformerId> = asked.collect();
-        let changes = self.take_changes(plan, states, Some(&asked), Vec::new());
+        let changes = self.take_changes(topology, states, Some(&asked), Vec::new());
         self.entering.clear();
-        self.want(plan);
+        self.want(topology);
         changes
     }
 
     /// Takes all changes of an update that looked at those in `moved`, or else at all.
     fn take_changes(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         states: &[PerformerState],
         moved: Option<&[PerformerId]>,
         hand_offs: Vec<HandOffPlan>,
@@ -371,14 +371,15 @@ impl Partition {
         let is_seen_by_range = self.sight.is_on();
         let stirred = is_seen_by_range.then(|| self.cells.stirred.clone());
         let (cells_opened, cells_closed, suspensions) =
-            self.cells.take_changes(plan, &self.levels, &self.ghosts);
+            self.cells
+                .take_changes(topology, &self.levels, &self.ghosts);
         if let Some(stirred) = stirred {
-            self.see(plan, states, moved, stirred);
+            self.see(topology, states, moved, stirred);
         }
         let ghosts = self.ghosts.take_changes();
         if is_seen_by_range {
             let new = ghosts.iter().filter(|change| change.present);
-            let new = new.filter(|change| plan.watched[plan.cell(change.cell).world]);
+            let new = new.filter(|change| topology.watched[topology.cell(change.cell).world]);
             self.note_new_ghosts(states, new.map(|change| change.performer));
         }
         Changes {
@@ -403,10 +404,10 @@ impl Partition {
     ///
     /// # Panics
     /// Panics when its number is in use, or not the next one after those that are known.
-    pub fn insert(&mut self, plan: &Topology, performer: PerformerId) {
+    pub fn insert(&mut self, topology: &Topology, performer: PerformerId) {
         let index = performer.0 as usize;
         self.rest.disturb();
-        let added = plan.performer(performer);
+        let added = topology.performer(performer);
         if index == self.places.len() {
             self.places.push(PerformerLocation::new(added));
             self.marks.push(Marks::REMOVED);
@@ -427,12 +428,12 @@ impl Partition {
         }
         self.entering.push(index);
         self.cells.add(added.home, performer, true);
-        self.be_seen(plan, performer);
+        self.be_seen(topology, performer);
     }
 
     /// Has no more performers than the topology, whose last numbers nobody has any more.
-    pub fn give_back(&mut self, plan: &Topology) {
-        let count = plan.performers.len();
+    pub fn give_back(&mut self, topology: &Topology) {
+        let count = topology.performers.len();
         self.places.truncate(count);
         self.marks.truncate(count);
         self.levels.truncate(count);
@@ -463,9 +464,9 @@ impl Partition {
     }
 
     /// Notes whether joints hold a performer together with others, as the topology has it.
-    pub fn note_joined(&mut self, plan: &Topology, performer: PerformerId) {
+    pub fn note_joined(&mut self, topology: &Topology, performer: PerformerId) {
         self.rest.disturb();
-        let is_joined = !plan.performer(performer).joined_to.is_empty();
+        let is_joined = !topology.performer(performer).joined_to.is_empty();
         self.marks[performer.0 as usize].set(Marks::JOINED, is_joined);
     }
 
@@ -501,7 +502,7 @@ impl Partition {
         self.asked.push(Request::Remove(performer));
     }
 
-    fn do_as_asked(&mut self, plan: &Topology) {
+    fn do_as_asked(&mut self, topology: &Topology) {
         for request in std::mem::take(&mut self.asked) {
             let (Request::Keep(performer) | Request::Remove(performer)) = request;
             let index = performer.0 as usize;
@@ -513,16 +514,16 @@ impl Partition {
                 Request::Keep(_) => {
                     self.marks[index].set(Marks::ACTIVATING, true);
                     self.cells.add_activating(cell);
-                    self.be_seen(plan, performer);
+                    self.be_seen(topology, performer);
                     for level in self.levels.of_performer(performer).to_vec() {
-                        self.keep(plan, performer, level);
+                        self.keep(topology, performer, level);
                     }
                 }
                 Request::Remove(_) => {
-                    self.touch(plan, performer, &[]);
+                    self.touch(topology, performer, &[]);
                     let default_cell = self.default_cells[self.places[index].world()];
                     self.ghosts.remove(default_cell, performer, Reason::Near);
-                    self.hide(plan, performer);
+                    self.hide(topology, performer);
                     self.cells
                         .remove(cell, performer, marks.has(Marks::ACTIVATING));
                     let place = &self.places[index];
@@ -540,7 +541,7 @@ impl Partition {
     /// others.
     fn locate(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: Iteration,
         performer: usize,
         state: &PerformerState,
@@ -551,7 +552,7 @@ impl Partition {
         }
         // What concerns a performer in a cell that stands still does so too.
         if !self.stands_still(performer, state) {
-            self.glance(plan, performer, state);
+            self.glance(topology, performer, state);
         }
         let place = &self.places[performer];
         if !self.neighbours.is_in_place(performer, state) {
@@ -580,10 +581,10 @@ impl Partition {
         !is_elsewhere
     }
 
-    fn glance(&mut self, plan: &Topology, performer: usize, state: &PerformerState) {
+    fn glance(&mut self, topology: &Topology, performer: usize, state: &PerformerState) {
         let mut glance = self.places[performer].glance(state, self.rules.step_size_s);
         if glance == Glance::Unclear {
-            self.look(plan, performer, state);
+            self.look(topology, performer, state);
             glance = self.places[performer].glance(state, self.rules.step_size_s);
         }
         let (is_near_levels, is_near_home) = match glance {
@@ -603,25 +604,25 @@ impl Partition {
         self.cells.is_suspended(cell) && !self.cells.has_activating(cell)
     }
 
-    fn look(&mut self, plan: &Topology, performer: usize, state: &PerformerState) {
+    fn look(&mut self, topology: &Topology, performer: usize, state: &PerformerState) {
         let mut found = std::mem::take(&mut self.found);
         let id = PerformerId(performer as u32);
         let place = &mut self.places[performer];
         let default_cell = self.default_cells[place.world()];
         place.look(
-            (plan, self.levels.index(), &self.rules),
+            (topology, self.levels.index(), &self.rules),
             default_cell,
             state,
             self.levels.of_performer(id),
             &mut found,
         );
         self.marks[performer].set(Marks::AWAY, self.places[performer].is_away());
-        self.touch(plan, id, &found);
+        self.touch(topology, id, &found);
         self.found = found;
     }
 
     /// Has a performer touch these levels and no others.
-    fn touch(&mut self, plan: &Topology, performer: PerformerId, found: &[LevelId]) {
+    fn touch(&mut self, topology: &Topology, performer: PerformerId, found: &[LevelId]) {
         if self.levels.of_performer(performer) == found {
             return;
         }
@@ -639,7 +640,7 @@ impl Partition {
             .iter()
             .filter(|level| touched.binary_search(level).is_err())
         {
-            self.keep(plan, performer, *level);
+            self.keep(topology, performer, *level);
         }
         for level in touched
             .iter()
@@ -648,7 +649,7 @@ impl Partition {
             if self.levels.release(*level) {
                 self.stir_bound(*level);
             }
-            let cell = plan.level(*level).cell;
+            let cell = topology.level(*level).cell;
             self.ghosts.remove(cell, performer, Reason::Near);
             self.cells.stir(cell);
         }
@@ -663,28 +664,28 @@ impl Partition {
 
     /// Has a performer that keeps levels active be a ghost in the default cell of its world, if
     /// something there looks at all of them and another cell owns it.
-    fn be_seen(&mut self, plan: &Topology, performer: PerformerId) {
+    fn be_seen(&mut self, topology: &Topology, performer: PerformerId) {
         let place = &self.places[performer.0 as usize];
         let default_cell = self.default_cells[place.world()];
-        if self.sees_all(plan, default_cell) && place.cell != default_cell {
+        if self.sees_all(topology, default_cell) && place.cell != default_cell {
             self.ghosts.add(default_cell, performer, Reason::Near);
             self.cells.stir(default_cell);
         }
     }
 
     /// Tells whether all who keep levels active are ghosts in a cell.
-    fn sees_all(&self, plan: &Topology, cell: CellId) -> bool {
-        plan.cell(cell).sees_all && !self.sight.is_on()
+    fn sees_all(&self, topology: &Topology, cell: CellId) -> bool {
+        topology.cell(cell).sees_all && !self.sight.is_on()
     }
 
     /// Has default cells in which something has begun to work be open, and see all if it looks.
-    fn oversee(&mut self, plan: &Topology) {
+    fn oversee(&mut self, topology: &Topology) {
         for world in 0..self.default_cells.len() {
             let cell = self.default_cells[world];
-            if plan.cell(cell).is_permanent && !self.cells.is_open(cell) {
+            if topology.cell(cell).is_permanent && !self.cells.is_open(cell) {
                 self.cells.stir(cell);
             }
-            if self.overseen[world] == self.sees_all(plan, cell) {
+            if self.overseen[world] == self.sees_all(topology, cell) {
                 continue;
             }
             self.overseen[world] = true;
@@ -692,15 +693,15 @@ impl Partition {
                 let marks = self.marks[performer];
                 let is_there = marks.has(Marks::ACTIVATING) && !marks.has(Marks::REMOVED);
                 if is_there && self.places[performer].world() == world {
-                    self.be_seen(plan, PerformerId(performer as u32));
+                    self.be_seen(topology, PerformerId(performer as u32));
                 }
             }
         }
     }
 
     /// Has a performer keep a level active, and be in its cell, as a ghost if need be.
-    fn keep(&mut self, plan: &Topology, performer: PerformerId, level: LevelId) {
-        let cell = plan.level(level).cell;
+    fn keep(&mut self, topology: &Topology, performer: PerformerId, level: LevelId) {
+        let cell = topology.level(level).cell;
         if self.levels.keep(level) {
             self.stir_bound(level);
         }
@@ -710,12 +711,12 @@ impl Partition {
         self.cells.stir(cell);
     }
 
-    fn hand_over(&mut self, plan: &Topology, iteration: Iteration, passage: HandOffPlan) {
+    fn hand_over(&mut self, topology: &Topology, iteration: Iteration, hand_off: HandOffPlan) {
         let HandOffPlan {
             performer,
             from,
             to,
-        } = passage;
+        } = hand_off;
         let index = performer.0 as usize;
         self.places[index].cell = to;
         self.places[index].entered = iteration;
@@ -726,9 +727,9 @@ impl Partition {
         self.levels.pass(performer, from, to);
         if is_activating {
             self.ghosts.remove(to, performer, Reason::Near);
-            let is_seen = match plan.cell(from).level {
+            let is_seen = match topology.cell(from).level {
                 Some(level) => self.levels.touches(performer, level),
-                None => self.sees_all(plan, from),
+                None => self.sees_all(topology, from),
             };
             if is_seen {
                 self.ghosts.add(from, performer, Reason::Near);

@@ -11,12 +11,12 @@ use crate::topology::Topology;
 ///
 /// # Panics
 /// Panics when there are cells to host and no secondary.
-pub fn first_placement(plan: &Topology, secondaries: &[PeerName]) -> Vec<AffinityChange> {
-    let mut performers = vec![0_u32; plan.cells.len()];
-    for performer in &plan.performers {
+pub fn first_placement(topology: &Topology, secondaries: &[PeerName]) -> Vec<AffinityChange> {
+    let mut performers = vec![0_u32; topology.cells.len()];
+    for performer in &topology.performers {
         performers[performer.home.0 as usize] += 1;
     }
-    for (cell, count) in plan.cells.iter().zip(&mut performers) {
+    for (cell, count) in topology.cells.iter().zip(&mut performers) {
         *count = (*count).max(u32::from(cell.is_permanent));
     }
     let mut names = secondaries.to_vec();
@@ -64,12 +64,12 @@ mod tests {
             .iter()
             .map(|name| name.parse().unwrap())
             .collect();
-        let plan = Topology::new(&[world]);
-        let placed: Vec<String> = first_placement(&plan, &secondaries)
+        let topology = Topology::new(&[world]);
+        let placed: Vec<String> = first_placement(&topology, &secondaries)
             .iter()
             .map(|change| {
                 let host = change.secondary.as_ref().unwrap();
-                format!("{}>{host}", plan.cell(change.cell).name)
+                format!("{}>{host}", topology.cell(change.cell).name)
             })
             .collect();
         assert_eq!(placed.join(" "), expected);

@@ -449,7 +449,7 @@ impl Primary {
     }
 
     /// Begins the run: all secondaries are ready. Places the cells and has everyone build them, in
-    /// a step in which time stands still.
+    /// a step in which time is paused.
     fn begin_stepping(&mut self, cx: &mut Context<'_>) {
         self.peers.begin_run(cx);
         self.clock.restart_pace(cx.now);
@@ -484,7 +484,7 @@ impl Primary {
         self.clock.next_due(has_changes)
     }
 
-    /// Tells whether something waits for a step although time stands still.
+    /// Tells whether something waits for a step although time is paused.
     fn has_to_rearrange(&self) -> bool {
         self.placement.has_migrations()
             || self.commands.queue().has_said()
@@ -534,7 +534,7 @@ impl Primary {
     }
 
     /// Begins a step for a purpose: commands, then changes of the partition, then of hosts. What
-    /// changes need and is not here is fetched first, in a step in which time stands still.
+    /// changes need and is not here is fetched first, in a step in which time is paused.
     ///
     /// A pause changes nothing: it is no part of what commands did, and a run that repeats these
     /// has none.
@@ -621,11 +621,11 @@ impl Primary {
         }
         let world = (&mut self.world, self.peers.numbers());
         let snapshots = self.placement.migrate(ready, &mut affinities, world, cx);
-        let passages = changes.hand_offs;
-        self.placement.tell_hand_offs(&passages, &self.world, cx);
-        let hand_offs = passages.into_iter().map(|passage| {
-            self.placement.hand_over(passage);
-            self.world.hand_off(passage)
+        let hand_offs = changes.hand_offs;
+        self.placement.tell_hand_offs(&hand_offs, &self.world, cx);
+        let hand_offs = hand_offs.into_iter().map(|hand_off| {
+            self.placement.hand_over(hand_off);
+            self.world.hand_off(hand_off)
         });
         let hand_offs: Vec<HandOff> = hand_offs.collect();
         self.placement.end_changes(&affinities, &batch.removed);
@@ -844,7 +844,7 @@ impl Primary {
             self.commands.queue_mut().begin_iteration();
         }
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
-            // What changes while time stands still belongs to the next iteration.
+            // What changes while time is paused belongs to the next iteration.
             self.world.digest_all();
         }
         let is_ahead = round.is_ahead();

@@ -94,7 +94,7 @@ messages! {
         sim_time: crate::basic::Time,
         /// Real time.
         real_time: crate::basic::Time,
-        /// True if time stands still.
+        /// True if time is paused.
         paused: bool,
         /// The last completed iteration.
         iterations: u64,

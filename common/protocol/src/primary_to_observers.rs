@@ -67,7 +67,7 @@ pub struct Clock {
     pub iteration: Iteration,
     /// Simulated time after it.
     pub sim_time: SimTime,
-    /// True if time stands still.
+    /// True if time is paused.
     pub paused: bool,
 }
 

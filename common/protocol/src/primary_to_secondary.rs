@@ -85,7 +85,7 @@ pub struct Refusal {
 }
 
 /// One iteration and as many quiet ones after it as are granted, or with `paused` a round in which
-/// time stands still.
+/// time is paused.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says one thing of a step, apart from the others"
@@ -112,7 +112,7 @@ pub struct Step {
     pub elapsed: SimTime,
     /// Simulated time that physics advances \[ns\]; 0 when paused.
     pub step_size_ns: u64,
-    /// True if time stands still.
+    /// True if time is paused.
     pub paused: bool,
     /// True if every cell is dropped first and all is as the worlds have it, with what was spawned
     /// gone and what was removed back.

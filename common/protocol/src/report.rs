@@ -47,7 +47,7 @@ pub struct Stats {
     pub iteration: u64,
     /// Simulated time \[s\].
     pub sim_time_s: f64,
-    /// True if time stands still.
+    /// True if time is paused.
     pub paused: bool,
     /// Simulated over real time, over the last second.
     pub real_time_factor: f64,
@@ -100,7 +100,7 @@ impl Stats {
 pub enum RunState {
     /// Not every secondary is there yet.
     Waiting,
-    /// Time stands still.
+    /// Time is paused.
     Paused,
     /// Time runs.
     Running,

@@ -32,7 +32,7 @@ pub struct Simulation {
     pub iterations: Option<u64>,
     /// Simulated over real time, 0 is as fast as possible; `None` is what the world says.
     pub real_time_factor: Option<f64>,
-    /// True if time stands still at the start.
+    /// True if time is paused at the start.
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,

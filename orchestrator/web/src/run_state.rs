@@ -282,7 +282,7 @@ impl RunState {
         !self.performers.is_empty()
     }
 
-    /// Returns whether time stands still, if that is known.
+    /// Returns whether time is paused, if that is known.
     pub(crate) fn is_paused(&self) -> Option<bool> {
         match &self.recording {
             Some(place) => Some(!place.is_playing),

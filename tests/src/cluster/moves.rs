@@ -27,7 +27,7 @@ pub struct RandomMoves {
 enum Stage {
     /// Until the next iteration that it acts at.
     Waiting,
-    /// Until time stands still.
+    /// Until time is paused.
     Pausing,
     /// Until the cell has moved.
     Moving { is_paused: bool },

@@ -214,7 +214,7 @@ impl Campaign {
             after = self.client.stats().ok_or_else(|| gone(&self.victim))?;
         }
         if after.paused {
-            return Err(format!("time stands still: {}", self.victim.last_words()));
+            return Err(format!("time is paused: {}", self.victim.last_words()));
         }
         if let Some(code) = self.victim.primary.ended() {
             return Err(format!(

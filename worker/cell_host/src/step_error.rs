@@ -11,11 +11,11 @@ use super::verification::Divergence;
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// Time must advance exactly when the step is not a paused one.
-    #[error("a step of {step_size_ns} ns does not fit whether time stands still ({paused})")]
+    #[error("a step of {step_size_ns} ns does not fit whether time is paused ({paused})")]
     Time {
         /// Time by which to advance \[ns\].
         step_size_ns: u64,
-        /// True if time stands still.
+        /// True if time is paused.
         paused: bool,
     },
     /// Lists are in ascending order and name everything once.

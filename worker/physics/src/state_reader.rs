@@ -40,7 +40,7 @@ impl PerformerStates {
 
 impl Cell {
     /// Reads the states of all performers, with what they may reach in one more step of the size
-    /// given \[s\]: that of the next step that moves anything, also while time stands still.
+    /// given \[s\]: that of the next step that moves anything, also while time is paused.
     ///
     /// With `is_anew`, all of them are made anew: when a command may have changed something about
     /// them that is no pose and no velocity.

@@ -57,7 +57,7 @@ impl SplitMeter {
         }
     }
 
-    /// Takes note that time stands still from now on, or goes on.
+    /// Takes note that time is paused from now on, or goes on.
     pub(super) fn interrupt(&mut self) {
         *self = Self::default();
     }

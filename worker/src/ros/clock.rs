@@ -17,7 +17,7 @@ use ros2_node::{
     EndpointError, Participant, Publication, PublishError, Quality, Subscription, Topic,
 };
 
-/// Simulated time between two messages, unless time stands still or jumps \[ns\].
+/// Simulated time between two messages, unless time is paused or jumps \[ns\].
 const INTERVAL_NS: u64 = 1_000_000;
 
 const NS_PER_S: u64 = 1_000_000_000;

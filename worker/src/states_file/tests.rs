@@ -73,9 +73,9 @@ fn only_what_changes_is_written() {
 enum Happening {
     /// An iteration in which the performers are at this place.
     Iteration(u64, f64),
-    /// A model comes while time stands still.
+    /// A model comes while time is paused.
     Spawn,
-    /// All begins anew while time stands still.
+    /// All begins anew while time is paused.
     Reset,
 }
 

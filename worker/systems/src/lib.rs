@@ -167,7 +167,7 @@ const SYSTEMS: &[(&str, Make)] = &[
 /// cell that advances time.
 pub trait System: Send + Sync {
     /// Hears a message on one of the topics that it listens to, by its place among them. Also while
-    /// time stands still; before [`Self::before_step`] of the same step.
+    /// time is paused; before [`Self::before_step`] of the same step.
     fn on_message(&mut self, input: usize, message: &TopicMessage, context: &mut Context<'_>) {
         let _ = (input, message, context);
     }
@@ -183,7 +183,7 @@ pub trait System: Send + Sync {
     }
 
     /// Takes note that a model is gone from its world, wherever it was: another may get its
-    /// numbers with the next step, also while time stands still.
+    /// numbers with the next step, also while time is paused.
     fn forget(&mut self, gone: &GoneModel<'_>) {
         let _ = gone;
     }

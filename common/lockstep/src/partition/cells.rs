@@ -25,8 +25,8 @@ pub(super) struct Cells {
 
 impl Cells {
     /// Starts with every performer in its first home and every cell closed.
-    pub(super) fn new(plan: &Topology) -> Self {
-        let count = plan.cells.len();
+    pub(super) fn new(topology: &Topology) -> Self {
+        let count = topology.cells.len();
         let mut cells = Self {
             owned: vec![Vec::new(); count],
             activating: vec![0; count],
@@ -35,7 +35,7 @@ impl Cells {
             stirred: Vec::new(),
             woken: Vec::new(),
         };
-        for (number, _) in plan
+        for (number, _) in topology
             .cells
             .iter()
             .enumerate()
@@ -43,7 +43,7 @@ impl Cells {
         {
             cells.stir(CellId(number as u32));
         }
-        for (id, performer) in plan.performers.iter().enumerate() {
+        for (id, performer) in topology.performers.iter().enumerate() {
             cells.owned[performer.home.0 as usize].push(PerformerId(id as u32));
             cells.activating[performer.home.0 as usize] += u32::from(!performer.is_level_bound());
             cells.stir(performer.home);
@@ -132,22 +132,27 @@ impl Cells {
     }
 
     /// Tells whether a cell is suspended and will be after this update, as far as is known.
-    pub(super) fn is_still(&self, plan: &Topology, levels: &ActiveLevels, cell: CellId) -> bool {
-        self.is_suspended(cell) && self.may_be_suspended(plan, levels, cell)
+    pub(super) fn is_still(
+        &self,
+        topology: &Topology,
+        levels: &ActiveLevels,
+        cell: CellId,
+    ) -> bool {
+        self.is_suspended(cell) && self.may_be_suspended(topology, levels, cell)
     }
 
     /// Tells whether a cell has performers, of which none is activating, and neither
     /// its level nor one that they live with is active.
     pub(super) fn may_be_suspended(
         &self,
-        plan: &Topology,
+        topology: &Topology,
         levels: &ActiveLevels,
         cell: CellId,
     ) -> bool {
-        let level = plan.cell(cell).level;
+        let level = topology.cell(cell).level;
         let is_left = level.is_some_and(|level| !levels.is_active(level));
         let is_wanted = |performer: &PerformerId| {
-            let mut bound_to = plan.performer(*performer).bound_to.iter();
+            let mut bound_to = topology.performer(*performer).bound_to.iter();
             bound_to.any(|level| levels.is_active(*level))
         };
         let owned = self.owned(cell);
@@ -161,7 +166,7 @@ impl Cells {
     /// went on, each ascending.
     pub(super) fn take_changes(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         levels: &ActiveLevels,
         ghosts: &Ghosts,
     ) -> (Vec<CellId>, Vec<CellId>, Vec<Suspension>) {
@@ -173,13 +178,13 @@ impl Cells {
         self.woken.dedup();
         for cell in stirred.drain(..) {
             let index = cell.0 as usize;
-            let is_permanent = plan.cell(cell).is_permanent;
+            let is_permanent = topology.cell(cell).is_permanent;
             let open = is_permanent || !self.owned[index].is_empty() || ghosts.are_near(cell);
             if open != self.open[index] {
                 self.open[index] = open;
                 if open { &mut opened } else { &mut closed }.push(cell);
             }
-            let suspended = self.may_be_suspended(plan, levels, cell)
+            let suspended = self.may_be_suspended(topology, levels, cell)
                 && self.woken.binary_search(&cell).is_err();
             if suspended != self.suspended[index] {
                 self.suspended[index] = suspended;

@@ -15,14 +15,14 @@ impl Partition {
     ///
     /// # Panics
     /// Panics when an invariant is broken, with a sentence that says which.
-    pub fn check(&self, plan: &Topology) {
-        self.check_owners(plan);
-        self.check_levels(plan);
-        self.check_ghosts(plan);
-        self.check_seen(plan);
-        for number in 0..plan.cells.len() {
+    pub fn check(&self, topology: &Topology) {
+        self.check_owners(topology);
+        self.check_levels(topology);
+        self.check_ghosts(topology);
+        self.check_seen(topology);
+        for number in 0..topology.cells.len() {
             let cell = CellId(number as u32);
-            let is_permanent = plan.cell(cell).is_permanent;
+            let is_permanent = topology.cell(cell).is_permanent;
             let has_near = self.ghosts.for_reason(cell, Reason::Near).next().is_some();
             let is_open = is_permanent || !self.owned(cell).is_empty() || has_near;
             assert_eq!(
@@ -32,7 +32,7 @@ impl Partition {
             );
             if self.is_suspended(cell) {
                 assert!(
-                    self.cells.may_be_suspended(plan, &self.levels, cell),
+                    self.cells.may_be_suspended(topology, &self.levels, cell),
                     "suspended cell {cell} has performers, none of them activating, and neither \
                      its level nor one of theirs is active"
                 );
@@ -45,7 +45,7 @@ impl Partition {
     ///
     /// # Panics
     /// Panics when two are apart of which not both are in suspended cells.
-    pub fn check_groups(&self, plan: &Topology, states: &[PerformerState]) {
+    pub fn check_groups(&self, topology: &Topology, states: &[PerformerState]) {
         let members: Vec<usize> = (0..states.len())
             .filter(|one| !self.marks[*one].has(Marks::REMOVED))
             .collect();
@@ -58,7 +58,7 @@ impl Partition {
                 let id = PerformerId(*other as u32);
                 let meets = place.world() == beside.world()
                     && reach_box(&states[*other], self.rules.interaction_margin).touches(&bounds);
-                let is_held = plan.performers[*one].joined_to.contains(&id);
+                let is_held = topology.performers[*one].joined_to.contains(&id);
                 let may_be_apart = is_still(*one) && is_still(*other);
                 assert!(
                     place.cell == beside.cell || may_be_apart || !(meets || is_held),
@@ -68,18 +68,18 @@ impl Partition {
         }
     }
 
-    fn check_owners(&self, plan: &Topology) {
-        let mut owners: Vec<Option<CellId>> = vec![None; plan.performers.len()];
-        for number in 0..plan.cells.len() {
+    fn check_owners(&self, topology: &Topology) {
+        let mut owners: Vec<Option<CellId>> = vec![None; topology.performers.len()];
+        for number in 0..topology.cells.len() {
             let cell = CellId(number as u32);
             let owned = self.owned(cell);
             assert!(owned.is_sorted(), "performers of cell {cell} are ascending");
             for performer in owned {
                 let before = owners[performer.0 as usize].replace(cell);
                 assert_eq!(before, None, "performer {performer} is in one cell");
-                let world = plan.performer(*performer).world;
+                let world = topology.performer(*performer).world;
                 assert_eq!(
-                    plan.cell(cell).world,
+                    topology.cell(cell).world,
                     world,
                     "performers stay in their world"
                 );
@@ -97,10 +97,10 @@ impl Partition {
         }
     }
 
-    fn check_levels(&self, plan: &Topology) {
+    fn check_levels(&self, topology: &Topology) {
         let mut loaded: BTreeMap<CellId, BTreeSet<LevelId>> = BTreeMap::new();
         let mut active: BTreeSet<LevelId> = BTreeSet::new();
-        for number in 0..plan.performers.len() {
+        for number in 0..topology.performers.len() {
             let performer = PerformerId(number as u32);
             let touched = self.levels.of_performer(performer);
             assert!(touched.is_sorted(), "levels are in world order");
@@ -110,7 +110,7 @@ impl Partition {
                 .extend(touched);
             active.extend(self.levels_of(performer));
         }
-        for number in 0..plan.cells.len() {
+        for number in 0..topology.cells.len() {
             let cell = CellId(number as u32);
             let expected = loaded.remove(&cell).unwrap_or_default();
             assert!(
@@ -118,7 +118,7 @@ impl Partition {
                 "cell {cell} has loaded what its performers touch"
             );
         }
-        for number in 0..plan.levels.len() {
+        for number in 0..topology.levels.len() {
             let level = LevelId(number as u32);
             assert_eq!(
                 self.is_active(level),
@@ -128,20 +128,20 @@ impl Partition {
         }
     }
 
-    fn check_ghosts(&self, plan: &Topology) {
+    fn check_ghosts(&self, topology: &Topology) {
         let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
-        for number in 0..plan.performers.len() {
+        for number in 0..topology.performers.len() {
             let performer = PerformerId(number as u32);
             let cells = self.levels_of(performer).iter();
-            let cells = cells.map(|level| plan.level(*level).cell);
+            let cells = cells.map(|level| topology.level(*level).cell);
             let is_there = self.marks[number].has(Marks::ACTIVATING);
-            let default_cell = self.default_cells[plan.performer(performer).world];
-            let sees_all = is_there && self.sees_all(plan, default_cell);
+            let default_cell = self.default_cells[topology.performer(performer).world];
+            let sees_all = is_there && self.sees_all(topology, default_cell);
             let cells = cells.chain(sees_all.then_some(default_cell));
             let others = cells.filter(|cell| *cell != self.cell(performer));
             expected.extend(others.map(|cell| (cell, performer)));
         }
-        let present = (0..plan.cells.len() as u32).map(CellId);
+        let present = (0..topology.cells.len() as u32).map(CellId);
         let present = present.flat_map(|cell| {
             self.ghosts
                 .for_reason(cell, Reason::Near)
@@ -154,12 +154,12 @@ impl Partition {
         );
     }
 
-    fn check_seen(&self, plan: &Topology) {
-        for cell in (0..plan.cells.len() as u32).map(CellId) {
+    fn check_seen(&self, topology: &Topology) {
+        for cell in (0..topology.cells.len() as u32).map(CellId) {
             let mut seen = self.ghosts.for_reason(cell, Reason::Seen);
             let is_there = |performer: PerformerId| {
                 !self.marks[performer.0 as usize].has(Marks::REMOVED)
-                    && plan.performer(performer).world == plan.cell(cell).world
+                    && topology.performer(performer).world == topology.cell(cell).world
                     && self.cell(performer) != cell
             };
             assert!(

@@ -38,13 +38,13 @@ struct Verdict {
 }
 
 impl Partition {
-    /// Finds the groups that matter and adds to `passages` who changes cell.
+    /// Finds the groups that matter and adds to `hand_offs` who changes cell.
     pub(super) fn find_groups(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
-        passages: &mut Vec<HandOffPlan>,
+        hand_offs: &mut Vec<HandOffPlan>,
     ) {
         self.neighbours.begin_round();
         let mut members = std::mem::take(&mut self.members);
@@ -54,9 +54,9 @@ impl Partition {
                 continue;
             }
             self.marks[performer].set(Marks::GROUPED, false);
-            if self.is_seed(plan, performer, states) {
-                self.flood(plan, performer, states, &mut members);
-                self.decide(plan, iteration, &members, passages);
+            if self.is_seed(topology, performer, states) {
+                self.flood(topology, performer, states, &mut members);
+                self.decide(topology, iteration, &members, hand_offs);
             }
         }
         self.marked = marked;
@@ -65,10 +65,10 @@ impl Partition {
             self.marks[performer].set(Marks::GROUPED, true);
         }
         self.members = members;
-        passages.sort_unstable();
+        hand_offs.sort_unstable();
     }
 
-    fn is_seed(&self, plan: &Topology, performer: usize, states: &[PerformerState]) -> bool {
+    fn is_seed(&self, topology: &Topology, performer: usize, states: &[PerformerState]) -> bool {
         let marks = self.marks[performer];
         if !marks.has(MAY_MATTER) || marks.has(Marks::REMOVED) {
             return false;
@@ -78,7 +78,7 @@ impl Partition {
         }
         marks.has(Marks::AWAY)
             || self
-                .joined_to(plan, performer)
+                .joined_to(topology, performer)
                 .any(|other| self.places[other].cell != self.places[performer].cell)
             || (marks.has(Marks::BESIDE)
                 && self
@@ -88,10 +88,10 @@ impl Partition {
 
     pub(super) fn joined_to<'a>(
         &'a self,
-        plan: &'a Topology,
+        topology: &'a Topology,
         performer: usize,
     ) -> impl Iterator<Item = usize> + 'a {
-        let joined_to = plan.performers[performer].joined_to.iter();
+        let joined_to = topology.performers[performer].joined_to.iter();
         joined_to
             .map(|other| other.0 as usize)
             .filter(|other| !self.marks[*other].has(Marks::REMOVED))
@@ -101,7 +101,7 @@ impl Partition {
     /// by way of others.
     fn flood(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         seed: usize,
         states: &[PerformerState],
         members: &mut Vec<usize>,
@@ -116,7 +116,7 @@ impl Partition {
             let first = members.len();
             self.neighbours
                 .unseen_met(performer, &self.places, states, &self.rules, members);
-            members.extend(self.joined_to(plan, performer));
+            members.extend(self.joined_to(topology, performer));
             let mut kept = first;
             for next in first..members.len() {
                 let met = members[next];
@@ -143,7 +143,12 @@ impl Partition {
     }
 
     /// Returns the cell that is to own a group nobody of which is held by a suspended cell.
-    fn cell_of_moving(&self, plan: &Topology, iteration: Iteration, members: &[usize]) -> Verdict {
+    fn cell_of_moving(
+        &self,
+        topology: &Topology,
+        iteration: Iteration,
+        members: &[usize],
+    ) -> Verdict {
         let places = || members.iter().map(|member| &self.places[*member]);
         let owner = self.places[members[0]].cell;
         let is_put = |member: &usize| self.put_elsewhere.contains(member);
@@ -152,9 +157,9 @@ impl Partition {
             let here = members.iter().filter(|member| !is_put(member));
             let here: Vec<CellId> = here.map(|member| self.places[*member].cell).collect();
             let target = if here.is_empty() {
-                most_frequent(plan, places().map(|place| place.cell))
+                most_frequent(topology, places().map(|place| place.cell))
             } else {
-                most_frequent(plan, here.into_iter())
+                most_frequent(topology, here.into_iter())
             };
             return Verdict {
                 target,
@@ -166,7 +171,7 @@ impl Partition {
         let has_stayed = members.iter().any(is_put)
             || places().all(|place| stay(place.entered) >= self.rules.minimum_stay);
         let homes: Vec<CellId> = places().map(|place| place.home).collect();
-        let target = most_frequent(plan, homes.iter().copied());
+        let target = most_frequent(topology, homes.iter().copied());
         Verdict {
             target,
             is_waiting: !has_stayed || !is_clear(&homes, target, owner),
@@ -176,10 +181,10 @@ impl Partition {
 
     fn decide(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: Iteration,
         members: &[usize],
-        passages: &mut Vec<HandOffPlan>,
+        hand_offs: &mut Vec<HandOffPlan>,
     ) {
         let has_activating = members
             .iter()
@@ -187,7 +192,7 @@ impl Partition {
         let is_still: Vec<bool> = if self.has_level_bound {
             let is_still = |member: &usize| {
                 let cell = self.places[*member].cell;
-                self.cells.is_still(plan, &self.levels, cell)
+                self.cells.is_still(topology, &self.levels, cell)
                     && !self.put_elsewhere.contains(member)
             };
             members.iter().map(is_still).collect()
@@ -205,12 +210,12 @@ impl Partition {
         let verdict = if some_still && !has_activating {
             let still = members.iter().zip(&is_still).filter(|(_, still)| **still);
             Verdict {
-                target: most_frequent(plan, still.map(|(member, _)| self.places[*member].cell)),
+                target: most_frequent(topology, still.map(|(member, _)| self.places[*member].cell)),
                 is_waiting: false,
                 stays_in_suspended_cells: true,
             }
         } else {
-            self.cell_of_moving(plan, iteration, members)
+            self.cell_of_moving(topology, iteration, members)
         };
         if verdict.is_waiting {
             return;
@@ -219,7 +224,7 @@ impl Partition {
         let target = if held.is_empty() {
             verdict.target
         } else {
-            most_frequent(plan, held.iter().copied())
+            most_frequent(topology, held.iter().copied())
         };
         for (index, member) in members.iter().enumerate() {
             let from = self.places[*member].cell;
@@ -228,7 +233,7 @@ impl Partition {
             }
             let stays = verdict.stays_in_suspended_cells && is_still[index];
             if from != target && !stays {
-                passages.push(HandOffPlan {
+                hand_offs.push(HandOffPlan {
                     performer: PerformerId(*member as u32),
                     from,
                     to: target,
@@ -247,9 +252,9 @@ fn is_clear(homes: &[CellId], target: CellId, owner: CellId) -> bool {
 
 /// Returns the cell that comes most often; of several the one of the lowest level, and a default
 /// cell last.
-fn most_frequent(plan: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
+fn most_frequent(topology: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
     let mut cells: Vec<(bool, CellId)> = cells
-        .map(|cell| (plan.cell(cell).level.is_none(), cell))
+        .map(|cell| (topology.cell(cell).level.is_none(), cell))
         .collect();
     cells.sort_unstable();
     let runs = cells.chunk_by(|one, other| one == other);

@@ -118,7 +118,7 @@ impl PerformerLocation {
     /// it touched so far.
     pub(super) fn look(
         &mut self,
-        (plan, index, rules): (&Topology, &LevelIndex, &Rules),
+        (topology, index, rules): (&Topology, &LevelIndex, &Rules),
         default_cell: CellId,
         state: &PerformerState,
         touched: &[LevelId],
@@ -138,7 +138,7 @@ impl PerformerLocation {
         let radius = radius * turn(state.performer);
         let around = |bounds: &Bounds, most: usize, found: &mut Vec<LevelId>| {
             let bounds = bounds.inflated(radius);
-            index.touching(&plan.levels, self.world(), &bounds, most, found)
+            index.touching(&topology.levels, self.world(), &bounds, most, found)
         };
         let own = Bounds::around(state.position, self.half);
         around(&own, usize::MAX, found);
@@ -149,12 +149,12 @@ impl PerformerLocation {
             (now, swept) = (own, own);
             around(&own, usize::MAX, found);
         }
-        self.home = home(plan, self.home, found, &now).unwrap_or(default_cell);
+        self.home = home(topology, self.home, found, &now).unwrap_or(default_cell);
         let rounding = self.half.iter().chain(&state.position);
         let rounding = rounding.filter(|length| length.is_finite());
         let rounding = 1e-12 * rounding.fold(1.0, |most: f64, length| most.max(length.abs()));
-        self.home_slack = home_slack(plan, self.home, found, &now).min(radius) - rounding;
-        self.levels_slack = levels_slack(plan, rules, found, &now).min(radius) - rounding;
+        self.home_slack = home_slack(topology, self.home, found, &now).min(radius) - rounding;
+        self.levels_slack = levels_slack(topology, rules, found, &now).min(radius) - rounding;
         if !self.has_loose_links {
             self.looked_at = state.position;
             // What it touches only because it is fast says nothing about when it is slow.
@@ -163,7 +163,7 @@ impl PerformerLocation {
             }
         }
         found.retain(|id| {
-            let level = plan.level(*id);
+            let level = topology.level(*id);
             let in_buffer = level.outer.touches(&swept);
             in_buffer
                 && match rules.load {
@@ -208,12 +208,12 @@ fn foresight(state: &PerformerState, step_size_s: f64) -> f64 {
 /// Returns the cell of the level where a performer belongs: its home while it touches that, else
 /// the first level that it touches, else, for one that comes from a level, the same with buffers.
 /// Performers of a default cell must enter a level to belong there.
-fn home(plan: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
-    let level = plan.cell(home).level.map(|id| plan.level(id));
+fn home(topology: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
+    let level = topology.cell(home).level.map(|id| topology.level(id));
     if level.is_some_and(|level| level.inner.touches(now)) {
         return Some(home);
     }
-    let levels = || near.iter().map(|id| plan.level(*id));
+    let levels = || near.iter().map(|id| topology.level(*id));
     if let Some(inside) = levels().find(|level| level.inner.touches(now)) {
         return Some(inside.cell);
     }
@@ -225,13 +225,13 @@ fn home(plan: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> Option
 }
 
 /// Returns how far a performer may move before its home changes, of what is near \[m\].
-fn home_slack(plan: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> f64 {
-    let level = plan.cell(home).level.map(|id| plan.level(id));
+fn home_slack(topology: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> f64 {
+    let level = topology.cell(home).level.map(|id| topology.level(id));
     if let Some(level) = level.filter(|level| level.inner.touches(now)) {
         return level.inner.slack(now);
     }
     let slacks = near.iter().map(|id| {
-        let other = plan.level(*id);
+        let other = topology.level(*id);
         let inner = other.inner.slack(now);
         if level.is_some() {
             inner.min(other.outer.slack(now))
@@ -243,9 +243,9 @@ fn home_slack(plan: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> 
 }
 
 /// Returns how far a performer may move before it touches other levels, of what is near \[m\].
-fn levels_slack(plan: &Topology, rules: &Rules, near: &[LevelId], now: &Bounds) -> f64 {
+fn levels_slack(topology: &Topology, rules: &Rules, near: &[LevelId], now: &Bounds) -> f64 {
     let slacks = near.iter().map(|id| {
-        let level = plan.level(*id);
+        let level = topology.level(*id);
         let outer = level.outer.slack(now);
         match rules.load {
             LoadRule::Buffer => outer,

@@ -88,12 +88,12 @@ impl Partition {
 
     /// Notes what the next answers are to hold besides states, and tells whether any performer is
     /// away from home.
-    pub(super) fn want(&mut self, plan: &Topology) -> bool {
+    pub(super) fn want(&mut self, topology: &Topology) -> bool {
         let mut is_any_away = false;
         self.wanted_poses.clear();
         self.wanted_states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        let who = match (plan.watched.contains(&true), self.sight.is_on()) {
+        let who = match (topology.watched.contains(&true), self.sight.is_on()) {
             (false, _) => Some(changes),
             (true, false) => Some(changes | Marks::ACTIVATING),
             // By range, anybody can be a ghost.
@@ -106,7 +106,7 @@ impl Partition {
             if marks.has(Marks::REMOVED) {
                 continue;
             }
-            let is_watched = plan.watched[self.places[performer].world()];
+            let is_watched = topology.watched[self.places[performer].world()];
             if is_watched && self.wants_poses(id, marks) {
                 self.wanted_poses.push(id);
             }

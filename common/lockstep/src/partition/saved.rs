@@ -54,7 +54,7 @@ struct SavedPerformer {
 }
 
 impl Partition {
-    pub(crate) fn save(&self, plan: &Topology) -> SavedPartition {
+    pub(crate) fn save(&self, topology: &Topology) -> SavedPartition {
         let cells = || (0..self.ghosts.cell_count() as u32).map(CellId);
         let asked = self.asked.iter().map(|request| match request {
             Request::Keep(performer) => (*performer, true),
@@ -69,7 +69,10 @@ impl Partition {
         };
         SavedPartition {
             step_size_s: self.rules.step_size_s,
-            performers: plan.present().map(|one| self.save_performer(one)).collect(),
+            performers: topology
+                .present()
+                .map(|one| self.save_performer(one))
+                .collect(),
             open: cells().filter(|cell| self.cells.is_open(*cell)).collect(),
             suspended: cells()
                 .filter(|cell| self.cells.is_suspended(*cell))
@@ -109,20 +112,20 @@ impl Partition {
     /// # Errors
     /// Fails when the saved state does not fit the topology, and says why.
     pub(crate) fn restore(
-        plan: &Topology,
+        topology: &Topology,
         rules: Rules,
         saved: SavedPartition,
     ) -> Result<Self, SavedStateError> {
-        saved.check(plan)?;
+        saved.check(topology)?;
         let rules = Rules {
             step_size_s: saved.step_size_s,
             ..rules
         };
-        let mut partition = Self::new(plan, rules);
-        partition.cells = Cells::restored_from(plan.cells.len(), &saved.open, &saved.suspended);
+        let mut partition = Self::new(topology, rules);
+        partition.cells = Cells::restored_from(topology.cells.len(), &saved.open, &saved.suspended);
         partition.marks.fill(Marks::REMOVED);
-        for (performer, one) in plan.present().zip(saved.performers) {
-            partition.restore_performer(plan, performer, one);
+        for (performer, one) in topology.present().zip(saved.performers) {
+            partition.restore_performer(topology, performer, one);
         }
         for (cell, performer) in saved.ghosts {
             partition.ghosts.add(cell, performer, Reason::Near);
@@ -132,8 +135,8 @@ impl Partition {
         }
         partition.sight.restore(saved.sight);
         if partition.sight.is_on() {
-            for cell in (0..plan.cells.len() as u32).map(CellId) {
-                partition.open_eyes(plan, cell);
+            for cell in (0..topology.cells.len() as u32).map(CellId) {
+                partition.open_eyes(topology, cell);
             }
         }
         partition.levels.take_changes();
@@ -153,13 +156,13 @@ impl Partition {
             .collect();
         partition.overseen = saved.overseen;
         partition.updated = saved.updated;
-        partition.want(plan);
+        partition.want(topology);
         Ok(partition)
     }
 
     fn restore_performer(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         performer: PerformerId,
         saved: SavedPerformer,
     ) {
@@ -190,23 +193,23 @@ impl Partition {
                 .put_back(index, place, allowed, &self.rules, is_beside);
         }
         if let Some(spot) = saved.spot {
-            self.restore_spot(plan, index, &spot);
+            self.restore_spot(topology, index, &spot);
         }
     }
 }
 
 impl SavedPartition {
-    fn check(&self, plan: &Topology) -> Result<(), SavedStateError> {
-        let is_cell = |cell: &CellId| (cell.0 as usize) < plan.cells.len();
+    fn check(&self, topology: &Topology) -> Result<(), SavedStateError> {
+        let is_cell = |cell: &CellId| (cell.0 as usize) < topology.cells.len();
         let is_performer = |one: &PerformerId| {
-            let found = plan.performers.get(one.0 as usize);
+            let found = topology.performers.get(one.0 as usize);
             found.is_some_and(|found| !found.is_removed)
         };
-        let is_level = |level: &LevelId| (level.0 as usize) < plan.levels.len();
-        if self.performers.len() != plan.present().count() {
+        let is_level = |level: &LevelId| (level.0 as usize) < topology.levels.len();
+        if self.performers.len() != topology.present().count() {
             return Err(SavedStateError::PerformerCount);
         }
-        let worlds = plan.global_models.len();
+        let worlds = topology.global_models.len();
         if self.overseen.len() != worlds || self.sight.watched.len() != worlds {
             return Err(SavedStateError::WorldCount);
         }
@@ -223,11 +226,11 @@ impl SavedPartition {
         if !self.asked.iter().all(|(one, _)| is_performer(one)) {
             return Err(SavedStateError::NoSuchPerformer);
         }
-        let present = plan.present().map(|id| plan.performer(id));
+        let present = topology.present().map(|id| topology.performer(id));
         for (saved, one) in self.performers.iter().zip(present) {
             let cells = [&saved.cell, &saved.home];
             let are_of_world =
-                |cell: &&CellId| is_cell(cell) && plan.cell(**cell).world == one.world;
+                |cell: &&CellId| is_cell(cell) && topology.cell(**cell).world == one.world;
             if !cells.iter().all(are_of_world) {
                 return Err(SavedStateError::CellOfOtherWorld);
             }

@@ -16,7 +16,7 @@ impl Partition {
     ///
     /// # Panics
     /// Panics when there are fewer states than performers.
-    pub fn groups(&self, plan: &Topology, states: &[PerformerState]) -> Vec<Vec<PerformerId>> {
+    pub fn groups(&self, topology: &Topology, states: &[PerformerState]) -> Vec<Vec<PerformerId>> {
         let mut leaders: Vec<usize> = (0..self.places.len()).collect();
         for performer in self.populations.iter().flatten().copied() {
             if self.marks[performer].has(Marks::REMOVED) {
@@ -25,7 +25,7 @@ impl Partition {
             let met = self
                 .neighbours
                 .met(performer, &self.places, states, &self.rules);
-            for other in met.into_iter().chain(self.joined_to(plan, performer)) {
+            for other in met.into_iter().chain(self.joined_to(topology, performer)) {
                 join(&mut leaders, performer, other);
             }
         }

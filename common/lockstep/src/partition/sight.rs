@@ -96,14 +96,14 @@ impl SavedSpot {
 }
 
 impl Sight {
-    pub(super) fn new(plan: &Topology, rule: SightRule) -> Self {
-        let (worlds, performers) = (plan.global_models.len(), plan.performers.len());
+    pub(super) fn new(topology: &Topology, rule: SightRule) -> Self {
+        let (worlds, performers) = (topology.global_models.len(), topology.performers.len());
         Self {
             is_on: rule == SightRule::Range,
             spots: vec![None; performers],
             leaves: vec![None; performers],
             trees: (0..worlds).map(|_| BoxTree::new()).collect(),
-            views: vec![View::default(); plan.cells.len()],
+            views: vec![View::default(); topology.cells.len()],
             watching: vec![Vec::new(); worlds],
             poses: Poses {
                 known: vec![Digest::default(); performers],
@@ -217,26 +217,26 @@ impl Partition {
     /// at all, and at cells that are `stirred`.
     pub(super) fn see(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         states: &[PerformerState],
         moved: Option<&[PerformerId]>,
         mut stirred: Vec<CellId>,
     ) {
-        self.place_spots(plan, states, moved);
+        self.place_spots(topology, states, moved);
         for performer in &self.sight.placed {
-            if plan.performers[*performer].sight.range.is_some() {
+            if topology.performers[*performer].sight.range.is_some() {
                 stirred.push(self.places[*performer].cell);
             }
         }
         stirred.sort_unstable();
         stirred.dedup();
         for cell in &stirred {
-            self.open_eyes(plan, *cell);
-            self.look_around(plan, *cell);
+            self.open_eyes(topology, *cell);
+            self.look_around(topology, *cell);
         }
         let placed = std::mem::take(&mut self.sight.placed);
         for performer in placed.iter().copied() {
-            self.show(plan, performer, &stirred);
+            self.show(topology, performer, &stirred);
         }
         self.sight.placed = placed;
     }
@@ -244,7 +244,7 @@ impl Partition {
     /// Gives other boxes to those who are not in theirs any more.
     fn place_spots(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         states: &[PerformerState],
         moved: Option<&[PerformerId]>,
     ) {
@@ -254,7 +254,7 @@ impl Partition {
                 for performer in moved.iter().map(|one| one.0 as usize) {
                     let place = self.places.get(performer);
                     if place.is_some_and(|place| self.population_of[place.world()].is_some()) {
-                        self.place_spot(plan, performer, &states[performer]);
+                        self.place_spot(topology, performer, &states[performer]);
                     }
                 }
             }
@@ -262,7 +262,7 @@ impl Partition {
                 for world in 0..self.populations.len() {
                     let population = std::mem::take(&mut self.populations[world]);
                     for performer in population.iter().copied() {
-                        self.place_spot(plan, performer, &states[performer]);
+                        self.place_spot(topology, performer, &states[performer]);
                     }
                     self.populations[world] = population;
                 }
@@ -270,7 +270,7 @@ impl Partition {
         }
     }
 
-    fn place_spot(&mut self, plan: &Topology, performer: usize, state: &PerformerState) {
+    fn place_spot(&mut self, topology: &Topology, performer: usize, state: &PerformerState) {
         if self.marks[performer].has(Marks::REMOVED) || self.enters(performer) {
             return;
         }
@@ -278,7 +278,7 @@ impl Partition {
         if !state.position.iter().all(|at| at.is_finite()) {
             return; // Nothing is known about where it is: it is seen where it was.
         }
-        let sight = plan.performers[performer].sight;
+        let sight = topology.performers[performer].sight;
         let mut here = Bounds::around(state.position, [0.0; 3]);
         let is_somewhere = state.reach.as_flattened().iter().all(|one| one.is_finite());
         if sight.has_loose_links && is_somewhere {
@@ -294,48 +294,53 @@ impl Partition {
         let wider = (speed * self.rules.step_size_s * steps).clamp(least, WIDER_MAX);
         let world = place.world();
         self.sight.forget(performer, world);
-        self.set_spot(plan, performer, here.inflated(wider));
+        self.set_spot(topology, performer, here.inflated(wider));
         self.sight.placed.push(performer);
     }
 
     /// Gives a performer a box in which it may move.
-    pub(super) fn set_spot(&mut self, plan: &Topology, performer: usize, spot: Bounds) {
+    pub(super) fn set_spot(&mut self, topology: &Topology, performer: usize, spot: Bounds) {
         self.sight.spots[performer] = Some(spot);
         let world = self.places[performer].world();
-        if let Some(bounds) = self.seen_in(plan, performer) {
+        if let Some(bounds) = self.seen_in(topology, performer) {
             let leaf = self.sight.trees[world].insert(performer as u32, &bounds, 0);
             self.sight.leaves[performer] = Some(leaf);
         }
     }
 
     /// Restores the box of a performer and the state in which it was known.
-    pub(super) fn restore_spot(&mut self, plan: &Topology, performer: usize, saved: &SavedSpot) {
+    pub(super) fn restore_spot(
+        &mut self,
+        topology: &Topology,
+        performer: usize,
+        saved: &SavedSpot,
+    ) {
         self.sight.poses.known[performer] = saved.known;
-        self.set_spot(plan, performer, saved.spot);
+        self.set_spot(topology, performer, saved.spot);
     }
 
     /// Returns the box in which a performer is seen \[m\].
-    fn seen_in(&self, plan: &Topology, performer: usize) -> Option<Bounds> {
-        let size = plan.performers[performer].sight.size;
+    fn seen_in(&self, topology: &Topology, performer: usize) -> Option<Bounds> {
+        let size = topology.performers[performer].sight.size;
         // Detectors see the box with which it touches levels.
         let half = self.places[performer].half.map(|half| half.max(size));
         self.sight.spots[performer].map(|spot| grown(&spot, half))
     }
 
     /// Finds the cells in which others look that never move, and the worlds of which nobody did.
-    pub(super) fn find_watchers(&mut self, plan: &Topology) {
-        for (number, (cell, view)) in plan.cells.iter().zip(&self.sight.views).enumerate() {
+    pub(super) fn find_watchers(&mut self, topology: &Topology) {
+        for (number, (cell, view)) in topology.cells.iter().zip(&self.sight.views).enumerate() {
             if cell.watchers != view.watchers {
                 self.cells.stir(CellId(number as u32));
             }
         }
-        for world in 0..plan.watched.len() {
-            if !plan.watched[world] || self.sight.poses.watched[world] {
+        for world in 0..topology.watched.len() {
+            if !topology.watched[world] || self.sight.poses.watched[world] {
                 continue;
             }
             self.sight.poses.watched[world] = true;
-            let cells = (0..plan.cells.len() as u32).map(CellId);
-            for cell in cells.filter(|cell| plan.cell(*cell).world == world) {
+            let cells = (0..topology.cells.len() as u32).map(CellId);
+            for cell in cells.filter(|cell| topology.cell(*cell).world == world) {
                 let ghosts = self.ghosts.in_cell(cell);
                 self.sight.poses.untold.extend(ghosts);
             }
@@ -343,13 +348,13 @@ impl Partition {
     }
 
     /// Finds what those in a cell look at, if it is not suspended.
-    pub(super) fn open_eyes(&mut self, plan: &Topology, cell: CellId) {
-        let spec = plan.cell(cell);
+    pub(super) fn open_eyes(&mut self, topology: &Topology, cell: CellId) {
+        let spec = topology.cell(cell);
         let is_awake = self.cells.is_open(cell) && !self.cells.is_suspended(cell);
         let mut eyes = Vec::new();
         if is_awake {
             for performer in self.cells.owned(cell).iter().map(|one| one.0 as usize) {
-                let range = plan.performers[performer].sight.range;
+                let range = topology.performers[performer].sight.range;
                 if let (Some(range), Some(spot)) = (range, self.sight.spots[performer]) {
                     eyes.push(spot.inflated(range));
                 }
@@ -378,16 +383,16 @@ impl Partition {
     }
 
     /// Has a cell see those that what is in it looks at, and nobody else.
-    fn look_around(&mut self, plan: &Topology, cell: CellId) {
+    fn look_around(&mut self, topology: &Topology, cell: CellId) {
         let mut seen = Vec::new();
-        let tree = &self.sight.trees[plan.cell(cell).world];
+        let tree = &self.sight.trees[topology.cell(cell).world];
         for eye in &self.sight.views[cell.0 as usize].eyes {
             tree.visit(
                 eye,
                 |_| true,
                 |_, performer| {
                     let is_own = self.places[performer as usize].cell == cell;
-                    let bounds = self.seen_in(plan, performer as usize);
+                    let bounds = self.seen_in(topology, performer as usize);
                     if !is_own && bounds.is_some_and(|bounds| bounds.touches(eye)) {
                         seen.push(PerformerId(performer));
                     }
@@ -402,10 +407,10 @@ impl Partition {
 
     /// Has cells see a performer that what is in them looks at, or not any more; those that are
     /// `known` have looked around.
-    fn show(&mut self, plan: &Topology, performer: usize, known: &[CellId]) {
+    fn show(&mut self, topology: &Topology, performer: usize, known: &[CellId]) {
         let id = PerformerId(performer as u32);
         let place = &self.places[performer];
-        let Some(bounds) = self.seen_in(plan, performer) else {
+        let Some(bounds) = self.seen_in(topology, performer) else {
             return;
         };
         for cell in &self.sight.watching[place.world()] {
@@ -424,15 +429,15 @@ impl Partition {
     }
 
     /// Has no cell see a performer any longer.
-    pub(super) fn hide(&mut self, plan: &Topology, performer: PerformerId) {
+    pub(super) fn hide(&mut self, topology: &Topology, performer: PerformerId) {
         if !self.sight.is_on {
             return;
         }
         let world = self.places[performer.0 as usize].world();
         self.sight.forget(performer.0 as usize, world);
         self.sight.forget_poses(performer);
-        let cells = (0..plan.cells.len() as u32).map(CellId);
-        for cell in cells.filter(|cell| plan.cell(*cell).world == world) {
+        let cells = (0..topology.cells.len() as u32).map(CellId);
+        for cell in cells.filter(|cell| topology.cell(*cell).world == world) {
             self.ghosts.remove(cell, performer, Reason::Seen);
         }
     }
@@ -441,7 +446,7 @@ impl Partition {
     /// moved before still count.
     pub(super) fn note_moved_ghosts(
         &mut self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
         moved: Option<&[PerformerId]>,
@@ -452,7 +457,7 @@ impl Partition {
         }
         let mut note = |performer: usize| {
             let id = PerformerId(performer as u32);
-            let is_watched = plan.watched[self.places[performer].world()];
+            let is_watched = topology.watched[self.places[performer].world()];
             let digest = states[performer].digest;
             if is_watched && self.ghosts.has_any(id) && poses.known[performer] != digest {
                 poses.known[performer] = digest;

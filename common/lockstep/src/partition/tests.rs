@@ -37,7 +37,7 @@ fn ball(performer: PerformerId, position: [f64; 3]) -> PerformerState {
 }
 
 struct Fixture {
-    plan: Topology,
+    topology: Topology,
     partition: Partition,
     states: Vec<PerformerState>,
     iteration: Iteration,
@@ -50,14 +50,14 @@ impl Fixture {
     }
 
     fn of(worlds: &[World], rules: Rules) -> Self {
-        let plan = Topology::new(worlds);
-        let starts = plan.performers.iter().enumerate();
+        let topology = Topology::new(worlds);
+        let starts = topology.performers.iter().enumerate();
         Self {
-            partition: Partition::new(&plan, rules),
+            partition: Partition::new(&topology, rules),
             states: starts
                 .map(|(id, one)| ball(PerformerId(id as u32), one.start))
                 .collect(),
-            plan,
+            topology,
             iteration: Iteration(0),
         }
     }
@@ -72,10 +72,10 @@ impl Fixture {
     fn update(&mut self) -> Changes {
         let changes = self
             .partition
-            .update(&self.plan, self.iteration, &self.states);
+            .update(&self.topology, self.iteration, &self.states);
         self.iteration = self.iteration.next();
-        self.partition.check(&self.plan);
-        self.partition.check_groups(&self.plan, &self.states);
+        self.partition.check(&self.topology);
+        self.partition.check_groups(&self.topology, &self.states);
         changes
     }
 
@@ -104,16 +104,16 @@ impl Fixture {
     }
 
     fn cell_name(&self, cell: CellId) -> &str {
-        &self.plan.cell(cell).name
+        &self.topology.cell(cell).name
     }
 
     fn tell(&self, changes: &Changes) -> String {
         let cell = |cell: CellId| self.cell_name(cell);
-        let name = |performer: PerformerId| &self.plan.performer(performer).name;
+        let name = |performer: PerformerId| &self.topology.performer(performer).name;
         let mut words: Vec<String> = Vec::new();
-        for passage in &changes.hand_offs {
-            let [from, to] = [passage.from, passage.to].map(cell);
-            words.push(format!("{}:{from}>{to}", name(passage.performer)));
+        for hand_off in &changes.hand_offs {
+            let [from, to] = [hand_off.from, hand_off.to].map(cell);
+            words.push(format!("{}:{from}>{to}", name(hand_off.performer)));
         }
         let opened = changes.cells_opened.iter();
         words.extend(opened.map(|one| format!("{}_opens", cell(*one))));
@@ -121,7 +121,7 @@ impl Fixture {
         words.extend(closed.map(|one| format!("{}_closes", cell(*one))));
         for change in &changes.levels {
             let sign = if change.loaded { '+' } else { '-' };
-            let level = &self.plan.level(change.level).name;
+            let level = &self.topology.level(change.level).name;
             words.push(format!("{}{sign}{level}", cell(change.cell)));
         }
         for change in &changes.ghosts {
@@ -247,7 +247,7 @@ fn where_something_in_no_level_looks_at_others_all_performers_are_ghosts() {
 
     without.at(&[]);
     let id = ModelId { world: 0, model: 4 };
-    without.plan.spawn(id, &watcher);
+    without.topology.spawn(id, &watcher);
     assert_eq!(without.at(&[]), "default_opens default+p0 default+p1");
 }
 
@@ -271,7 +271,7 @@ fn what_works_and_sees_nobody_opens_the_default_cell_when_it_comes() {
         assert_eq!(fixture.at(&[]), "L1_opens L1+L1");
         assert_eq!(fixture.at(&[]), "");
         let id = ModelId { world: 0, model: 3 };
-        fixture.plan.spawn(id, &mast);
+        fixture.topology.spawn(id, &mast);
         fixture.partition.disturb();
         assert_eq!(fixture.at(&[]), "default_opens");
         assert_eq!(fixture.at(&[]), "");
@@ -308,7 +308,7 @@ fn endless_reach_makes_one_group_of_all() {
 #[test]
 fn states_of_possible_hand_offs_and_ghosts_are_requested_in_advance() {
     let mut fixture = Fixture::new(3, &[0.0], RULES);
-    fixture.plan.watched = vec![true];
+    fixture.topology.watched = vec![true];
     fixture.at(&[]);
     let wanted = |fixture: &Fixture| {
         let partition = &fixture.partition;
@@ -328,7 +328,7 @@ fn states_of_possible_hand_offs_and_ghosts_are_requested_in_advance() {
     fixture.states[0].linear_velocity = [200.0, 0.0, 0.0];
     fixture.update();
     assert_eq!(wanted(&fixture), [true, true], "it is fast");
-    fixture.plan.watched = vec![false];
+    fixture.topology.watched = vec![false];
     fixture.update();
     assert_eq!(wanted(&fixture), [false, true], "nothing sees ghosts");
 }

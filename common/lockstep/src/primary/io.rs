@@ -45,7 +45,7 @@ pub struct Settings {
     pub iterations: Option<u64>,
     /// Simulated over real time; 0 is as fast as possible.
     pub real_time_factor: f64,
-    /// True if time stands still at first.
+    /// True if time is paused at first.
     pub start_paused: bool,
     /// Simulated time per iteration.
     pub step_size: Duration,

@@ -73,7 +73,7 @@ impl Primary {
 /// The life of an iteration.
 impl Primary {
     /// Tells whether nodes of ROS 2 wait for what was said in steps that were done ahead, as before
-    /// time stands still: secondaries keep it back until they know that the steps hold.
+    /// time is paused: secondaries keep it back until they know that the steps hold.
     pub(super) fn owes_word(&self) -> bool {
         self.settings.ros2.is_some() && self.barrier.speculation().has_untold()
     }

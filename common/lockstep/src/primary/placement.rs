@@ -202,8 +202,8 @@ impl Placement {
     }
 
     /// Lets a performer pass from one cell to another.
-    pub(crate) fn hand_over(&mut self, passage: HandOffPlan) {
-        self.host_map.hand_over(passage);
+    pub(crate) fn hand_over(&mut self, hand_off: HandOffPlan) {
+        self.host_map.hand_over(hand_off);
     }
 
     /// Ends the changes of a step: cells that were given up have no host any more, and performers
@@ -280,13 +280,13 @@ impl Placement {
     /// Has observers told of hand-offs.
     pub(crate) fn tell_hand_offs(
         &self,
-        passages: &[HandOffPlan],
+        hand_offs: &[HandOffPlan],
         world: &WorldState,
         cx: &mut Context<'_>,
     ) {
-        for passage in passages.iter().take(TOLD_MAX) {
-            let name = &world.topology().performer(passage.performer).name;
-            let [from, to] = [passage.from, passage.to].map(|cell| {
+        for hand_off in hand_offs.iter().take(TOLD_MAX) {
+            let name = &world.topology().performer(hand_off.performer).name;
+            let [from, to] = [hand_off.from, hand_off.to].map(|cell| {
                 let host = self.host_map.host(cell);
                 let host = host.map_or("nobody", PeerName::as_str);
                 format!("{} ({host})", world.cell_name(cell))
@@ -294,7 +294,7 @@ impl Placement {
             let text = format!("{name} passes from {from} to {to}");
             cx.event(Severity::Info, "hand-off", text);
         }
-        if let Some(others) = passages.len().checked_sub(TOLD_MAX).filter(|n| *n > 0) {
+        if let Some(others) = hand_offs.len().checked_sub(TOLD_MAX).filter(|n| *n > 0) {
             let text = format!("{others} more pass in the same iteration");
             cx.event(Severity::Info, "hand-off", text);
         }

@@ -7,10 +7,10 @@ pub(crate) enum Purpose {
     Build,
     /// Time advances.
     Advance,
-    /// Time stands still, and everyone says so.
+    /// Time is paused, and everyone says so.
     Pause,
-    /// Time stands still while something is moved.
+    /// Time is paused while something is moved.
     Rearrange,
-    /// Time stands still while whole states are fetched for a step of another purpose.
+    /// Time is paused while whole states are fetched for a step of another purpose.
     Fetch,
 }

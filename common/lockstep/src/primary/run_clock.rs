@@ -29,7 +29,7 @@ pub(crate) struct RunClock {
 /// Mode of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ClockMode {
-    /// Time stands still.
+    /// Time is paused.
     Paused,
     /// A pause was asked for and is to be acknowledged by all secondaries.
     Pausing,
@@ -162,7 +162,7 @@ impl RunClock {
         self.mode == ClockMode::Paused
     }
 
-    /// Returns the iteration after which time stands still, if one is set.
+    /// Returns the iteration after which time is paused, if one is set.
     pub(crate) fn last(&self) -> Option<Iteration> {
         match self.mode {
             ClockMode::Until(last) => Some(last),

@@ -369,9 +369,9 @@ impl WorldState {
     }
 
     /// Hands a performer over to another cell, with its whole state.
-    pub(crate) fn hand_off(&mut self, passage: HandOffPlan) -> HandOff {
+    pub(crate) fn hand_off(&mut self, hand_off: HandOffPlan) -> HandOff {
         self.events.hand_offs += 1;
-        self.latest.hand_off(passage)
+        self.latest.hand_off(hand_off)
     }
 
     /// Ends the changes of a step: performers came with it, and others go.

@@ -129,7 +129,7 @@ super::ros_types! {
         pause_time: Time,
         /// Time that it has been running.
         real_time: Time,
-        /// True if time stands still.
+        /// True if time is paused.
         paused: bool,
         /// The last completed iteration.
         iterations: u64,

@@ -19,7 +19,7 @@ pub(super) struct SceneReader {
     reach: Reach,
     fetch: Mutex<SceneFetch>,
     last: RefCell<Rc<Scene>>,
-    /// Kept once it was needed: who begins to listen again while time stands still hears nothing.
+    /// Kept once it was needed: who begins to listen again while time is paused hears nothing.
     links: Mutex<Option<LinkListener>>,
 }
 

@@ -215,8 +215,8 @@ pub(in crate::commands) fn check_ssh_command(text: &str) -> Result<(), Failed> {
         return Ok(());
     }
     let message = format!(
-        "network.ssh_command is `{text}`, which is no command: name a program and its options, with \
-         both quotation marks around a word with blanks"
+        "network.ssh_command is `{text}`, which is no command: name a program and its options, \
+         with both quotation marks around a word with blanks"
     );
     Err(Failed::message(ExitCode::Configuration, message))
 }

@@ -27,7 +27,7 @@ const PART_SHARE: f64 = 0.4;
 /// Kinds of limits of a run's speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Culprit {
-    /// Nothing: time stands still, or there is nothing to tell yet.
+    /// Nothing: time is paused, or there is nothing to tell yet.
     Nothing,
     /// Nothing: it keeps the pace that was asked for.
     Pace,

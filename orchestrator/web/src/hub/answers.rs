@@ -26,7 +26,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 /// The kind of message by which robots are driven.
 const TWIST: &str = "gz.msgs.Twist";
-/// Name of the parameter that says whether time stands still.
+/// Name of the parameter that says whether time is paused.
 const PAUSED: &str = "paused";
 /// Name of the parameter with the pace that is asked for.
 const PACE: &str = "real_time_factor";

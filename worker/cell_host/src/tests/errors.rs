@@ -38,11 +38,11 @@ fn suspension(cell: u32, suspended: bool) -> Suspension {
 fn time_advances_exactly_when_the_step_is_no_paused_one() {
     check(
         |step| step.paused = true,
-        "a step of 1000000 ns does not fit whether time stands still (true)",
+        "a step of 1000000 ns does not fit whether time is paused (true)",
     );
     check(
         |step| step.step_size_ns = 0,
-        "a step of 0 ns does not fit whether time stands still (false)",
+        "a step of 0 ns does not fit whether time is paused (false)",
     );
 }
 

@@ -185,7 +185,7 @@ impl Hosts {
         (0..steps).map(|_| self.advance(|_| {})).collect()
     }
 
-    /// Does a step in which time stands still.
+    /// Does a step in which time is paused.
     pub(super) fn pause(&mut self, change: impl FnOnce(&mut Step)) -> Digests {
         let mut step = Step {
             iteration: self.step.iteration,

@@ -156,22 +156,22 @@ fn a_joint_that_goes_with_a_step_keeps_its_ends_where_they_are_in_that_step() {
     fixture.at(&[]);
     assert_eq!(fixture.cells(), "L1 L1 L1 L2");
     let ends = [PerformerId(0), PerformerId(2)];
-    fixture.plan.performers[0].joined_to.clear();
-    fixture.plan.performers[2].joined_to.clear();
+    fixture.topology.performers[0].joined_to.clear();
+    fixture.topology.performers[2].joined_to.clear();
     fixture.partition.remove(PerformerId(1));
     fixture.partition.hold(&ends);
     // Who meets one of them comes to it, not the other way round.
     fixture.put(&[0.0, 10.0, 10.0, 9.5]);
     let changes = fixture
         .partition
-        .update(&fixture.plan, fixture.iteration, &fixture.states);
+        .update(&fixture.topology, fixture.iteration, &fixture.states);
     fixture.iteration = fixture.iteration.next();
-    fixture.partition.check(&fixture.plan);
-    let passages = Changes {
+    fixture.partition.check(&fixture.topology);
+    let hand_offs = Changes {
         hand_offs: changes.hand_offs,
         ..Changes::default()
     };
-    assert_eq!(fixture.tell(&passages), "p3:L2>L1");
+    assert_eq!(fixture.tell(&hand_offs), "p3:L2>L1");
     assert_eq!(
         fixture.hand_offs_at(&[0.0, 10.0, 10.0, 9.5]),
         "p2:L1>L2 p3:L1>L2"
@@ -219,7 +219,7 @@ fn observers_see_all_groups_also_those_of_one_cell() {
     let mut fixture = Fixture::new(2, &xs, RULES);
     fixture.at(&xs);
     let groups = |fixture: &Fixture| {
-        let groups = fixture.partition.groups(&fixture.plan, &fixture.states);
+        let groups = fixture.partition.groups(&fixture.topology, &fixture.states);
         let numbers = groups.into_iter().map(|members| {
             let numbers = members.into_iter().map(|id| id.0);
             numbers.collect::<Vec<u32>>()

@@ -27,19 +27,19 @@ struct Reference {
 }
 
 impl Reference {
-    fn new(plan: &Topology, rules: Rules) -> Self {
-        let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
+    fn new(topology: &Topology, rules: Rules) -> Self {
+        let homes: Vec<CellId> = topology.performers.iter().map(|one| one.home).collect();
         Self {
             rules,
             cells: homes.clone(),
             entered: vec![0; homes.len()],
             touched: vec![Vec::new(); homes.len()],
-            is_activating: plan
+            is_activating: topology
                 .performers
                 .iter()
                 .map(|one| !one.is_level_bound())
                 .collect(),
-            seen_at: plan.performers.iter().map(|one| one.start).collect(),
+            seen_at: topology.performers.iter().map(|one| one.start).collect(),
             put_elsewhere: BTreeSet::new(),
             suspended: BTreeSet::new(),
             spots: vec![None; homes.len()],
@@ -67,10 +67,10 @@ impl Reference {
 
     /// Tells whether a cell sees a performer: something in it that does not stand still sees as far
     /// as the performer is.
-    fn sees(&self, plan: &Topology, cell: CellId, performer: usize) -> bool {
-        let spec = plan.cell(cell);
+    fn sees(&self, topology: &Topology, cell: CellId, performer: usize) -> bool {
+        let spec = topology.cell(cell);
         let is_other = self.cells[performer] != cell;
-        if !is_other || plan.performers[performer].world != spec.world {
+        if !is_other || topology.performers[performer].world != spec.world {
             return false;
         }
         let here = (0..self.cells.len()).filter(|one| self.cells[*one] == cell);
@@ -82,13 +82,13 @@ impl Reference {
             .level
             .is_none_or(|level| here.iter().any(|one| self.touched[*one].contains(&level)));
         let eyes = here.iter().filter_map(|one| {
-            let range = plan.performers[*one].sight.range?;
+            let range = topology.performers[*one].sight.range?;
             Some(self.spots[*one].unwrap().inflated(range))
         });
         let watchers = spec.watchers.iter().filter(|_| is_loaded);
         let mut eyes = eyes.chain(watchers.map(|watcher| watcher.bounds));
-        let size = plan.performers[performer].sight.size;
-        let half = plan.performers[performer].half_extents;
+        let size = topology.performers[performer].sight.size;
+        let half = topology.performers[performer].half_extents;
         let spot = self.spots[performer].unwrap();
         let seen = Bounds {
             min: std::array::from_fn(|axis| spot.min[axis] - half[axis].max(size)),
@@ -97,7 +97,7 @@ impl Reference {
         eyes.any(|eye| eye.touches(&seen))
     }
 
-    fn update(&mut self, plan: &Topology, iteration: u64, states: &[PerformerState]) {
+    fn update(&mut self, topology: &Topology, iteration: u64, states: &[PerformerState]) {
         self.put_elsewhere.clear();
         for (index, state) in states.iter().enumerate() {
             let is_left = self.is_left(self.cells[index]);
@@ -106,25 +106,25 @@ impl Reference {
             }
             self.seen_at[index] = state.position;
             if !is_left || self.put_elsewhere.contains(&index) {
-                self.locate(plan, index, state);
+                self.locate(topology, index, state);
             }
         }
-        let (mut woken, mut passages) = (BTreeSet::new(), Vec::new());
-        for group in self.groups(plan, states) {
-            self.decide(plan, iteration, &group, &mut woken, &mut passages);
+        let (mut woken, mut hand_offs) = (BTreeSet::new(), Vec::new());
+        for group in self.groups(topology, states) {
+            self.decide(topology, iteration, &group, &mut woken, &mut hand_offs);
         }
-        for (one, target) in passages {
+        for (one, target) in hand_offs {
             if self.cells[one] != target {
                 self.cells[one] = target;
                 self.entered[one] = iteration;
             }
         }
         self.place_spots(states);
-        let cells = plan.levels.iter().map(|level| level.cell);
+        let cells = topology.levels.iter().map(|level| level.cell);
         self.suspended = cells
             .filter(|cell| self.cells.contains(cell) && !woken.contains(cell))
-            .filter(|cell| self.has_no_activating(*cell) && !self.is_active(plan, *cell))
-            .filter(|cell| !self.is_wanted(plan, *cell))
+            .filter(|cell| self.has_no_activating(*cell) && !self.is_active(topology, *cell))
+            .filter(|cell| !self.is_wanted(topology, *cell))
             .collect();
     }
 
@@ -137,32 +137,32 @@ impl Reference {
     }
 
     /// Tells whether a level that a performer of a cell lives with is active.
-    fn is_wanted(&self, plan: &Topology, cell: CellId) -> bool {
+    fn is_wanted(&self, topology: &Topology, cell: CellId) -> bool {
         let members = (0..self.cells.len()).filter(|one| self.cells[*one] == cell);
-        let mut bound_to = members.flat_map(|one| &plan.performers[one].bound_to);
-        bound_to.any(|level| self.is_active(plan, plan.level(*level).cell))
+        let mut bound_to = members.flat_map(|one| &topology.performers[one].bound_to);
+        bound_to.any(|level| self.is_active(topology, topology.level(*level).cell))
     }
 
-    fn is_active(&self, plan: &Topology, cell: CellId) -> bool {
-        let level = plan.cell(cell).level.unwrap();
+    fn is_active(&self, topology: &Topology, cell: CellId) -> bool {
+        let level = topology.cell(cell).level.unwrap();
         (0..self.cells.len())
             .any(|one| self.is_activating[one] && self.touched[one].contains(&level))
     }
 
-    fn locate(&mut self, plan: &Topology, index: usize, state: &PerformerState) {
-        let performer = &plan.performers[index];
+    fn locate(&mut self, topology: &Topology, index: usize, state: &PerformerState) {
+        let performer = &topology.performers[index];
         let now = performer.bounds_at(state.position);
         let next = std::array::from_fn(|axis| {
             state.position[axis] + state.linear_velocity[axis] * self.rules.step_size_s
         });
         let swept = now.joined(&performer.bounds_at(next));
-        let levels = (0..plan.levels.len() as u32).map(LevelId);
+        let levels = (0..topology.levels.len() as u32).map(LevelId);
         let own: Vec<LevelId> = levels
-            .filter(|id| plan.level(*id).world == performer.world)
+            .filter(|id| topology.level(*id).world == performer.world)
             .collect();
         let before = std::mem::take(&mut self.touched[index]);
         let is_touched = |id: &&LevelId| {
-            let level = plan.level(**id);
+            let level = topology.level(**id);
             level.outer.touches(&swept)
                 && (self.rules.load == LoadRule::Buffer
                     || level.inner.touches(&swept)
@@ -172,14 +172,14 @@ impl Reference {
         let inside: Vec<LevelId> = own
             .iter()
             .copied()
-            .filter(|id| plan.level(*id).inner.touches(&now))
+            .filter(|id| topology.level(*id).inner.touches(&now))
             .collect();
         let beside: Vec<LevelId> = own
             .iter()
             .copied()
-            .filter(|id| plan.level(*id).outer.touches(&now))
+            .filter(|id| topology.level(*id).outer.touches(&now))
             .collect();
-        let home = plan.cell(self.homes[index]).level;
+        let home = topology.cell(self.homes[index]).level;
         let level = match home {
             Some(home) if inside.contains(&home) => Some(home),
             _ if !inside.is_empty() => Some(inside[0]),
@@ -187,15 +187,15 @@ impl Reference {
             Some(_) => beside.first().copied(),
             None => None,
         };
-        let cells = plan.cells.iter();
+        let cells = topology.cells.iter();
         let default_cell = cells
             .clone()
             .position(|cell| cell.world == performer.world && cell.level.is_none())
             .unwrap();
-        self.homes[index] = level.map_or(CellId(default_cell as u32), |id| plan.level(id).cell);
+        self.homes[index] = level.map_or(CellId(default_cell as u32), |id| topology.level(id).cell);
     }
 
-    fn groups(&self, plan: &Topology, states: &[PerformerState]) -> Vec<Vec<usize>> {
+    fn groups(&self, topology: &Topology, states: &[PerformerState]) -> Vec<Vec<usize>> {
         let count = states.len();
         let reach = |one: usize, is_wide: bool| {
             let is_away = self.cells[one] != self.homes[one];
@@ -209,7 +209,7 @@ impl Reference {
         let mut group: Vec<usize> = (0..count).collect();
         for one in 0..count {
             for other in 0..one {
-                let (first, second) = (&plan.performers[one], &plan.performers[other]);
+                let (first, second) = (&topology.performers[one], &topology.performers[other]);
                 let meets = first.world == second.world && meet(one, other);
                 if meets || first.joined_to.contains(&PerformerId(other as u32)) {
                     let (from, to) = (group[one], group[other]);
@@ -229,25 +229,25 @@ impl Reference {
 
     fn decide(
         &self,
-        plan: &Topology,
+        topology: &Topology,
         iteration: u64,
         group: &[usize],
         woken: &mut BTreeSet<CellId>,
-        passages: &mut Vec<(usize, CellId)>,
+        hand_offs: &mut Vec<(usize, CellId)>,
     ) {
         let has_activating = group.iter().any(|one| self.is_activating[*one]);
         let is_still = |one: &usize| {
             let cell = self.cells[*one];
             self.is_left(cell)
-                && !self.is_active(plan, cell)
-                && !self.is_wanted(plan, cell)
+                && !self.is_active(topology, cell)
+                && !self.is_wanted(topology, cell)
                 && !self.put_elsewhere.contains(one)
         };
         let still: Vec<usize> = group.iter().copied().filter(is_still).collect();
         if !has_activating && !still.is_empty() {
-            let target = most(plan, still.iter().map(|one| self.cells[*one]));
+            let target = most(topology, still.iter().map(|one| self.cells[*one]));
             let others = group.iter().filter(|one| !still.contains(one));
-            passages.extend(others.map(|one| (*one, target)));
+            hand_offs.extend(others.map(|one| (*one, target)));
             return;
         }
         woken.extend(still.iter().map(|one| self.cells[*one]));
@@ -256,28 +256,28 @@ impl Reference {
             let mut here: Vec<usize> = group.to_vec();
             here.retain(|one| !self.put_elsewhere.contains(one));
             let voters = if here.is_empty() { group } else { &here };
-            let target = most(plan, voters.iter().map(|one| self.cells[*one]));
-            passages.extend(group.iter().map(|one| (*one, target)));
+            let target = most(topology, voters.iter().map(|one| self.cells[*one]));
+            hand_offs.extend(group.iter().map(|one| (*one, target)));
             return;
         }
-        let target = most(plan, group.iter().map(|one| self.homes[*one]));
+        let target = most(topology, group.iter().map(|one| self.homes[*one]));
         let belong = |cell| group.iter().filter(|one| self.homes[**one] == cell).count();
         let has_stayed = |one: &usize| iteration - self.entered[*one] >= self.rules.minimum_stay;
         let may_go = group.iter().all(has_stayed)
             || group.iter().any(|one| self.put_elsewhere.contains(one));
         if may_go && 2 * belong(target) > 3 * belong(owner) {
-            passages.extend(group.iter().map(|one| (*one, target)));
+            hand_offs.extend(group.iter().map(|one| (*one, target)));
         }
     }
 }
 
-fn most(plan: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
+fn most(topology: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
     let mut counts: BTreeMap<CellId, usize> = BTreeMap::new();
     cells.for_each(|cell| *counts.entry(cell).or_insert(0) += 1);
     let most = *counts.values().max().unwrap();
     let mut best: Vec<CellId> = counts.keys().copied().collect();
     best.retain(|cell| counts[cell] == most);
-    best.sort_by_key(|cell| (plan.cell(*cell).level.is_none(), *cell));
+    best.sort_by_key(|cell| (topology.cell(*cell).level.is_none(), *cell));
     best[0]
 }
 
@@ -394,7 +394,7 @@ fn check(seed: u64, performers: usize, activating: usize) {
         }
     }
     let mut fixture = Fixture::of(&worlds, rules);
-    let mut reference = Reference::new(&fixture.plan, rules);
+    let mut reference = Reference::new(&fixture.topology, rules);
     for iteration in 0..ITERATIONS {
         let before = fixture.states.clone();
         // All move, or one in a few, or nobody.
@@ -411,7 +411,7 @@ fn check(seed: u64, performers: usize, activating: usize) {
             fixture.partition.set_performer(performer, None);
             reference.is_activating[performer.0 as usize] = true;
         }
-        reference.update(&fixture.plan, iteration, &fixture.states);
+        reference.update(&fixture.topology, iteration, &fixture.states);
         let count = before.len();
         let mut moved = Moved::default();
         for (state, before) in fixture.states.iter().zip(&before) {
@@ -433,14 +433,14 @@ fn check(seed: u64, performers: usize, activating: usize) {
             let touched = partition.levels.of_performer(id);
             assert_eq!(touched, reference.touched[index], "{context}");
         }
-        for number in 0..fixture.plan.cells.len() {
+        for number in 0..fixture.topology.cells.len() {
             let cell = CellId(number as u32);
             let is_suspended = reference.suspended.contains(&cell);
             let context = format!("seed {seed}, iteration {iteration}, cell {cell}");
             assert_eq!(partition.is_suspended(cell), is_suspended, "{context}");
             if rules.sight == SightRule::Range {
                 let all = 0..reference.cells.len();
-                let expected = all.filter(|one| reference.sees(&fixture.plan, cell, *one));
+                let expected = all.filter(|one| reference.sees(&fixture.topology, cell, *one));
                 let expected: Vec<PerformerId> =
                     expected.map(|one| PerformerId(one as u32)).collect();
                 let found = partition.ghosts.for_reason(cell, Reason::Seen);

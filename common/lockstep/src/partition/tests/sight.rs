@@ -75,7 +75,7 @@ fn what_is_seen_far_away_opens_no_cell_and_a_cell_without_performers_sees_nothin
 fn who_has_no_end_is_seen_wherever_it_is() {
     let world = watched(3, &[0.0, 20.0], 5.0);
     let mut fixture = Fixture::of(&[world], BY_RANGE);
-    fixture.plan.performers[1].sight.size = f64::INFINITY;
+    fixture.topology.performers[1].sight.size = f64::INFINITY;
     let start = "L1_opens L3_opens L1+L1 L3+L3 L1+p1";
     assert_eq!(fixture.at(&[]), start);
     assert_eq!(
@@ -116,10 +116,10 @@ fn models_that_never_move_see_while_their_level_is_loaded() {
     let mut fixture = Fixture::of(&[world], BY_RANGE);
     fixture.at(&[]);
     let id = ModelId { world: 0, model: 5 };
-    fixture.plan.spawn(id, &mast);
+    fixture.topology.spawn(id, &mast);
     fixture.partition.disturb();
     assert_eq!(fixture.at(&[]), "default_opens default+p0");
-    fixture.plan.remove(id);
+    fixture.topology.remove(id);
     fixture.partition.disturb();
     assert_eq!(fixture.at(&[]), "default-p0");
 }
@@ -179,10 +179,10 @@ fn a_restored_partition_sees_what_was_seen_and_goes_on_alike() {
     let mut fixture = Fixture::of(&[world], BY_RANGE);
     fixture.at(&[]);
     fixture.at(&[0.45, 12.0]);
-    let saved = fixture.partition.save(&fixture.plan);
-    let restored = Partition::restore(&fixture.plan, BY_RANGE, saved);
+    let saved = fixture.partition.save(&fixture.topology);
+    let restored = Partition::restore(&fixture.topology, BY_RANGE, saved);
     let mut other = Fixture {
-        plan: fixture.plan.clone(),
+        topology: fixture.topology.clone(),
         partition: restored.expect("it is sound"),
         states: fixture.states.clone(),
         iteration: fixture.iteration,

@@ -103,7 +103,7 @@ impl Origin {
 
 impl Pending {
     /// Returns how many entries of the schedule go with an iteration that is not under way yet. In
-    /// a round in which time stands still, those that were taken count as done.
+    /// a round in which time is paused, those that were taken count as done.
     pub(crate) fn scheduled_for_time(&self) -> u64 {
         let applied = self.batch.applied.iter();
         match self.purpose {

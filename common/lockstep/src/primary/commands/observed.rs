@@ -40,7 +40,7 @@ impl Observed {
         self.has_groups
     }
 
-    /// Tells whether observers wait to see where links came to rest, now that time stands still.
+    /// Tells whether observers wait to see where links came to rest, now that time is paused.
     pub(crate) fn has_links_to_show(&self) -> bool {
         self.has_links && self.have_moved
     }

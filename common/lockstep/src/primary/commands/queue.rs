@@ -1,7 +1,7 @@
 //! [`CommandQueue`]: commands of clients, systems and the schedule, queued when they come and done
 //! between two iterations.
 //!
-//! Commands that change models are done in a round in which time stands still, so that the
+//! Commands that change models are done in a round in which time is paused, so that the
 //! partition sees the outcome before anything moves on: the same whether time runs or is paused.
 //! Messages on topics go along with the next step.
 //! **Invariant:** a command that cannot be granted changes nothing, not even the number of rounds
@@ -48,7 +48,7 @@ pub(crate) struct CommandQueue {
     /// Messages of systems on topics that systems listen to, for the next iteration.
     heard: Vec<TopicMessage>,
     schedule: VecDeque<ScheduledCommand>,
-    /// True if what was said is to be heard while time stands still.
+    /// True if what was said is to be heard while time is paused.
     is_round_due: bool,
     /// The number of the next action.
     next_number: u64,
@@ -75,7 +75,7 @@ impl CommandQueue {
         }
     }
 
-    /// Tells whether commands are due, in a round in which time stands still.
+    /// Tells whether commands are due, in a round in which time is paused.
     pub(crate) fn are_due(&self) -> bool {
         !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
     }

@@ -24,7 +24,7 @@ struct Waiter {
 pub(crate) enum Until {
     /// This iteration is complete.
     Iteration(Iteration),
-    /// Time stands still.
+    /// Time is paused.
     Paused,
 }
 

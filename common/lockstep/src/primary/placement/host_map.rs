@@ -147,12 +147,12 @@ impl HostMap {
     }
 
     /// Lets a performer pass from one cell to another.
-    pub(crate) fn hand_over(&mut self, passage: HandOffPlan) {
+    pub(crate) fn hand_over(&mut self, hand_off: HandOffPlan) {
         let HandOffPlan {
             performer,
             from,
             to,
-        } = passage;
+        } = hand_off;
         assert_eq!(
             self.cell_of[performer.0 as usize], from,
             "performer {performer} is handed over by the cell that owns it"

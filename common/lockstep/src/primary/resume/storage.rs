@@ -1,4 +1,4 @@
-//! Storage that fails: what is done cannot be written down, and time stands still until it can.
+//! Storage that fails: what is done cannot be written down, and time is paused until it can.
 //!
 //! A run that went on would have iterations that nobody could take up again.
 
@@ -29,7 +29,7 @@ impl Resume {
         let is_kept =
             command.is_of_worlds() || matches!(command, Command::SetRealTimeFactor { .. });
         let what = if lets_time_pass {
-            "time stands still"
+            "time is paused"
         } else if is_kept {
             "nothing is changed"
         } else {
@@ -57,7 +57,7 @@ impl Resume {
             return false;
         }
         let text = match mode {
-            ClockMode::Paused => format!("{cause}; time stands still until that is mended"),
+            ClockMode::Paused => format!("{cause}; time is paused until that is mended"),
             ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => {
                 format!("{cause}; the run is paused until that is mended")
             }

@@ -244,7 +244,7 @@ impl LatestStates {
         changes: &Changes,
         seen: impl IntoIterator<Item = PerformerId>,
     ) -> Option<Wanted> {
-        let passing = changes.hand_offs.iter().map(|passage| passage.performer);
+        let passing = changes.hand_offs.iter().map(|hand_off| hand_off.performer);
         let is_seen = |change: &&GhostChange| {
             change.present && topology.watched[topology.cell(change.cell).world]
         };
@@ -266,19 +266,19 @@ impl LatestStates {
         (wanted != Wanted::default()).then_some(wanted)
     }
 
-    /// Returns the hand-off of a passage.
+    /// Returns the hand-off of a plan.
     ///
     /// # Panics
     /// Panics when the performer's whole state is not here.
-    pub(crate) fn hand_off(&mut self, passage: HandOffPlan) -> HandOff {
+    pub(crate) fn hand_off(&mut self, hand_off: HandOffPlan) -> HandOff {
         let state = self
             .transfers
-            .remove(&passage.performer)
+            .remove(&hand_off.performer)
             .expect("whole states of those who pass are asked for first");
         HandOff {
-            performer: passage.performer,
-            from: passage.from,
-            to: passage.to,
+            performer: hand_off.performer,
+            from: hand_off.from,
+            to: hand_off.to,
             state,
         }
     }

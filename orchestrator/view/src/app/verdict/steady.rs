@@ -38,7 +38,7 @@ impl SteadyVerdict {
     }
 }
 
-/// Tells whether something is known for certain: that time stands still, that no step ends, or that
+/// Tells whether something is known for certain: that time is paused, that no step ends, or that
 /// a relay is silent.
 fn is_plain(culprit: &Culprit) -> bool {
     matches!(culprit, Culprit::Nothing | Culprit::Relay(_))
