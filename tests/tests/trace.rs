@@ -223,7 +223,10 @@ fn a_run_of_two_secondaries_shows_all_processes_on_one_clock() {
 fn a_trace_that_cannot_be_written_is_an_error_before_the_run() {
     let scratch = Scratch::new();
     for (path, said) in [
-        ("/nowhere/trace.json", "cannot write /nowhere/trace.json (--trace)"),
+        (
+            "/nowhere/trace.json",
+            "cannot write /nowhere/trace.json (--trace)",
+        ),
         ("/dev/full", "cannot write a trace to /dev/full"),
     ] {
         let (code, stdout, stderr) =

@@ -464,7 +464,12 @@ fn a_lost_run_is_told_and_found_again() {
     peer.wait("/phalanx/run", |run| {
         run["state"] == "paused" && run["iteration"] == 0
     });
-    let stepped = peer.call("/phalanx/step", &json!({}));
+    // The connection for commands may be there a little later than that for figures.
+    let mut stepped = Value::Null;
+    wait_for("a link for commands", || {
+        stepped = peer.call("/phalanx/step", &json!({}));
+        stepped["message"] != "there is no link to the primary"
+    });
     assert_eq!(stepped["iteration"], 1, "{stepped}");
     sessions.push(session(&peer.ask("info", json!({}))));
     drop(server);

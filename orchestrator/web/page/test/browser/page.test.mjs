@@ -56,6 +56,8 @@ test('a thousand performers are few draw calls, each in the table', async () => 
 
 test('keys play, pause, step, change the pace and colours', async () => {
   await shown(crowd(20), {}, async ({ page, server }) => {
+    // Who does not know yet whether time runs would let it run.
+    await page.waitForFunction(() => document.querySelector('#state').textContent === 'running');
     await page.focus('#canvas');
     await page.keyboard.press('Space');
     await page.waitForFunction(() => document.querySelector('#state').textContent === 'paused');
