@@ -150,7 +150,7 @@ fn stay_with(
     start: impl FnOnce(Signals) -> Result<LiveRun, Failed>,
 ) -> CommandResult {
     let mut console = Console::of_stderr();
-    let conclusion = runtime()?.block_on(async {
+    let report = runtime()?.block_on(async {
         let signals = Signals::new(true)?;
         let mut live = start(signals)?;
         let ending = headless::follow(&mut live, &mut console).await;
@@ -158,16 +158,16 @@ fn stay_with(
     })?;
     console.end();
     match format {
-        Format::Json => output::print(&conclusion.json()?)?,
-        Format::Text => output::print(&describe(&conclusion.run, &conclusion.ended()))?,
+        Format::Json => output::print(&report.json()?)?,
+        Format::Text => output::print(&describe(&report.run, &report.ended()))?,
     };
-    if let Some(advice) = conclusion.advice() {
+    if let Some(advice) = report.advice() {
         output::note(&advice);
     }
-    if conclusion.exit_code != ExitCode::Success {
-        output::note(&format!("logs: {}", conclusion.logs().display()));
+    if report.exit_code != ExitCode::Success {
+        output::note(&format!("logs: {}", report.logs().display()));
     }
-    Ok(conclusion.exit_code)
+    Ok(report.exit_code)
 }
 
 /// Resources of a run's owner before its processes are started.

@@ -63,11 +63,11 @@ pub struct Programs {
 #[derive(Debug)]
 struct Plan {
     program: Program,
-    upkeep: Option<Upkeep>,
+    restart: Option<ProgramRestart>,
 }
 
 #[derive(Debug)]
-struct Upkeep {
+struct ProgramRestart {
     policy: RestartPolicy,
     restarts_per_minute: u32,
 }
@@ -96,7 +96,7 @@ impl Programs {
     pub fn new(programs: Vec<Program>, surroundings: Surroundings) -> Self {
         let plan = |program| Plan {
             program,
-            upkeep: None,
+            restart: None,
         };
         Self {
             waiting: programs.into_iter().map(plan).collect(),
@@ -112,7 +112,7 @@ impl Programs {
         let policy = RestartPolicy::default();
         self.waiting.push(Plan {
             program,
-            upkeep: Some(Upkeep {
+            restart: Some(ProgramRestart {
                 policy,
                 restarts_per_minute,
             }),
@@ -134,8 +134,8 @@ impl Programs {
         let Surroundings { logs, lines, .. } = &self.surroundings;
         match Process::start(command, &plan.program.name, logs, lines) {
             Ok(process) => {
-                if let Some(upkeep) = &mut plan.upkeep {
-                    upkeep.policy.on_started(Instant::now());
+                if let Some(restart) = &mut plan.restart {
+                    restart.policy.on_started(Instant::now());
                 }
                 self.running.push((process, plan));
             }
@@ -190,12 +190,12 @@ impl Programs {
             is_critical: plan.program.is_critical,
             sequel: None,
         };
-        if let Some(upkeep) = plan.upkeep.as_mut().filter(|_| end.failure.is_some()) {
+        if let Some(restart) = plan.restart.as_mut().filter(|_| end.failure.is_some()) {
             let now = Instant::now();
-            let limit = upkeep.restarts_per_minute;
-            match upkeep.policy.on_ended(status, limit, now) {
+            let limit = restart.restarts_per_minute;
+            match restart.policy.on_ended(status, limit, now) {
                 Ok(()) => {
-                    let at = upkeep.policy.due.unwrap_or(now);
+                    let at = restart.policy.due.unwrap_or(now);
                     let wait = at.duration_since(now).as_millis();
                     end.sequel = Some(format!("it is started again in {wait} ms"));
                     self.due.push((at, plan));

@@ -138,13 +138,13 @@ mod tests {
     /// started again, and returns after how long it is started again each time \[ms\].
     fn delays(ends: &[(u64, i32)], limit: u32) -> Vec<Option<u128>> {
         let start = Instant::now();
-        let mut upkeep = RestartPolicy::default();
+        let mut restart = RestartPolicy::default();
         let delay = |(seconds, raw): &(u64, i32)| {
             let now = start + Duration::from_secs(*seconds);
             let status = ExitStatus::from_raw(*raw);
-            upkeep.on_ended(status, limit, now).ok()?;
-            let due = upkeep.due.expect("it is started again");
-            upkeep.on_started(due);
+            restart.on_ended(status, limit, now).ok()?;
+            let due = restart.due.expect("it is started again");
+            restart.on_started(due);
             Some((due - now).as_millis())
         };
         ends.iter().map(delay).collect()
@@ -173,15 +173,15 @@ mod tests {
     #[test]
     fn who_lost_the_primary_or_is_replaced_lived_and_who_crashed_did_not() {
         let is_cut_off = |code, was_replaced| {
-            let mut upkeep = RestartPolicy {
+            let mut restart = RestartPolicy {
                 is_ended: true,
                 code,
                 was_replaced,
                 ..RestartPolicy::default()
             };
-            let was_cut_off = upkeep.was_cut_off();
-            upkeep.on_started(Instant::now());
-            assert!(!upkeep.was_cut_off(), "it is another one now");
+            let was_cut_off = restart.was_cut_off();
+            restart.on_started(Instant::now());
+            assert!(!restart.was_cut_off(), "it is another one now");
             was_cut_off
         };
         assert!(is_cut_off(Some(4), false) && is_cut_off(None, true));

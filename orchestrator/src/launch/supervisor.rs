@@ -42,7 +42,7 @@ const REMOTE_AGE_MIN: Duration = Duration::from_secs(2);
 pub struct Supervisor {
     processes: Vec<Process>,
     /// Restart state of each of them.
-    upkeep: Vec<RestartPolicy>,
+    restarts: Vec<RestartPolicy>,
     commands: Vec<WorkerCommand>,
     program: PathBuf,
     logs: PathBuf,
@@ -113,7 +113,7 @@ impl Supervisor {
             .map(|command| Process::spawn(program, command, logs, lines))
             .collect::<Result<_, _>>()?;
         Ok(Self {
-            upkeep: processes.iter().map(|_| RestartPolicy::default()).collect(),
+            restarts: processes.iter().map(|_| RestartPolicy::default()).collect(),
             processes,
             commands: commands.to_vec(),
             program: program.to_owned(),
@@ -134,8 +134,8 @@ impl Supervisor {
     pub fn add(&mut self, commands: &[WorkerCommand]) -> Result<(), SpawnError> {
         let spawn = |command| Process::spawn(&self.program, command, &self.logs, &self.lines);
         let processes: Vec<Process> = commands.iter().map(spawn).collect::<Result<_, _>>()?;
-        let upkeep = processes.iter().map(|_| RestartPolicy::apart());
-        self.upkeep.extend(upkeep);
+        let restart = processes.iter().map(|_| RestartPolicy::apart());
+        self.restarts.extend(restart);
         self.processes.extend(processes);
         self.commands.extend_from_slice(commands);
         Ok(())
@@ -144,9 +144,9 @@ impl Supervisor {
     /// Has the run count on a process that was added, and on the relay that it is behind.
     pub fn count_on(&mut self, name: &str) {
         if let Some(index) = self.index(name) {
-            self.upkeep[index].is_apart = false;
+            self.restarts[index].is_apart = false;
             if let Some(relay) = self.relay_of(index) {
-                self.upkeep[relay].is_apart = false;
+                self.restarts[relay].is_apart = false;
             }
         }
     }
@@ -154,9 +154,9 @@ impl Supervisor {
     /// Lets a process end without being a loss: it is not started again.
     pub fn let_go(&mut self, name: &str) {
         if let Some(index) = self.index(name) {
-            let upkeep = &mut self.upkeep[index];
-            upkeep.is_apart = true;
-            (upkeep.due, upkeep.replace_at, upkeep.refused) = (None, None, None);
+            let restart = &mut self.restarts[index];
+            restart.is_apart = true;
+            (restart.due, restart.replace_at, restart.refused) = (None, None, None);
         }
     }
 
@@ -175,7 +175,7 @@ impl Supervisor {
             let relay = self.relay_of(index);
             let relay = relay.map(|relay| self.commands[relay].name.clone());
             self.processes.remove(index);
-            self.upkeep.remove(index);
+            self.restarts.remove(index);
             self.commands.remove(index);
             if let Some(relay) = relay.filter(|relay| relay != name) {
                 self.forget_idle_relay(&relay);
@@ -223,11 +223,11 @@ impl Supervisor {
     /// Tells whether all secondaries behind a relay were lost while they lived; those that crashed
     /// say nothing about their relay.
     fn lost_everybody(&self, relay: usize) -> bool {
-        let mut all = self.commands.iter().zip(&self.upkeep);
-        all.all(|(command, upkeep)| {
+        let mut all = self.commands.iter().zip(&self.restarts);
+        all.all(|(command, restart)| {
             command.role == Role::Relay
                 || !is_of_relay(command, &self.commands[relay])
-                || upkeep.was_cut_off()
+                || restart.was_cut_off()
         })
     }
 
@@ -251,7 +251,7 @@ impl Supervisor {
         tokio::pin!(first);
         loop {
             let others = self.processes.iter().enumerate().skip(1);
-            let others = others.filter(|(index, _)| !self.upkeep[*index].is_ended);
+            let others = others.filter(|(index, _)| !self.restarts[*index].is_ended);
             let exits: Vec<_> = others
                 .map(|(index, process)| (index, Box::pin(process.exit())))
                 .collect();
@@ -274,8 +274,8 @@ impl Supervisor {
     /// Notes that the run ends: nothing is started any more.
     pub fn end_restarts(&mut self) {
         self.is_ending = true;
-        for upkeep in &mut self.upkeep {
-            (upkeep.due, upkeep.replace_at) = (None, None);
+        for restart in &mut self.restarts {
+            (restart.due, restart.replace_at) = (None, None);
         }
     }
 
@@ -329,10 +329,10 @@ impl Supervisor {
 
     fn replace_at_index(&mut self, index: usize) {
         let may_restart = self.may_restart();
-        let upkeep = &mut self.upkeep[index];
-        if may_restart && !upkeep.is_ended && !upkeep.is_apart {
+        let restart = &mut self.restarts[index];
+        if may_restart && !restart.is_ended && !restart.is_apart {
             let at = Instant::now() + REPLACE_GRACE;
-            upkeep.replace_at.get_or_insert(at);
+            restart.replace_at.get_or_insert(at);
         }
     }
 
@@ -388,21 +388,24 @@ impl Supervisor {
 
     fn next_due(&self) -> Option<Instant> {
         let holds = self.holds_restarts;
-        let upkeep = self.upkeep.iter().filter_map(|upkeep| upkeep.next(holds));
+        let restart = self
+            .restarts
+            .iter()
+            .filter_map(|restart| restart.next(holds));
         let notice = self.failure.as_ref().map(|(until, _)| *until);
-        upkeep.chain(notice).min()
+        restart.chain(notice).min()
     }
 
     fn on_ended(&mut self, index: usize, status: ExitStatus, grace: Duration) -> Option<Change> {
-        let upkeep = &mut self.upkeep[index];
-        upkeep.is_ended = true;
-        upkeep.replace_at = None;
-        upkeep.code = status.code();
-        if upkeep.was_cut_off() {
+        let restart = &mut self.restarts[index];
+        restart.is_ended = true;
+        restart.replace_at = None;
+        restart.code = status.code();
+        if restart.was_cut_off() {
             self.replace_relay_of(index);
         }
         let process = &self.processes[index];
-        let upkeep = &mut self.upkeep[index];
+        let restart = &mut self.restarts[index];
         if status.success() {
             return None;
         }
@@ -412,11 +415,11 @@ impl Supervisor {
             host: process.host().map(str::to_owned),
             status,
             last_words: last_words(&self.logs.join(format!("{name}.log")), process.log_begin()),
-            was_replaced: upkeep.was_replaced,
+            was_replaced: restart.was_replaced,
             name: name.clone(),
         };
         let now = Instant::now();
-        if upkeep.is_apart {
+        if restart.is_apart {
             return Some(Change::Ended(death));
         }
         match self.policy {
@@ -436,9 +439,9 @@ impl Supervisor {
                     } else {
                         restarts_per_minute
                     };
-                    let decided = upkeep.on_ended(status, limit, now);
-                    upkeep.refused = decided.err();
-                    upkeep.due = upkeep.due.or(upkeep.refused.as_ref().map(|_| now));
+                    let decided = restart.on_ended(status, limit, now);
+                    restart.refused = decided.err();
+                    restart.due = restart.due.or(restart.refused.as_ref().map(|_| now));
                 }
             }
         }
@@ -452,18 +455,18 @@ impl Supervisor {
             return self.failure.take().map(|(_, exit)| Change::Over(exit));
         }
         let holds = self.holds_restarts;
-        let is_due = |upkeep: &RestartPolicy| upkeep.next(holds).is_some_and(|at| at <= now);
-        let index = self.upkeep.iter().position(is_due)?;
-        let upkeep = &mut self.upkeep[index];
-        if upkeep.replace_at.take().is_some() {
-            upkeep.was_replaced = true;
+        let is_due = |restart: &RestartPolicy| restart.next(holds).is_some_and(|at| at <= now);
+        let index = self.restarts.iter().position(is_due)?;
+        let restart = &mut self.restarts[index];
+        if restart.replace_at.take().is_some() {
+            restart.was_replaced = true;
             self.processes[index].signal(Signal::KILL);
             self.replace_relay_of(index);
             return None;
         }
-        upkeep.due = None;
+        restart.due = None;
         let name = self.processes[index].name().to_owned();
-        if let Some(reason) = upkeep.refused.take() {
+        if let Some(reason) = restart.refused.take() {
             let text = format!("{name} is not started again: {reason}");
             return Some(Change::Abandoned(text));
         }
@@ -471,7 +474,7 @@ impl Supervisor {
         match Process::spawn(&self.program, command, &self.logs, &self.lines) {
             Ok(process) => {
                 self.processes[index] = process;
-                upkeep.on_started(now);
+                restart.on_started(now);
                 record(&self.processes[index]).map(Change::Restarted)
             }
             Err(error) => {

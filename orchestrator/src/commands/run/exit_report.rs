@@ -104,7 +104,7 @@ impl ExitReport {
     }
 }
 
-/// Makes a conclusion of how following a run ended, how its first process ended, and what that
+/// Makes a report of how following a run ended, how its first process ended, and what that
 /// wrote as its summary.
 pub(super) fn conclude(
     ending: &Ending,
@@ -289,22 +289,22 @@ mod tests {
         let (process, text) = ("s1".to_owned(), "error: boom".to_owned());
         known.on_line(&LogLine { process, text });
         let (_folder, directory) = directory();
-        let conclusion = conclude(ending, status, written, &known, &directory);
-        let summary = &conclusion.summary;
+        let report = conclude(ending, status, written, &known, &directory);
+        let summary = &report.summary;
         assert_eq!(
-            (conclusion.exit_code, summary.outcome),
+            (report.exit_code, summary.outcome),
             (expected.0, expected.1)
         );
         assert!(summary.cause.contains(expected.2), "{}", summary.cause);
-        let said = format!("{} {:?}", summary.cause, conclusion.last_error);
-        let is_failure = conclusion.exit_code != ExitCode::Success;
+        let said = format!("{} {:?}", summary.cause, report.last_error);
+        let is_failure = report.exit_code != ExitCode::Success;
         assert_eq!(
             said.matches("boom").count(),
             usize::from(is_failure),
             "{said}"
         );
-        let printed: Summary = serde_json::from_str(&conclusion.json().unwrap()).unwrap();
-        assert_eq!(printed, conclusion.summary);
+        let printed: Summary = serde_json::from_str(&report.json().unwrap()).unwrap();
+        assert_eq!(printed, report.summary);
     }
 
     fn written(outcome: Outcome) -> String {
@@ -336,9 +336,9 @@ mod tests {
         let ending = Ending::Exit(RunExit::First(exited(0)));
         let known = RunProgress::new("ramp", Vec::new());
         let (_folder, directory) = directory();
-        let conclusion = conclude(&ending, Some(exited(0)), Some(&text), &known, &directory);
-        assert_eq!(conclusion.unwritten().unwrap(), None);
-        assert_eq!(conclusion.json().unwrap(), text + "\n");
+        let report = conclude(&ending, Some(exited(0)), Some(&text), &known, &directory);
+        assert_eq!(report.unwritten().unwrap(), None);
+        assert_eq!(report.json().unwrap(), text + "\n");
     }
 
     #[test]
@@ -407,8 +407,8 @@ mod tests {
         let check = |name: &str, step_us, work_us, iterations, expected: bool| {
             let (_folder, directory) = directory();
             let known = RunProgress::new("ramp", Vec::new());
-            let mut conclusion = conclude(&Ending::Interrupted, None, None, &known, &directory);
-            let summary = &mut conclusion.summary;
+            let mut report = conclude(&Ending::Interrupted, None, None, &known, &directory);
+            let summary = &mut report.summary;
             summary.secondaries = vec![SecondarySummary {
                 name: name.parse().unwrap(),
                 pid: 1,
@@ -419,7 +419,7 @@ mod tests {
             summary.step_us.p50 = step_us;
             summary.work_us = work_us;
             summary.iterations = iterations;
-            let advice = conclusion.advice();
+            let advice = report.advice();
             assert_eq!(advice.is_some(), expected, "{advice:?}");
         };
         check("s1", 200.0, 20.0, 1000, true);

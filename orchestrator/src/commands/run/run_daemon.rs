@@ -103,17 +103,17 @@ fn keep_what(begin: impl FnOnce() -> Result<LiveRun, Failed>) -> CommandResult {
         live.set_starter(starter);
         let mut console = Console::log();
         let ending = headless::follow(&mut live, &mut console).await;
-        let conclusion = live.finish(ending, &mut console).await?;
-        let reason = conclusion.ended().reason.to_string();
+        let report = live.finish(ending, &mut console).await?;
+        let reason = report.ended().reason.to_string();
         console.note(&reason);
-        live.tell_starter(&match conclusion.exit_code {
+        live.tell_starter(&match report.exit_code {
             ExitCode::Success => Word::Begun,
             code => Word::Failed {
                 exit_code: code as u8,
                 error: reason,
             },
         });
-        Ok(conclusion.exit_code)
+        Ok(report.exit_code)
     })
 }
 

@@ -253,23 +253,23 @@ impl LiveRun {
         }
         let status = self.supervisor.first_status();
         let written = std::fs::read_to_string(self.directory.summary()).ok();
-        let conclusion = conclude(
+        let report = conclude(
             &ending,
             status,
             written.as_deref(),
             &self.known,
             &self.directory,
         );
-        if let Some(summary) = conclusion.unwritten()? {
+        if let Some(summary) = report.unwritten()? {
             let path = self.directory.summary();
             write_private(&path, &summary)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         self.record.ended = Some(RunEnd {
-            outcome: conclusion.summary.outcome,
-            cause: conclusion.summary.cause.clone(),
-            exit_code: conclusion.exit_code as u8,
-            last_error: conclusion.last_error.clone(),
+            outcome: report.summary.outcome,
+            cause: report.summary.cause.clone(),
+            exit_code: report.exit_code as u8,
+            last_error: report.last_error.clone(),
             at_unix_s: now_unix_s(),
         });
         if let Err(error) = self.directory.remove_sockets() {
@@ -278,7 +278,7 @@ impl LiveRun {
         self.directory
             .write_record(&self.record)
             .map_err(anyhow::Error::new)?;
-        Ok(conclusion)
+        Ok(report)
     }
 
     /// Asks the primary to end the run, and sees to it when it does not, or when a further signal
