@@ -91,6 +91,9 @@ impl Wanted {
             if self.read.len() >= FILES_MAX || !self.read.insert(name.clone()) {
                 continue;
             }
+            if !may_name_anything(&text) {
+                continue;
+            }
             let Ok(root) = tree::parse(&text, &name) else {
                 continue;
             };
@@ -185,6 +188,13 @@ impl Wanted {
     }
 }
 
+/// Tells whether a text can have an address or include a file, by a quick look: large worlds take
+/// long to be parsed. Characters and names may stand for others.
+fn may_name_anything(text: &str) -> bool {
+    let signs = ["://", "<include", "&#", "<!ENTITY"];
+    signs.iter().any(|sign| text.contains(sign))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -192,6 +202,25 @@ mod tests {
     use sdf::FuelCaches;
 
     use super::*;
+
+    #[test]
+    fn addresses_are_found_however_their_characters_are_written() {
+        let address = "https://fuel.gazebosim.org/1.0/o/models/A";
+        let found = |text: &str| {
+            let mut wanted = Wanted::new(SearchPaths::default());
+            wanted.read(text, "w.sdf");
+            wanted.next_wanted().map(|one| one.address.to_string())
+        };
+        let world = |uri: &str| {
+            format!("<sdf version='1.9'><world name='w'><uri>{uri}</uri></world></sdf>")
+        };
+        let plain = found(&world(address));
+        assert!(plain.is_some());
+        assert_eq!(found(&world(&address.replace(':', "&#58;"))), plain);
+        let without = world("a.obj");
+        assert!(!may_name_anything(&without));
+        assert_eq!(found(&without), None);
+    }
 
     #[test]
     fn addresses_are_found_wherever_they_stand() {
