@@ -15,7 +15,7 @@ pub const SSHD: &str = "PHALANX_REQUIRE_SSHD";
 pub const SLURM: &str = "PHALANX_REQUIRE_SLURM";
 /// Network namespaces as hosts, and TUN devices as cables between them.
 pub const NAMESPACES: &str = "PHALANX_REQUIRE_NAMESPACES";
-/// What programs in Python need to take part in a run, from `PyPI`.
+/// Packages by which programs in Python take part in a run, from `PyPI`.
 pub const PARTICIPANTS: &str = "PHALANX_REQUIRE_PARTICIPANTS";
 
 /// Says why less is shown.

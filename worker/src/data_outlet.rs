@@ -34,7 +34,7 @@ const GLANCE: Duration = Duration::from_millis(5);
 pub(crate) struct DataOutlet {
     lost: Seldom,
     held: Seldom,
-    /// What has come while an answer waited, in its order.
+    /// Arrivals while an answer waited, in their order.
     arrived: VecDeque<Arrival>,
 }
 

@@ -38,7 +38,7 @@ pub enum LoadWorldError {
     Invalid {
         /// The file.
         path: String,
-        /// What the reader found, which is told with it.
+        /// Findings of the reader, which are told with it.
         errors: sdf::ReadWorldError,
     },
     /// The worlds cannot be run together.

@@ -150,16 +150,7 @@ pub(crate) async fn attach<O: Outside>(
         parent: request.name1,
         child: request.name2,
     };
-    let success = match control.command(command).await {
-        Ok(_) => true,
-        Err(failure) => {
-            let is_held = failure.code() == FailureCode::Already;
-            if !is_held {
-                note(control, "Attach", &failure.into());
-            }
-            is_held
-        }
-    };
+    let success = is_done_with(control, command, FailureCode::Already, "Attach").await;
     AttachResponse { success }
 }
 
@@ -172,17 +163,26 @@ pub(crate) async fn detach<O: Outside>(
         parent: request.name1,
         child: request.name2,
     };
-    let success = match control.command(command).await {
-        Ok(_) => true,
-        Err(failure) => {
-            let is_free = failure.code() == FailureCode::WrongState;
-            if !is_free {
-                note(control, "Detach", &failure.into());
-            }
-            is_free
-        }
-    };
+    let success = is_done_with(control, command, FailureCode::WrongState, "Detach").await;
     DetachResponse { success }
+}
+
+/// Has a command done for a service; tells whether it is, now or by the code before. Any other
+/// failure is noted.
+async fn is_done_with<O: Outside>(
+    control: &Control<O>,
+    command: Command,
+    done_before: FailureCode,
+    service: &str,
+) -> bool {
+    match control.command(command).await {
+        Ok(_) => true,
+        Err(failure) if failure.code() == done_before => true,
+        Err(failure) => {
+            note(control, service, &failure.into());
+            false
+        }
+    }
 }
 
 async fn spawn<O: Outside>(

@@ -43,7 +43,7 @@ pub struct ProgramEnd {
     pub failure: Option<String>,
     /// True if the run ends when it fails.
     pub is_critical: bool,
-    /// What becomes of a program that the run keeps up, for people.
+    /// Restart, or the end of all of them, of a program that the run keeps up, for people.
     pub sequel: Option<String>,
 }
 

@@ -47,9 +47,9 @@ pub struct Player<R> {
     /// The last figures before the place.
     figures: Option<Figures>,
     told: SentPositions,
-    /// What is said on the way, if somebody takes it.
+    /// Messages said on the way, if somebody takes them.
     said: Option<Saying>,
-    /// What is said on the topic that the view listens to.
+    /// Messages said on the topic that the view listens to.
     heard: Option<Saying>,
 }
 

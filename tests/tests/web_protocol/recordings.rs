@@ -1,12 +1,39 @@
 //! Recordings: what they tell at each place, whichever way it is reached.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use recording::Recording;
 use serde_json::{Value, json};
 use tests::processes::Scratch;
 
 use super::{Peer, ROVER, Server, link_id, link_id_of_pose, list, number, topic_of};
+
+/// Records a run of the ramp, of so many iterations on so many secondaries, that does the commands
+/// of a file; returns the recording.
+fn record(
+    scratch: &Scratch,
+    name: &str,
+    [iterations, secondaries]: [u32; 2],
+    commands: &Path,
+) -> PathBuf {
+    let file = scratch.path(name);
+    let mut command = scratch.phalanx();
+    command.args([
+        "run",
+        "worlds/ramp.sdf",
+        "--headless",
+        "--real-time-factor=0",
+    ]);
+    command.arg(format!("--iterations={iterations}"));
+    command.arg(format!("--secondaries={secondaries}"));
+    command.arg("--commands").arg(commands);
+    command.arg("--record").arg(&file);
+    let ended = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    file
+}
 
 #[test]
 fn a_recording_is_played_sought_and_paused() {
@@ -76,14 +103,7 @@ fn wheels_turn_in_a_recording() {
         "message": { "linear": { "x": 0.5 } },
     });
     std::fs::write(&commands, format!("{drives}\n")).expect("a file of commands");
-    let file = scratch.path("driven.mcap");
-    let mut command = scratch.phalanx();
-    command.args(["run", "worlds/ramp.sdf", "--headless", "--iterations=2000"]);
-    command.args(["--real-time-factor=0", "--secondaries=2", "--commands"]);
-    command.arg(&commands).arg("--record").arg(&file);
-    let ended = command.output().expect("phalanx starts");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
+    let file = record(&scratch, "driven.mcap", [2000, 2], &commands);
     let server = Server::start(&scratch, "web", &[file.to_str().expect("a plain path")]);
     peer.connect(&server);
     for topic in ["/phalanx/scene", "/phalanx/run", "/phalanx/poses"] {
@@ -141,14 +161,7 @@ fn models_come_and_leave_in_a_recording_whichever_way_it_is_sought() {
     let commands = scratch.path("commands.jsonl");
     let text = changes.map(|line| format!("{line}\n")).concat();
     std::fs::write(&commands, text).expect("a file of commands");
-    let file = scratch.path("changing.mcap");
-    let mut command = scratch.phalanx();
-    command.args(["run", "worlds/ramp.sdf", "--headless", "--iterations=1200"]);
-    command.args(["--real-time-factor=0", "--secondaries=1", "--commands"]);
-    command.arg(&commands).arg("--record").arg(&file);
-    let ended = command.output().expect("phalanx starts");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
+    let file = record(&scratch, "changing.mcap", [1200, 1], &commands);
     let server = Server::start(&scratch, "web", &[file.to_str().expect("a plain path")]);
     peer.connect(&server);
     for topic in ["/phalanx/scene", "/phalanx/run", "/phalanx/poses"] {

@@ -12,7 +12,7 @@ use crate::run_directory::Runs;
 /// Time for a synced write above which a journal slows a run down.
 const SYNC_SLOW: Duration = Duration::from_millis(50);
 
-/// What becomes of the files of a file system.
+/// Lifetime of the files of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keeping {
     /// They stay.
