@@ -120,6 +120,9 @@ fn wheels_turn_in_a_recording() {
     let (body, wheel) = (id_of("body"), id_of("left_wheel"));
     // Its rim moves by half a metre in a second: a radius of 0.1 m turns by 5 rad.
     let mut turns = Vec::new();
+    // While it plays, what is on the way to the second place is near it.
+    let paused = peer.call("/phalanx/pause", &json!({}));
+    assert_eq!(paused["ok"], true, "{paused}");
     for time in [1.0, 1.1] {
         peer.call("/phalanx/seek", &json!({ "sim_time_s": time }));
         let is_there = |poses: &Value| {
