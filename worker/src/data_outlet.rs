@@ -3,7 +3,8 @@
 //!
 //! Acks are few and small, so that steps go on however much data wait behind. Data that are kept
 //! for good wait for as long as they must: the primary then holds its steps. Those for observers
-//! come too late after a while, and what is not sent leaves the way to those that do not.
+//! come too late after a while, and what is not sent leaves the way to those that do not. At the end
+//! of a run, a secondary stays until the primary has what is kept.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -28,6 +29,19 @@ const HOLD_MAX: Duration = Duration::from_secs(5);
 
 /// Time between two looks at what waits.
 const GLANCE: Duration = Duration::from_millis(5);
+
+/// Time without any progress after which the last data are given up, as a primary awaits them no
+/// longer, and for which a link that closes tries to deliver the last of them.
+const STANDSTILL_MAX: Duration = Duration::from_mins(1);
+
+/// Sign that the last data of a secondary have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeliveredBy {
+    /// The primary closes its end, as the run ends.
+    Close,
+    /// None by then: the run goes on, and the link tries for long when it closes.
+    Linger,
+}
 
 /// Judge of the data of a secondary, who tells of those that are lost.
 #[derive(Debug, Default)]
@@ -85,6 +99,39 @@ impl DataOutlet {
         }
     }
 
+    /// Delivers what waits and is kept for good, when a secondary is about to end: until `until`
+    /// says so, nothing moves any more, or the primary closes its end, which has it all then or
+    /// wants no more. `is_over` is asked whenever another thread wakes the link.
+    ///
+    /// # Errors
+    /// Fails if the link does.
+    pub(crate) fn deliver<L: Link>(
+        link: &mut L,
+        until: DeliveredBy,
+        mut is_over: impl FnMut() -> bool,
+    ) -> Result<(), LinkError> {
+        let (mut least, mut since) = (usize::MAX, Instant::now());
+        loop {
+            let waiting = link.waiting_data().bytes;
+            if waiting < least {
+                (least, since) = (waiting, Instant::now());
+            }
+            if until == DeliveredBy::Linger && waiting == 0 {
+                return link.set_data_linger(STANDSTILL_MAX);
+            }
+            if since.elapsed() >= STANDSTILL_MAX {
+                break;
+            }
+            match link.receive(Some(GLANCE))? {
+                Some(Arrival::Disconnected) => break,
+                Some(Arrival::Woken) if is_over() => break,
+                _ => {}
+            }
+        }
+        // There is nobody left to take the rest.
+        link.set_data_linger(Duration::ZERO)
+    }
+
     /// Takes what came first while an answer waited.
     pub(crate) fn take_arrived(&mut self) -> Option<Arrival> {
         self.arrived.pop_front()
@@ -103,6 +150,7 @@ mod tests {
     struct Narrow {
         waiting: usize,
         arrivals: VecDeque<Arrival>,
+        linger: Duration,
     }
 
     struct Deaf;
@@ -131,12 +179,21 @@ mod tests {
                 age: Duration::ZERO,
             }
         }
+
+        fn set_data_linger(&mut self, linger: Duration) -> Result<(), LinkError> {
+            self.linger = linger;
+            Ok(())
+        }
     }
 
     /// Holds an answer while so much waits, and returns what is left, with what arrived.
     fn hold(waiting: usize, arrivals: &[Arrival]) -> (usize, Vec<Arrival>) {
         let arrivals = arrivals.iter().cloned().collect();
-        let mut link = Narrow { waiting, arrivals };
+        let mut link = Narrow {
+            waiting,
+            arrivals,
+            linger: Duration::ZERO,
+        };
         let mut outlet = DataOutlet::default();
         outlet.hold_answer(&mut link).expect("the link is sound");
         let arrived = std::iter::from_fn(|| outlet.take_arrived());
@@ -154,6 +211,35 @@ mod tests {
         let again = [Arrival::Woken, Arrival::Woken, Arrival::Connected];
         let (_, arrived) = hold(most * 2, &again);
         assert_eq!(arrived, [Arrival::Woken, Arrival::Connected], "each once");
+    }
+
+    /// Delivers the last data, and returns what is left.
+    fn deliver(waiting: usize, until: DeliveredBy, arrivals: &[Arrival]) -> (usize, Duration) {
+        let arrivals = arrivals.iter().cloned().collect();
+        let mut link = Narrow {
+            waiting,
+            arrivals,
+            linger: Duration::from_secs(2),
+        };
+        let delivered = DataOutlet::deliver(&mut link, until, || true);
+        delivered.expect("the link is sound");
+        (link.waiting, link.linger)
+    }
+
+    #[test]
+    fn a_secondary_that_ends_stays_until_the_primary_has_what_is_kept() {
+        let news = [Arrival::Connected, Arrival::Connected, Arrival::Disconnected];
+        let left = (200 << 20) - (192 << 20);
+        let close = DeliveredBy::Close;
+        assert_eq!(deliver(200 << 20, close, &news), (left, Duration::ZERO));
+        assert_eq!(deliver(1, close, &news), (0, Duration::ZERO));
+        let woken = [Arrival::Woken, Arrival::Connected];
+        let left = usize::MAX - (64 << 20);
+        assert_eq!(deliver(usize::MAX, close, &woken), (left, Duration::ZERO));
+        let drained = DeliveredBy::Linger;
+        assert_eq!(deliver(200 << 20, drained, &[]), (0, STANDSTILL_MAX));
+        let gone = [Arrival::Disconnected];
+        assert_eq!(deliver(usize::MAX, drained, &gone), (left, Duration::ZERO));
     }
 
     #[test]

@@ -29,7 +29,7 @@ use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::clock::SessionClock;
 use crate::data;
-use crate::data_outlet::DataOutlet;
+use crate::data_outlet::{DataOutlet, DeliveredBy};
 use crate::link_frames::LinkFrames;
 use crate::renderers;
 use crate::ros::{self, RosError, RosPart};
@@ -427,6 +427,7 @@ pub struct SecondaryDriver<L: Link> {
     inputs: InputSender<SecondaryInput>,
     pending: Receiver<SecondaryInput>,
     finished: Option<StopReason>,
+    is_connected: bool,
     tracer: StepTracer,
     ros: RosPart,
     outlet: DataOutlet,
@@ -443,6 +444,7 @@ impl<L: Link> SecondaryDriver<L> {
             inputs,
             pending,
             finished: None,
+            is_connected: false,
             tracer: StepTracer::default(),
             outlet: DataOutlet::default(),
             ros: RosPart::default(),
@@ -468,6 +470,7 @@ impl<L: Link> SecondaryDriver<L> {
         self.handle(SecondaryInput::Started, &mut |_, _| {});
         loop {
             if let Some(reason) = self.finished.take() {
+                self.deliver_data(&reason);
                 drop(heartbeat);
                 return reason;
             }
@@ -478,6 +481,31 @@ impl<L: Link> SecondaryDriver<L> {
             };
             self.wait(&mut welcomed);
             self.tracer.set_on(traces);
+        }
+    }
+
+    /// Stays until the primary has all data that are kept for good, if it still wants them; another
+    /// signal or a silent primary ends that.
+    fn deliver_data(&mut self, reason: &StopReason) {
+        let secondary = self.engine.secondary();
+        let until = match reason.outcome {
+            _ if !self.is_connected || !self.engine.keeps_data() => return,
+            _ if secondary.has_run_ended() => DeliveredBy::Close,
+            // It was drained.
+            Outcome::Completed => DeliveredBy::Linger,
+            _ => return,
+        };
+        let pending = &self.pending;
+        let is_over = || {
+            pending.try_iter().any(|input| {
+                matches!(
+                    input,
+                    SecondaryInput::PrimaryLost(_) | SecondaryInput::Interrupted(_)
+                )
+            })
+        };
+        if let Err(error) = DataOutlet::deliver(&mut self.link, until, is_over) {
+            tracing::warn!("the last data are not delivered: {}", Chain(&error));
         }
     }
 
@@ -514,7 +542,8 @@ impl<L: Link> SecondaryDriver<L> {
                 }
             }
             Arrival::Denied(denial) => self.on_denied(denial),
-            Arrival::Connected | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => {}
+            Arrival::Connected => self.is_connected = true,
+            Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => {}
         }
     }
 
@@ -531,6 +560,7 @@ impl<L: Link> SecondaryDriver<L> {
 
     /// Hears the primary out before it counts as lost.
     fn on_disconnected(&mut self, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
+        self.is_connected = false;
         if self.engine.secondary().session() == protocol::SessionId::UNKNOWN {
             return;
         }
@@ -538,7 +568,8 @@ impl<L: Link> SecondaryDriver<L> {
         while self.finished.is_none() && self.clock.now() < until {
             let left = until.since(self.clock.now());
             match self.link.receive(Some(left)) {
-                Ok(Some(Arrival::Disconnected | Arrival::Connected)) => {}
+                Ok(Some(Arrival::Disconnected)) => self.is_connected = false,
+                Ok(Some(Arrival::Connected)) => self.is_connected = true,
                 Ok(Some(arrival)) => self.on_arrival(arrival, welcomed),
                 Ok(None) => break,
                 Err(error) => self.finished = Some(failed(&error)),

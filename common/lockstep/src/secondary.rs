@@ -142,7 +142,10 @@ enum Phase {
     /// Answers steps.
     Serving(Box<Serving>),
     /// It is over.
-    Finished,
+    Finished {
+        /// True if the run ends with it.
+        has_run_ended: bool,
+    },
 }
 
 impl Secondary {
@@ -167,6 +170,16 @@ impl Secondary {
         &self.settings.info.name
     }
 
+    /// Tells whether the primary said that the run ends.
+    pub fn has_run_ended(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Finished {
+                has_run_ended: true
+            }
+        )
+    }
+
     /// Returns how many messages were refused.
     pub fn refused(&self) -> RefusedCounts {
         self.refused
@@ -179,7 +192,7 @@ impl Secondary {
         now: SessionTime,
         out: &mut Vec<SecondaryOutput>,
     ) {
-        if matches!(self.phase, Phase::Finished) {
+        if matches!(self.phase, Phase::Finished { .. }) {
             return;
         }
         match input {
@@ -226,7 +239,7 @@ impl Secondary {
             SecondaryInput::PrimaryLost(how) => {
                 self.leave(StopReason::new(Outcome::PeerLost, how), out);
             }
-            SecondaryInput::PrimaryStops(reason) => self.leave(reason, out),
+            SecondaryInput::PrimaryStops(reason) => self.leave_with_run(reason, out),
             SecondaryInput::Interrupted(signal) => {
                 let cause = format!("{} received {signal}", self.settings.info.name);
                 self.leave(StopReason::new(Outcome::Interrupted, cause), out);
@@ -242,7 +255,7 @@ impl Secondary {
                 since,
                 next_attempt,
             } => Some((*since + self.settings.peer_timeout).min(*next_attempt)),
-            Phase::New | Phase::Loading { .. } | Phase::Serving(_) | Phase::Finished => None,
+            Phase::New | Phase::Loading { .. } | Phase::Serving(_) | Phase::Finished { .. } => None,
         }
     }
 
@@ -266,7 +279,8 @@ impl Secondary {
             PrimaryToSecondary::CellSnapshot(snapshot) => self.on_snapshot(snapshot, out),
             PrimaryToSecondary::CatchUp(part) => self.on_catch_up(*part, out),
             PrimaryToSecondary::HeartbeatEcho(_) => self.refused.malformed += 1,
-            PrimaryToSecondary::Stop(reason) => self.leave(reason, out),
+            PrimaryToSecondary::Stop(reason) => self.leave_with_run(reason, out),
+            PrimaryToSecondary::Dismiss(reason) => self.leave(reason, out),
         }
     }
 
@@ -432,8 +446,17 @@ impl Secondary {
         self.finish(reason, out);
     }
 
+    fn leave_with_run(&mut self, reason: StopReason, out: &mut Vec<SecondaryOutput>) {
+        self.leave(reason, out);
+        self.phase = Phase::Finished {
+            has_run_ended: true,
+        };
+    }
+
     fn finish(&mut self, reason: StopReason, out: &mut Vec<SecondaryOutput>) {
-        self.phase = Phase::Finished;
+        self.phase = Phase::Finished {
+            has_run_ended: false,
+        };
         out.push(SecondaryOutput::Finished(reason));
     }
 }

@@ -35,6 +35,8 @@ pub enum PrimaryToSecondary {
     HeartbeatEcho(HeartbeatEcho),
     /// The run ends. On `/step` and `/session`.
     Stop(StopReason),
+    /// The run goes on without the receiver. On `/session`.
+    Dismiss(StopReason),
 }
 
 /// Everything that a secondary needs; nothing is configured at the secondary itself.
@@ -357,7 +359,8 @@ impl PrimaryToSecondary {
             | Self::Refused(_)
             | Self::CellSnapshot(_)
             | Self::CatchUp(_)
-            | Self::Stop(_) => topic::SESSION,
+            | Self::Stop(_)
+            | Self::Dismiss(_) => topic::SESSION,
             Self::Sync | Self::Step(_) => topic::STEP,
             Self::HeartbeatEcho(_) => topic::HEARTBEAT,
         }

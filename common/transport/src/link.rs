@@ -239,6 +239,16 @@ pub trait Link {
         WaitingData::default()
     }
 
+    /// At a secondary: has its end try for so long to deliver the data that still wait when it
+    /// closes, as none of them may be lost.
+    ///
+    /// # Errors
+    /// Fails if the transport itself failed.
+    fn set_data_linger(&mut self, linger: Duration) -> Result<(), LinkError> {
+        let _ = linger;
+        Ok(())
+    }
+
     /// At a primary: returns what was turned away since the last time, at most once per second
     /// until the last time.
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {

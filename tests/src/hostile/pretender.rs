@@ -188,7 +188,7 @@ impl Pretender {
                     self.answer_job(attacker, pretence, part.job, until);
                 }
             }
-            PrimaryToSecondary::Stop(_) => return true,
+            PrimaryToSecondary::Stop(_) | PrimaryToSecondary::Dismiss(_) => return true,
             _ => self.say(attacker, &SecondaryToPrimary::Synced),
         }
         false

@@ -14,6 +14,7 @@ pub(super) fn secondary_message(message: &PrimaryToSecondary) -> String {
         PrimaryToSecondary::CatchUp(part) => part_of_job(part),
         PrimaryToSecondary::HeartbeatEcho(echo) => format!("echo {}", echo.count),
         PrimaryToSecondary::Stop(reason) => format!("stop {reason}"),
+        PrimaryToSecondary::Dismiss(reason) => format!("dismiss {reason}"),
         PrimaryToSecondary::Step(step) => {
             let mut text = format!("step {} iteration {}", step.sequence, step.iteration);
             if step.paused {

@@ -137,7 +137,7 @@ impl Peers {
         };
         cx.push(PrimaryOutput::Send {
             to: member.routing,
-            message: PrimaryToSecondary::Stop(reason),
+            message: PrimaryToSecondary::Dismiss(reason),
         });
         true
     }

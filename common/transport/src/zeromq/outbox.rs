@@ -15,8 +15,9 @@ use crate::link::{LinkError, WaitingData};
 /// Interval at which what waits is tried again.
 pub(super) const RETRY: Duration = Duration::from_millis(1);
 
-/// Time for which an outbox that closes tries to deliver what waits in it: none of it may be lost.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Time for which an outbox that closes tries to deliver what waits in it, and its socket what it
+/// has of it.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// A socket for data, and what waits for room in it.
 pub(super) struct Outbox {
@@ -26,17 +27,33 @@ pub(super) struct Outbox {
     waiting: VecDeque<(Vec<u8>, Vec<u8>, Instant)>,
     /// Size of the payloads that wait.
     bytes: usize,
+    linger: Duration,
 }
 
 impl Outbox {
     /// Makes one of a socket by which data go under this routing id.
-    pub(super) fn new(socket: zmq::Socket, own: RoutingId) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// Fails if the socket does.
+    pub(super) fn new(socket: zmq::Socket, own: RoutingId) -> zmq::Result<Self> {
+        let mut outbox = Self {
             socket,
             own,
             waiting: VecDeque::new(),
             bytes: 0,
-        }
+            linger: LINGER,
+        };
+        outbox.set_linger(LINGER)?;
+        Ok(outbox)
+    }
+
+    /// Has it try for so long to deliver what waits when it closes.
+    ///
+    /// # Errors
+    /// Fails if the socket does.
+    pub(super) fn set_linger(&mut self, linger: Duration) -> zmq::Result<()> {
+        self.linger = linger;
+        self.socket.set_linger(socket::milliseconds(linger))
     }
 
     /// Returns the socket.
@@ -103,7 +120,7 @@ impl Outbox {
 
 impl Drop for Outbox {
     fn drop(&mut self) {
-        let end = Instant::now() + LAST_WORDS;
+        let end = Instant::now() + self.linger;
         while self.flush().is_ok() && !self.is_empty() && Instant::now() < end {
             thread::sleep(RETRY);
         }
@@ -127,7 +144,8 @@ mod tests {
         let (to, from) = (socket(zmq::PULL), socket(zmq::PUSH));
         to.bind(PLACE).expect("a free place");
         from.connect(PLACE).expect("a bound place");
-        (Outbox::new(from, "s1-0".into()), to)
+        let outbox = Outbox::new(from, "s1-0".into());
+        (outbox.expect("an open socket"), to)
     }
 
     fn payload(number: u32) -> Vec<u8> {

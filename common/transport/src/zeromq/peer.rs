@@ -24,9 +24,6 @@ use crate::subscription::{Subscription, relay_topics, step_topics};
 /// Address of the monitor of the `control` socket, within the link's own context.
 const MONITOR: &str = "inproc://control-monitor";
 
-/// Time for which a closed link tries to deliver its data: none of it may be lost \[ms\].
-const DATA_LINGER_MS: i32 = 2_000;
-
 /// The source of the inbox that is `control`.
 pub(super) const CONTROL: usize = 0;
 
@@ -263,9 +260,9 @@ impl PeerLink {
                 Publications::Step => {
                     let queue = ("data", Queue::Data);
                     let pushing = open(&context, zmq::PUSH, queue, address, options)?;
-                    pushing.set_linger(DATA_LINGER_MS)?;
                     pushing.connect(&endpoints.data())?;
-                    data = routing_id.map(|own| Outbox::new(pushing, own.clone()));
+                    let outbox = |own: &RoutingId| Outbox::new(pushing, own.clone());
+                    data = routing_id.map(outbox).transpose()?;
                     (endpoints.step(), Queue::Unbounded)
                 }
                 Publications::Status => (endpoints.status(), Queue::Bounded),
@@ -502,6 +499,12 @@ impl Link for PeerLink {
     fn waiting_data(&self) -> WaitingData {
         let waiting = self.data.as_ref().map(Outbox::waiting);
         waiting.unwrap_or_default()
+    }
+
+    fn set_data_linger(&mut self, linger: Duration) -> Result<(), LinkError> {
+        let data = self.data.as_mut().ok_or(LinkError::NoSuchDestination)?;
+        let set = data.set_linger(linger);
+        set.map_err(|error| LinkError::Transport(Box::new(error)))
     }
 
     fn listen(&mut self, topics: &[&str]) -> Result<(), LinkError> {

@@ -193,6 +193,6 @@ pub(super) fn failed(error: zmq::Error) -> LinkError {
     LinkError::Transport(Box::new(error))
 }
 
-fn milliseconds(duration: Duration) -> i32 {
+pub(super) fn milliseconds(duration: Duration) -> i32 {
     i32::try_from(duration.as_millis()).unwrap_or(i32::MAX)
 }
