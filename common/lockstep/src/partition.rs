@@ -14,6 +14,7 @@ mod location;
 mod marks;
 mod moved;
 mod neighbours;
+mod population;
 mod present;
 mod rest;
 pub(crate) mod saved;
@@ -32,10 +33,11 @@ use self::location::{Glance, PerformerLocation};
 use self::marks::Marks;
 pub use self::moved::Moved;
 use self::neighbours::Neighbours;
+use self::population::{Agenda, Buffers, Population};
 use self::rest::Rest;
 use self::sight::Sight;
 use crate::levels::ActiveLevels;
-use crate::topology::{PerformerSpec, Topology};
+use crate::topology::Topology;
 
 /// One of this many performers beside another cell is asked in each iteration whether it still is.
 const TURNS: u64 = 64;
@@ -117,33 +119,9 @@ pub struct Partition {
     places: Vec<PerformerLocation>,
     marks: Vec<Marks>,
     neighbours: Neighbours,
-    /// The default cell of each world.
-    default_cells: Vec<CellId>,
-    /// The performers of each world that has levels, ascending; in others nothing ever changes.
-    populations: Vec<Vec<usize>>,
-    /// The place of each world among those, if it has levels.
-    population_of: Vec<Option<usize>>,
-    /// Performers that enter their cells with the step to come.
-    entering: Vec<usize>,
-    has_level_bound: bool,
-    /// For each level, the performers that live with it.
-    bound: Vec<Vec<PerformerId>>,
-    /// For each world, whether its default cell has ghosts of all who keep levels active.
-    overseen: Vec<bool>,
-    /// Performers that a command has put elsewhere while their cell stood still.
-    put_elsewhere: Vec<usize>,
-    /// Performers that stay in their cell with the next update.
-    held: Vec<usize>,
-    wanted_poses: Vec<PerformerId>,
-    wanted_states: Vec<PerformerId>,
-    found: Vec<LevelId>,
-    members: Vec<usize>,
-    grouped: Vec<usize>,
-    marked: Vec<usize>,
-    asked: Vec<Request>,
-    moved: Vec<PerformerId>,
-    /// The iteration of the last update.
-    updated: Option<Iteration>,
+    population: Population,
+    agenda: Agenda,
+    buffers: Buffers,
     rest: Rest,
 }
 
@@ -163,9 +141,6 @@ impl Request {
 
 impl Partition {
     /// Starts with every performer in its first home, no level loaded and no cell open.
-    ///
-    /// # Panics
-    /// Never: every world of a topology has a default cell.
     pub fn new(topology: &Topology, rules: Rules) -> Self {
         let worlds = topology.global_models.len();
         let performers = &topology.performers;
@@ -175,26 +150,6 @@ impl Partition {
             marks.set(Marks::JOINED, !performer.joined_to.is_empty());
             marks
         });
-        let default_cell = |world: usize| {
-            let mut cells = topology.cells.iter();
-            let number = cells.position(|cell| cell.world == world && cell.level.is_none());
-            CellId(number.expect("every world has a default cell") as u32)
-        };
-        let of_world = |world: usize| -> Vec<usize> {
-            let numbers = 0..performers.len();
-            numbers
-                .filter(|one| performers[*one].world == world && !performers[*one].is_removed)
-                .collect()
-        };
-        let has_levels = |world: &usize| topology.levels.iter().any(|level| level.world == *world);
-        let with_levels: Vec<usize> = (0..worlds).filter(has_levels).collect();
-        let mut bound = vec![Vec::new(); topology.levels.len()];
-        for (id, performer) in performers.iter().enumerate() {
-            for level in &performer.bound_to {
-                bound[level.0 as usize].push(PerformerId(id as u32));
-            }
-        }
-        let place_of = |world: usize| with_levels.iter().position(|other| *other == world);
         Self {
             rules,
             levels: ActiveLevels::new(topology),
@@ -204,24 +159,9 @@ impl Partition {
             places: performers.iter().map(PerformerLocation::new).collect(),
             marks: marks.collect(),
             neighbours: Neighbours::new(worlds, performers.len()),
-            default_cells: (0..worlds).map(default_cell).collect(),
-            population_of: (0..worlds).map(place_of).collect(),
-            populations: with_levels.iter().copied().map(of_world).collect(),
-            entering: Vec::new(),
-            has_level_bound: performers.iter().any(PerformerSpec::is_level_bound),
-            bound,
-            overseen: vec![false; worlds],
-            put_elsewhere: Vec::new(),
-            held: Vec::new(),
-            wanted_poses: Vec::new(),
-            wanted_states: Vec::new(),
-            found: Vec::new(),
-            members: Vec::new(),
-            grouped: Vec::new(),
-            marked: Vec::new(),
-            asked: Vec::new(),
-            moved: Vec::new(),
-            updated: None,
+            population: Population::new(topology),
+            agenda: Agenda::default(),
+            buffers: Buffers::default(),
             rest: Rest::default(),
         }
     }
@@ -250,24 +190,24 @@ impl Partition {
             self.places.len(),
             "every performer has one state"
         );
-        let is_repeated = self.updated.replace(iteration) == Some(iteration);
+        let is_repeated = self.rest.updated.replace(iteration) == Some(iteration);
         if is_repeated {
             return self.update_as_asked(topology, states);
         }
-        if self.rest.holds() && self.asked.is_empty() && self.cells.are_quiet() {
+        if self.rest.holds() && self.agenda.requests.is_empty() && self.cells.are_quiet() {
             return Changes::default();
         }
-        let is_as_asked = !self.asked.is_empty() || !self.cells.are_quiet();
-        let mut moved = std::mem::take(&mut self.moved);
+        let is_as_asked = !self.agenda.requests.is_empty() || !self.cells.are_quiet();
+        let mut moved = std::mem::take(&mut self.buffers.moved);
         let are_known = self.rest.begin_update(&mut moved) && !is_as_asked;
         self.cells.begin_iteration();
-        self.put_elsewhere.clear();
+        self.agenda.put_elsewhere.clear();
         self.oversee(topology);
         if self.sight.is_on() && !are_known {
             self.find_watchers(topology);
         }
         self.do_as_asked(topology);
-        if are_known && !self.has_level_bound {
+        if are_known && !self.population.has_level_bound {
             self.locate_moved(topology, iteration, states, &mut moved);
         } else {
             self.locate_all(topology, iteration, states);
@@ -282,9 +222,9 @@ impl Partition {
             self.note_moved_ghosts(topology, iteration, states, known);
         }
         let changes = self.take_changes(topology, states, known, hand_offs);
-        self.moved = moved;
-        self.entering.clear();
-        self.held.clear();
+        self.buffers.moved = moved;
+        self.agenda.entering.clear();
+        self.agenda.held.clear();
         let is_any_away = self.want(topology);
         // Who is away may go home for having stayed long enough.
         let is_changed = changes != Changes::default() || self.sight.is_restless();
@@ -293,15 +233,15 @@ impl Partition {
     }
 
     fn locate_all(&mut self, topology: &Topology, iteration: Iteration, states: &[PerformerState]) {
-        for world in 0..self.populations.len() {
-            let population = std::mem::take(&mut self.populations[world]);
+        for world in 0..self.population.by_world.len() {
+            let population = std::mem::take(&mut self.population.by_world[world]);
             for performer in population.iter().copied() {
                 if self.enters(performer) {
                     continue;
                 }
                 self.locate(topology, iteration, performer, &states[performer]);
             }
-            self.populations[world] = population;
+            self.population.by_world[world] = population;
         }
     }
 
@@ -322,7 +262,7 @@ impl Partition {
         moved.dedup();
         for performer in moved.iter().map(|one| one.0 as usize) {
             let place = self.places.get(performer);
-            if place.is_some_and(|place| self.population_of[place.world()].is_some()) {
+            if place.is_some_and(|place| self.population.place_of[place.world()].is_some()) {
                 self.locate(topology, iteration, performer, &states[performer]);
             }
         }
@@ -330,7 +270,12 @@ impl Partition {
 
     /// Does what was asked for and nothing else.
     fn update_as_asked(&mut self, topology: &Topology, states: &[PerformerState]) -> Changes {
-        let mut asked: Vec<usize> = self.asked.iter().map(|one| one.performer()).collect();
+        let mut asked: Vec<usize> = self
+            .agenda
+            .requests
+            .iter()
+            .map(|one| one.performer())
+            .collect();
         if asked.is_empty() {
             return Changes::default();
         }
@@ -339,7 +284,7 @@ impl Partition {
         let still: Vec<usize> = still.copied().collect();
         self.oversee(topology);
         self.do_as_asked(topology);
-        self.held.clear();
+        self.agenda.held.clear();
         // Who goes on with one of them was not looked at while it stood still.
         for performer in still.into_iter().filter(|one| !self.is_still(*one)) {
             let with_it = self.cells.owned(self.places[performer].cell).iter();
@@ -355,7 +300,7 @@ impl Partition {
         let asked = asked.into_iter().map(|one| PerformerId(one as u32));
         let asked: Vec<PerformerId> = asked.collect();
         let changes = self.take_changes(topology, states, Some(&asked), Vec::new());
-        self.entering.clear();
+        self.agenda.entering.clear();
         self.want(topology);
         changes
     }
@@ -395,7 +340,7 @@ impl Partition {
     /// Has the next update look at everything anew, also after the same iteration: models were
     /// moved by command while time stood still.
     pub fn disturb(&mut self) {
-        self.updated = None;
+        self.rest.updated = None;
         self.rest.disturb();
     }
 
@@ -422,11 +367,11 @@ impl Partition {
         );
         self.places[index] = PerformerLocation::new(added);
         self.marks[index] = Marks::ACTIVATING;
-        if let Some(population) = self.population_of[added.world] {
-            let population = &mut self.populations[population];
+        if let Some(population) = self.population.place_of[added.world] {
+            let population = &mut self.population.by_world[population];
             population.insert(population.partition_point(|one| *one < index), index);
         }
-        self.entering.push(index);
+        self.agenda.entering.push(index);
         self.cells.add(added.home, performer, true);
         self.be_seen(topology, performer);
     }
@@ -443,16 +388,17 @@ impl Partition {
     }
 
     /// Takes the performers of worlds with levels of which any of these is noted, or with `None`
-    /// all of them, ascending; to be given back as [`Self::marked`].
+    /// all of them, ascending; to be given back as [`Buffers::marked`].
     fn take_marked(&mut self, any: Option<Marks>) -> Vec<usize> {
-        let mut marked = std::mem::take(&mut self.marked);
+        let mut marked = std::mem::take(&mut self.buffers.marked);
         marked.clear();
         match any {
             Some(any) => marks::find(&self.marks, any, &mut marked),
             None => marked.extend(0..self.marks.len()),
         }
-        if self.populations.len() < self.population_of.len() {
-            let has_levels = |one: usize| self.population_of[self.places[one].world()].is_some();
+        if self.population.by_world.len() < self.population.place_of.len() {
+            let has_levels =
+                |one: usize| self.population.place_of[self.places[one].world()].is_some();
             marked.retain(|performer| has_levels(*performer));
         }
         marked
@@ -460,7 +406,7 @@ impl Partition {
 
     /// Tells whether a performer enters its cell with the step to come.
     fn enters(&self, performer: usize) -> bool {
-        !self.entering.is_empty() && self.entering.contains(&performer)
+        !self.agenda.entering.is_empty() && self.agenda.entering.contains(&performer)
     }
 
     /// Notes whether joints hold a performer together with others, as the topology has it.
@@ -475,7 +421,8 @@ impl Partition {
     /// cell before commands are done.
     pub fn hold(&mut self, performers: &[PerformerId]) {
         self.rest.disturb();
-        self.held
+        self.agenda
+            .held
             .extend(performers.iter().map(|one| one.0 as usize));
     }
 
@@ -493,17 +440,17 @@ impl Partition {
             place.resize(size);
             self.sight.forget(performer.0 as usize, place.world());
         }
-        self.asked.push(Request::Keep(performer));
+        self.agenda.requests.push(Request::Keep(performer));
     }
 
     /// Takes a performer out of its world with the next update: it is in no cell, and its ghosts
     /// and the levels that only it kept go.
     pub fn remove(&mut self, performer: PerformerId) {
-        self.asked.push(Request::Remove(performer));
+        self.agenda.requests.push(Request::Remove(performer));
     }
 
     fn do_as_asked(&mut self, topology: &Topology) {
-        for request in std::mem::take(&mut self.asked) {
+        for request in std::mem::take(&mut self.agenda.requests) {
             let (Request::Keep(performer) | Request::Remove(performer)) = request;
             let index = performer.0 as usize;
             let cell = self.places[index].cell;
@@ -521,7 +468,7 @@ impl Partition {
                 }
                 Request::Remove(_) => {
                     self.touch(topology, performer, &[]);
-                    let default_cell = self.default_cells[self.places[index].world()];
+                    let default_cell = self.population.default_cells[self.places[index].world()];
                     self.ghosts.remove(default_cell, performer, Reason::Near);
                     self.hide(topology, performer);
                     self.cells
@@ -529,8 +476,8 @@ impl Partition {
                     let place = &self.places[index];
                     self.neighbours.remove(index, place, &mut self.marks);
                     self.marks[index] = Marks::REMOVED;
-                    if let Some(population) = self.population_of[self.places[index].world()] {
-                        self.populations[population].retain(|one| *one != index);
+                    if let Some(population) = self.population.place_of[self.places[index].world()] {
+                        self.population.by_world[population].retain(|one| *one != index);
                     }
                 }
             }
@@ -568,7 +515,7 @@ impl Partition {
     /// Tells whether a performer is in a cell that stands still and no command has put it
     /// elsewhere, and notes whom one has.
     fn stands_still(&mut self, performer: usize, state: &PerformerState) -> bool {
-        if !self.has_level_bound {
+        if !self.population.has_level_bound {
             return false;
         }
         let is_elsewhere = self.places[performer].see(state.position);
@@ -576,7 +523,7 @@ impl Partition {
             return false;
         }
         if is_elsewhere {
-            self.put_elsewhere.push(performer);
+            self.agenda.put_elsewhere.push(performer);
         }
         !is_elsewhere
     }
@@ -605,10 +552,10 @@ impl Partition {
     }
 
     fn look(&mut self, topology: &Topology, performer: usize, state: &PerformerState) {
-        let mut found = std::mem::take(&mut self.found);
+        let mut found = std::mem::take(&mut self.buffers.levels);
         let id = PerformerId(performer as u32);
         let place = &mut self.places[performer];
-        let default_cell = self.default_cells[place.world()];
+        let default_cell = self.population.default_cells[place.world()];
         place.look(
             (topology, self.levels.index(), &self.rules),
             default_cell,
@@ -618,7 +565,7 @@ impl Partition {
         );
         self.marks[performer].set(Marks::AWAY, self.places[performer].is_away());
         self.touch(topology, id, &found);
-        self.found = found;
+        self.buffers.levels = found;
     }
 
     /// Has a performer touch these levels and no others.
@@ -657,7 +604,7 @@ impl Partition {
 
     /// Notes that cells may stop or go on of which performers live with a level.
     fn stir_bound(&mut self, level: LevelId) {
-        for performer in &self.bound[level.0 as usize] {
+        for performer in &self.population.bound[level.0 as usize] {
             self.cells.stir(self.places[performer.0 as usize].cell);
         }
     }
@@ -666,7 +613,7 @@ impl Partition {
     /// something there looks at all of them and another cell owns it.
     fn be_seen(&mut self, topology: &Topology, performer: PerformerId) {
         let place = &self.places[performer.0 as usize];
-        let default_cell = self.default_cells[place.world()];
+        let default_cell = self.population.default_cells[place.world()];
         if self.sees_all(topology, default_cell) && place.cell != default_cell {
             self.ghosts.add(default_cell, performer, Reason::Near);
             self.cells.stir(default_cell);
@@ -680,15 +627,15 @@ impl Partition {
 
     /// Has default cells in which something has begun to work be open, and see all if it looks.
     fn oversee(&mut self, topology: &Topology) {
-        for world in 0..self.default_cells.len() {
-            let cell = self.default_cells[world];
+        for world in 0..self.population.default_cells.len() {
+            let cell = self.population.default_cells[world];
             if topology.cell(cell).is_permanent && !self.cells.is_open(cell) {
                 self.cells.stir(cell);
             }
-            if self.overseen[world] == self.sees_all(topology, cell) {
+            if self.population.overseen[world] == self.sees_all(topology, cell) {
                 continue;
             }
-            self.overseen[world] = true;
+            self.population.overseen[world] = true;
             for performer in 0..self.places.len() {
                 let marks = self.marks[performer];
                 let is_there = marks.has(Marks::ACTIVATING) && !marks.has(Marks::REMOVED);

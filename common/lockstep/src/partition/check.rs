@@ -135,7 +135,7 @@ impl Partition {
             let cells = self.levels_of(performer).iter();
             let cells = cells.map(|level| topology.level(*level).cell);
             let is_there = self.marks[number].has(Marks::ACTIVATING);
-            let default_cell = self.default_cells[topology.performer(performer).world];
+            let default_cell = self.population.default_cells[topology.performer(performer).world];
             let sees_all = is_there && self.sees_all(topology, default_cell);
             let cells = cells.chain(sees_all.then_some(default_cell));
             let others = cells.filter(|cell| *cell != self.cell(performer));

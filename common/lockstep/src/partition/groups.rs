@@ -47,7 +47,7 @@ impl Partition {
         hand_offs: &mut Vec<HandOffPlan>,
     ) {
         self.neighbours.begin_round();
-        let mut members = std::mem::take(&mut self.members);
+        let mut members = std::mem::take(&mut self.buffers.members);
         let marked = self.take_marked(Some(MAY_MATTER | Marks::GROUPED));
         for performer in marked.iter().copied() {
             if self.enters(performer) {
@@ -59,12 +59,12 @@ impl Partition {
                 self.decide(topology, iteration, &members, hand_offs);
             }
         }
-        self.marked = marked;
+        self.buffers.marked = marked;
         // Members found before their turn lost the mark again.
-        for performer in self.grouped.drain(..) {
+        for performer in self.buffers.grouped.drain(..) {
             self.marks[performer].set(Marks::GROUPED, true);
         }
-        self.members = members;
+        self.buffers.members = members;
         hand_offs.sort_unstable();
     }
 
@@ -129,16 +129,16 @@ impl Partition {
             members.truncate(kept);
         }
         if members.len() > 1 {
-            self.grouped.extend_from_slice(members);
+            self.buffers.grouped.extend_from_slice(members);
         }
     }
 
     /// Returns the cells of those members that must stay where they are.
     fn cells_of_held(&self, members: &[usize]) -> Vec<CellId> {
-        if self.held.is_empty() {
+        if self.agenda.held.is_empty() {
             return Vec::new();
         }
-        let held = members.iter().filter(|one| self.held.contains(one));
+        let held = members.iter().filter(|one| self.agenda.held.contains(one));
         held.map(|one| self.places[*one].cell).collect()
     }
 
@@ -151,7 +151,7 @@ impl Partition {
     ) -> Verdict {
         let places = || members.iter().map(|member| &self.places[*member]);
         let owner = self.places[members[0]].cell;
-        let is_put = |member: &usize| self.put_elsewhere.contains(member);
+        let is_put = |member: &usize| self.agenda.put_elsewhere.contains(member);
         if !places().all(|place| place.cell == owner) {
             // Whom a command has put here comes to those that are here.
             let here = members.iter().filter(|member| !is_put(member));
@@ -189,11 +189,11 @@ impl Partition {
         let has_activating = members
             .iter()
             .any(|member| self.marks[*member].has(Marks::ACTIVATING));
-        let is_still: Vec<bool> = if self.has_level_bound {
+        let is_still: Vec<bool> = if self.population.has_level_bound {
             let is_still = |member: &usize| {
                 let cell = self.places[*member].cell;
                 self.cells.is_still(topology, &self.levels, cell)
-                    && !self.put_elsewhere.contains(member)
+                    && !self.agenda.put_elsewhere.contains(member)
             };
             members.iter().map(is_still).collect()
         } else {

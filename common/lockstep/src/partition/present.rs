@@ -61,13 +61,13 @@ impl Partition {
 
     /// Returns the performers whose links' poses ghosts need after the next step, ascending.
     pub fn wanted_poses(&self) -> &[PerformerId] {
-        &self.wanted_poses
+        &self.agenda.poses
     }
 
     /// Returns the performers that may change cell after the next step, ascending. It is a guess
     /// that saves time: whoever it misses is asked for in a step of its own.
     pub fn wanted_states(&self) -> &[PerformerId] {
-        &self.wanted_states
+        &self.agenda.states
     }
 
     /// Tells whether the links of a performer are to be known after the next step: it is a ghost
@@ -90,8 +90,8 @@ impl Partition {
     /// away from home.
     pub(super) fn want(&mut self, topology: &Topology) -> bool {
         let mut is_any_away = false;
-        self.wanted_poses.clear();
-        self.wanted_states.clear();
+        self.agenda.poses.clear();
+        self.agenda.states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
         let who = match (topology.watched.contains(&true), self.sight.is_on()) {
             (false, _) => Some(changes),
@@ -108,17 +108,17 @@ impl Partition {
             }
             let is_watched = topology.watched[self.places[performer].world()];
             if is_watched && self.wants_poses(id, marks) {
-                self.wanted_poses.push(id);
+                self.agenda.poses.push(id);
             }
             is_any_away |= marks.has(Marks::AWAY);
             if marks.has(changes) {
-                self.wanted_states.push(id);
+                self.agenda.states.push(id);
             }
         }
-        self.marked = marked;
-        if self.wanted_states.len() > WANTED_MAX {
+        self.buffers.marked = marked;
+        if self.agenda.states.len() > WANTED_MAX {
             // To fetch the few that pass takes less than to have all of them in each answer.
-            self.wanted_states.clear();
+            self.agenda.states.clear();
         }
         is_any_away
     }

@@ -1,6 +1,6 @@
 //! [`Rest`]: whom an update has to look at, and whether it could change anything at all.
 
-use protocol::PerformerId;
+use protocol::{Iteration, PerformerId};
 
 use super::moved::Moved;
 
@@ -16,6 +16,8 @@ pub(super) struct Rest {
     is_settled: bool,
     /// True if nothing but states has changed since all were looked at.
     is_undisturbed: bool,
+    /// The iteration of the last update.
+    pub(super) updated: Option<Iteration>,
 }
 
 impl Rest {

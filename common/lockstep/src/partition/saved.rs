@@ -56,7 +56,7 @@ struct SavedPerformer {
 impl Partition {
     pub(crate) fn save(&self, topology: &Topology) -> SavedPartition {
         let cells = || (0..self.ghosts.cell_count() as u32).map(CellId);
-        let asked = self.asked.iter().map(|request| match request {
+        let asked = self.agenda.requests.iter().map(|request| match request {
             Request::Keep(performer) => (*performer, true),
             Request::Remove(performer) => (*performer, false),
         });
@@ -82,9 +82,9 @@ impl Partition {
             ghosts: ghosts(Reason::Near),
             seen: ghosts(Reason::Seen),
             sight: self.sight.save(),
-            overseen: self.overseen.clone(),
+            overseen: self.population.overseen.clone(),
             asked: asked.collect(),
-            updated: self.updated,
+            updated: self.rest.updated,
         }
     }
 
@@ -144,7 +144,7 @@ impl Partition {
         partition.cells.stirred = saved.stirred;
         partition.cells.woken = saved.woken;
         let asked = saved.asked.into_iter();
-        partition.asked = asked
+        partition.agenda.requests = asked
             .map(|(performer, keeps)| {
                 let request = if keeps {
                     Request::Keep
@@ -154,8 +154,8 @@ impl Partition {
                 request(performer)
             })
             .collect();
-        partition.overseen = saved.overseen;
-        partition.updated = saved.updated;
+        partition.population.overseen = saved.overseen;
+        partition.rest.updated = saved.updated;
         partition.want(topology);
         Ok(partition)
     }

@@ -18,7 +18,7 @@ impl Partition {
     /// Panics when there are fewer states than performers.
     pub fn groups(&self, topology: &Topology, states: &[PerformerState]) -> Vec<Vec<PerformerId>> {
         let mut leaders: Vec<usize> = (0..self.places.len()).collect();
-        for performer in self.populations.iter().flatten().copied() {
+        for performer in self.population.by_world.iter().flatten().copied() {
             if self.marks[performer].has(Marks::REMOVED) {
                 continue;
             }
@@ -30,7 +30,7 @@ impl Partition {
             }
         }
         let mut groups: BTreeMap<usize, Vec<PerformerId>> = BTreeMap::new();
-        for performer in self.populations.iter().flatten().copied() {
+        for performer in self.population.by_world.iter().flatten().copied() {
             let leader = leader_of(&mut leaders, performer);
             let members = groups.entry(leader).or_default();
             members.push(PerformerId(performer as u32));

@@ -253,18 +253,19 @@ impl Partition {
             Some(moved) => {
                 for performer in moved.iter().map(|one| one.0 as usize) {
                     let place = self.places.get(performer);
-                    if place.is_some_and(|place| self.population_of[place.world()].is_some()) {
+                    if place.is_some_and(|place| self.population.place_of[place.world()].is_some())
+                    {
                         self.place_spot(topology, performer, &states[performer]);
                     }
                 }
             }
             None => {
-                for world in 0..self.populations.len() {
-                    let population = std::mem::take(&mut self.populations[world]);
+                for world in 0..self.population.by_world.len() {
+                    let population = std::mem::take(&mut self.population.by_world[world]);
                     for performer in population.iter().copied() {
                         self.place_spot(topology, performer, &states[performer]);
                     }
-                    self.populations[world] = population;
+                    self.population.by_world[world] = population;
                 }
             }
         }
@@ -471,7 +472,13 @@ impl Partition {
                 .map(|one| one.0 as usize)
                 .filter(|performer| *performer < self.places.len())
                 .for_each(&mut note),
-            None => self.populations.iter().flatten().copied().for_each(note),
+            None => self
+                .population
+                .by_world
+                .iter()
+                .flatten()
+                .copied()
+                .for_each(note),
         }
     }
 
