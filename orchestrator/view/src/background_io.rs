@@ -35,7 +35,7 @@ impl BackgroundIo {
     pub(super) fn open(model: &mut Model) -> Self {
         let history = history_path();
         if let Some(path) = &history {
-            model.history = read_history(path);
+            model.prompt.history = read_history(path);
         }
         let (sender, events) = mpsc::channel(4);
         Self {
@@ -82,12 +82,12 @@ impl BackgroundIo {
 
     /// Keeps what was typed for later views.
     pub(super) fn remember(&self, model: &mut Model) {
-        let Some(line) = model.history.take_unsaved() else {
+        let Some(line) = model.prompt.history.take_unsaved() else {
             return;
         };
         if let Some(path) = &self.history {
             // A history that cannot be written is that of this view alone.
-            let _ = write_history(path, &line, &model.history);
+            let _ = write_history(path, &line, &model.prompt.history);
         }
     }
 }

@@ -70,11 +70,11 @@ impl ViewOptions {
     fn model(self, variable: impl Fn(&str) -> Option<String>) -> Model {
         let colors = self.view.theme.colors(&variable);
         let mut model = Model::new(self.run, self.owns_run);
-        model.has_color = colors != Colors::Mono;
-        model.has_many_colors = colors == Colors::Many;
-        model.has_unicode = self.view.unicode.has_unicode(&variable);
-        model.has_mouse = self.view.has_mouse;
-        model.is_read_only = self.view.is_read_only;
+        model.terminal.has_color = colors != Colors::Mono;
+        model.terminal.has_many_colors = colors == Colors::Many;
+        model.terminal.has_unicode = self.view.unicode.has_unicode(&variable);
+        model.terminal.has_mouse = self.view.has_mouse;
+        model.session.is_read_only = self.view.is_read_only;
         model.keymap = self.keymap;
         model
     }
@@ -96,7 +96,7 @@ pub async fn run(
     let aside = BackgroundIo::open(&mut model);
     let signals = Signals::new()?;
     let mut screen = Screen::enter()?;
-    if model.has_mouse {
+    if model.terminal.has_mouse {
         screen.set_mouse(true)?;
     }
     let mut outside = Outside {
@@ -129,7 +129,7 @@ pub async fn run(
                 Some(event) => event,
                 None => return Ok(ViewEnd::HungUp),
             },
-            () = sleep_until(next_frame), if model.has_changed => {
+            () = sleep_until(next_frame), if model.screen.has_changed => {
                 outside.screen.draw(&mut model)?;
                 next_frame = Instant::now() + frame_time;
                 continue;
@@ -212,10 +212,10 @@ impl Outside {
     /// Takes the terminal after the process was stopped, whatever it was used for meanwhile.
     fn retake(&mut self, model: &mut Model) -> io::Result<()> {
         self.screen.retake()?;
-        if model.has_mouse {
+        if model.terminal.has_mouse {
             self.screen.set_mouse(true)?;
         }
-        model.has_changed = true;
+        model.screen.has_changed = true;
         Ok(())
     }
 }
@@ -227,7 +227,7 @@ fn has_shell() -> bool {
 }
 
 fn tick_time(model: &Model) -> Duration {
-    if model.recent.is_empty() {
+    if model.trends.recent.is_empty() {
         TICK_TIME
     } else {
         QUICK_TICK_TIME
@@ -318,11 +318,15 @@ mod tests {
         let options = ViewOptions::new("a".to_owned(), false, &view, &keymap);
         let none = |_: &str| None;
         let model = options.clone().model(none);
-        assert!(model.has_color && !model.has_many_colors && !model.has_unicode);
-        assert!(model.is_read_only && !model.has_mouse && !model.owns_run);
+        assert!(
+            model.terminal.has_color
+                && !model.terminal.has_many_colors
+                && !model.terminal.has_unicode
+        );
+        assert!(model.session.is_read_only && !model.terminal.has_mouse && !model.session.owns_run);
         assert_eq!(model.keymap.keys_of("step"), [Key::Char('.')]);
         view.theme = ThemeName::Many;
         let model = ViewOptions::new("a".to_owned(), true, &view, &keymap).model(none);
-        assert!(model.has_many_colors && model.owns_run);
+        assert!(model.terminal.has_many_colors && model.session.owns_run);
     }
 }

@@ -70,8 +70,8 @@ impl RunFigures {
     /// Makes the model of a view that has just heard these figures.
     pub fn model(&self) -> Model {
         let mut model = Model::new(self.run.clone(), false);
-        model.has_color = false;
-        model.has_unicode = self.has_unicode;
+        model.terminal.has_color = false;
+        model.terminal.has_unicode = self.has_unicode;
         let feeds = [
             Feed::Connected,
             Feed::History(Box::new(self.history.clone())),
@@ -87,7 +87,7 @@ impl RunFigures {
     /// Returns a panel as it is drawn in so many columns and rows, without trailing blanks.
     pub fn drawn(&self, panel: Panel, size: (u16, u16)) -> String {
         let mut model = self.model();
-        model.focus = panel;
+        model.screen.focus = panel;
         painting::panel_as_text(&mut model, panel, size)
     }
 }

@@ -122,7 +122,7 @@ impl Screen {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| ui::draw(model, frame))?;
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
-        model.has_changed = model.is_sifting();
+        model.screen.has_changed = model.is_sifting();
         Ok(())
     }
 

@@ -76,19 +76,19 @@ pub fn draw(model: &Model, frame: &mut Frame) {
 /// Tells the model how much of what scrolls is seen on a screen of this size.
 pub fn measure(model: &mut Model, area: Rect) {
     let places = layout::places(model, area);
-    model.places = screen_places(model, &places);
+    model.screen.places = screen_places(model, &places);
     let focused = places
         .panels
         .iter()
-        .find(|(panel, _)| *panel == model.focus);
+        .find(|(panel, _)| *panel == model.screen.focus);
     let height = focused.map_or(0, |(_, place)| place.height);
-    let heading_rows = match model.focus.row().content {
+    let heading_rows = match model.screen.focus.row().content {
         Content::Table { .. } => 1,
         Content::Text { heading_rows, .. } => heading_rows,
         Content::Picture { .. } => 0,
     };
     // The frame has a row above and one below.
-    model.page_rows = usize::from(height.saturating_sub(2 + heading_rows));
+    model.screen.page_rows = usize::from(height.saturating_sub(2 + heading_rows));
     let body = Rect {
         height: places.footer.y.saturating_sub(places.message.bottom()),
         ..area
@@ -101,7 +101,7 @@ pub fn measure(model: &mut Model, area: Rect) {
             return;
         }
     };
-    model.page_rows = rows;
+    model.screen.page_rows = rows;
     if let Mode::Help { scroll } | Mode::Detail { scroll } | Mode::Ended { scroll } =
         &mut model.mode
     {

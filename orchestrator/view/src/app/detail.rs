@@ -122,10 +122,10 @@ impl Detail {
 /// Returns what is known of what is looked at, else of what is selected in the focused panel.
 pub fn detail(model: &Model) -> Option<Detail> {
     let looked_at = match model.mode {
-        Mode::Detail { .. } => model.subject.clone(),
+        Mode::Detail { .. } => model.details.subject.clone(),
         _ => None,
     };
-    let subject = looked_at.or_else(|| Subject::selected(model, model.focus))?;
+    let subject = looked_at.or_else(|| Subject::selected(model, model.screen.focus))?;
     subject.describe(model)
 }
 
@@ -136,7 +136,7 @@ pub fn row_detail(model: &Model, panel: Panel, name: &str) -> Option<Detail> {
 
 /// Adds the last events that name something.
 pub(crate) fn add_events(model: &Model, detail: &mut Detail, name: &str) {
-    let newest = model.events.newest(EVENTS_MAX).rev();
+    let newest = model.heard.events.newest(EVENTS_MAX).rev();
     let of = newest
         .filter(|event| names(&event.text, name))
         .take(EVENTS_SHOWN);

@@ -152,12 +152,12 @@ pub fn sections(model: &Model, search: &str) -> Vec<Section> {
 
 fn all(model: &Model) -> Vec<Section> {
     // What is shown is either a run or a recording.
-    let (own, other) = if model.recording.is_some() {
+    let (own, other) = if model.session.recording.is_some() {
         (Context::Recording, Context::Run)
     } else {
         (Context::Run, Context::Recording)
     };
-    let mut here = model.focus.contexts();
+    let mut here = model.screen.focus.contexts();
     here.iter_mut()
         .filter(|context| **context == other)
         .for_each(|context| *context = own);
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn keys_of_the_place_come_first() {
         let mut model = fixture::model();
-        model.focus = Panel::Performers;
+        model.screen.focus = Panel::Performers;
         let sections_now = sections(&model, "");
         let titles: Vec<&str> = sections_now.iter().map(|one| one.title.as_str()).collect();
         let first = [
@@ -234,7 +234,7 @@ mod tests {
             "Words",
         ];
         assert_eq!(titles[..6], first);
-        model.focus = Panel::Logs;
+        model.screen.focus = Panel::Logs;
         assert_eq!(sections(&model, "")[0].title, "In Events and Logs");
     }
 
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn help_leaves_out_unavailable_actions() {
         let mut model = fixture::model();
-        model.is_read_only = true;
+        model.session.is_read_only = true;
         let text = format!("{:?}", sections(&model, ""));
         assert!(
             !text.contains("play or pause") && text.contains("detail"),
@@ -267,7 +267,7 @@ mod tests {
     /// Returns all keys as the document of the view has them.
     fn documented() -> String {
         let mut model = fixture::model();
-        model.owns_run = false;
+        model.session.owns_run = false;
         let place = |(context, title): &(Context, String)| {
             let rows = keys_of(&model, *context).into_iter();
             let row = |(keys, text): (String, String)| {

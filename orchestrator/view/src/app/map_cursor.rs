@@ -33,7 +33,7 @@ pub enum Part {
 
 /// Returns what is at a place, seen from above.
 pub fn under(model: &Model, place: [f64; 2]) -> Under<'_> {
-    let levels = &model.layout.levels;
+    let levels = &model.heard.layout.levels;
     let inner = levels.iter().map(|level| {
         let bounds = Bounds {
             min: [level.min[0], level.min[1]],
@@ -44,7 +44,7 @@ pub fn under(model: &Model, place: [f64; 2]) -> Under<'_> {
     let outer = levels
         .iter()
         .map(|level| (level, Bounds::of_level_and_buffer(level)));
-    let statics = model.layout.statics.iter().map(|model| {
+    let statics = model.heard.layout.statics.iter().map(|model| {
         let bounds = Bounds {
             min: [model.min[0], model.min[1]],
             max: [model.max[0], model.max[1]],
@@ -103,7 +103,7 @@ pub fn performer_at<'a>(
     projection: &Projection,
     cell: (u16, u16),
 ) -> Option<&'a PerformerReport> {
-    let near = model.performers.iter().filter_map(|one| {
+    let near = model.heard.performers.iter().filter_map(|one| {
         let place = [one.position[0], one.position[1]];
         let [across, down] = projection.cells_between(cell, place);
         let is_near = across <= REACH_CELLS[0] && down <= REACH_CELLS[1];
@@ -126,7 +126,11 @@ fn smallest<'a, T>(boxes: impl Iterator<Item = (&'a T, Bounds)>, place: [f64; 2]
 fn nearest(model: &Model, place: [f64; 2]) -> Option<(&PerformerReport, f64)> {
     let distance =
         |one: &PerformerReport| (one.position[0] - place[0]).hypot(one.position[1] - place[1]);
-    let known = model.performers.iter().map(|one| (one, distance(one)));
+    let known = model
+        .heard
+        .performers
+        .iter()
+        .map(|one| (one, distance(one)));
     known
         .filter(|(_, distance)| distance.is_finite())
         .min_by(|a, b| a.1.total_cmp(&b.1))
@@ -176,7 +180,7 @@ mod tests {
     #[test]
     fn performers_without_a_place_are_near_nothing() {
         let mut model = fixture::model();
-        for performer in &mut model.performers {
+        for performer in &mut model.heard.performers {
             performer.position = [f64::NAN; 3];
         }
         assert_eq!(under(&model, [0.0, 0.0]).nearest, None);

@@ -1,6 +1,7 @@
 //! [`Model`]: everything that the screen is drawn from.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::time::Duration;
 
 use client::ended::RunEnded;
@@ -39,33 +40,42 @@ const SILENCE_TIME: Duration = Duration::from_secs(3);
 
 /// Everything that the screen is drawn from.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are facts of their own, not one state"
-)]
 pub struct Model {
-    /// The run's name.
-    pub run: String,
-    /// True if this view started the run, so that leaving it asks what becomes of the run.
-    pub owns_run: bool,
-    /// True if colours may be used.
-    pub has_color: bool,
-    /// True if there are the 256 colours of most terminals, besides the 16 of all.
-    pub has_many_colors: bool,
-    /// True if the terminal shows more than ASCII.
-    pub has_unicode: bool,
-    /// True if the mouse is heard.
-    pub has_mouse: bool,
-    /// True if nothing of the run may be changed from here.
-    pub is_read_only: bool,
+    /// The run, and what became of it.
+    pub session: Session,
+    /// What the terminal can do.
+    pub terminal: TerminalAbilities,
     /// The keys in force.
     pub keymap: Keymap,
     /// Time since the view began.
     pub now: SessionTime,
-    /// Rows that the focused panel shows, for paging.
-    pub page_rows: usize,
-    /// True if the screen is behind the model.
-    pub has_changed: bool,
+    /// What the run has told last.
+    pub heard: Heard,
+    /// What follows from what it told before.
+    pub trends: Trends,
+    /// Which panels are where.
+    pub screen: Screen,
+    /// Shown rows of the tables.
+    pub tables: Tables,
+    /// Visible part of the map.
+    pub map: MapView,
+    /// The current meaning of keys.
+    pub mode: Mode,
+    /// The thing whose details are shown.
+    pub details: Details,
+    /// What is typed, asked and answered.
+    pub prompt: Prompt,
+}
+
+/// The run that is shown, and what became of it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The run's name.
+    pub run: String,
+    /// True if this view started the run, so that leaving it asks what becomes of the run.
+    pub owns_run: bool,
+    /// True if nothing of the run may be changed from here.
+    pub is_read_only: bool,
     /// The link to the primary.
     pub connection: Connection,
     /// Reason why the primary does not let this view in, if it said so.
@@ -80,8 +90,28 @@ pub struct Model {
     pub ended: Option<Box<RunEnded>>,
     /// Time when the view learnt of that.
     pub over_since: Option<SessionTime>,
-    /// The judgement of what limits the run's speed.
-    pub verdict: SteadyVerdict,
+}
+
+/// What a terminal can do.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are facts of their own, not one state"
+)]
+pub struct TerminalAbilities {
+    /// True if colours may be used.
+    pub has_color: bool,
+    /// True if there are the 256 colours of most terminals, besides the 16 of all.
+    pub has_many_colors: bool,
+    /// True if the terminal shows more than ASCII.
+    pub has_unicode: bool,
+    /// True if the mouse is heard.
+    pub has_mouse: bool,
+}
+
+/// What a run has told last.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
     /// Figures of the run, once known.
     pub stats: Option<Stats>,
     /// Its processes.
@@ -100,33 +130,48 @@ pub struct Model {
     pub topics: Vec<TopicReport>,
     /// The levels and static models of its worlds.
     pub layout: Layout,
-    /// Recent step times.
-    pub latency: LatencyHistory,
     /// Output lines of its processes.
     pub logs: Scrollback<LogLine>,
     /// Events of the run.
     pub events: Scrollback<Event>,
-    /// The panel that keys go to.
-    pub focus: Panel,
-    /// True if the focused panel has the whole screen.
-    pub is_zoomed: bool,
-    /// Panels that are seen besides the focused one.
-    pub visible: Visible,
-    /// Shown rows of the tables.
-    pub tables: Tables,
-    /// Visible part of the map.
-    pub map: MapView,
+}
+
+/// What follows from what a run told before.
+#[derive(Clone, Debug, Default)]
+pub struct Trends {
+    /// The judgement of what limits the run's speed.
+    pub verdict: SteadyVerdict,
+    /// Recent step times.
+    pub latency: LatencyHistory,
     /// Former positions of performers.
     pub trails: Trails,
     /// Recent changes.
     pub recent: Recent,
     /// Recent load of the levels' cells.
     pub level_loads: LevelLoads,
+}
+
+/// Which panels are where.
+#[derive(Clone, Debug)]
+pub struct Screen {
+    /// The panel that keys go to.
+    pub focus: Panel,
+    /// True if the focused panel has the whole screen.
+    pub is_zoomed: bool,
+    /// Panels that are seen besides the focused one.
+    pub visible: Visible,
     /// Positions of panels on the screen.
     pub places: Places,
-    /// The current meaning of keys.
-    pub mode: Mode,
-    /// The thing whose details are shown, if any.
+    /// Rows that the focused panel shows, for paging.
+    pub page_rows: usize,
+    /// True if the screen is behind the model.
+    pub has_changed: bool,
+}
+
+/// The thing whose details are shown, and what is listened to for it.
+#[derive(Clone, Debug, Default)]
+pub struct Details {
+    /// The thing, if any.
     pub subject: Option<Subject>,
     /// The details, while they are shown.
     pub detail: Option<Detail>,
@@ -134,6 +179,11 @@ pub struct Model {
     pub hearing: Option<TopicSubscription>,
     /// Time when topics were asked for last.
     pub topics_asked: Option<SessionTime>,
+}
+
+/// What is typed, asked and answered.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
     /// The filter that is typed.
     pub filter_line: LineEdit,
     /// Search in help.
@@ -248,72 +298,52 @@ impl Model {
     /// Makes the model of a view that has heard nothing yet.
     pub fn new(run: String, owns_run: bool) -> Self {
         Self {
-            run,
-            owns_run,
-            has_color: true,
-            has_many_colors: false,
-            has_unicode: true,
-            has_mouse: false,
-            is_read_only: false,
+            session: Session {
+                run,
+                owns_run,
+                is_read_only: false,
+                connection: Connection::Connecting,
+                denial: None,
+                starting: None,
+                has_begun: false,
+                recording: None,
+                ended: None,
+                over_since: None,
+            },
+            terminal: TerminalAbilities {
+                has_color: true,
+                has_many_colors: false,
+                has_unicode: true,
+                has_mouse: false,
+            },
             keymap: Keymap::default(),
             now: SessionTime::default(),
-            page_rows: 1,
-            has_changed: true,
-            connection: Connection::Connecting,
-            denial: None,
-            starting: None,
-            has_begun: false,
-            recording: None,
-            ended: None,
-            over_since: None,
-            verdict: SteadyVerdict::default(),
-            stats: None,
-            peers: Vec::new(),
-            heartbeats: BTreeMap::new(),
-            figures_at: None,
-            owners: Vec::new(),
-            levels: Vec::new(),
-            performers: Vec::new(),
-            topics: Vec::new(),
-            layout: Layout::default(),
-            latency: LatencyHistory::default(),
-            logs: Scrollback::default(),
-            events: Scrollback::default(),
-            focus: Panel::Peers,
-            is_zoomed: false,
-            visible: Visible {
-                left: Panel::Levels,
-                bottom: Panel::Logs,
-                small: Panel::Map,
+            heard: Heard::default(),
+            trends: Trends::default(),
+            screen: Screen {
+                focus: Panel::Peers,
+                is_zoomed: false,
+                visible: Visible {
+                    left: Panel::Levels,
+                    bottom: Panel::Logs,
+                    small: Panel::Map,
+                },
+                places: Places::default(),
+                page_rows: 1,
+                has_changed: true,
             },
             tables: Tables::default(),
             map: MapView::default(),
-            trails: Trails::default(),
-            recent: Recent::default(),
-            level_loads: LevelLoads::default(),
-            places: Places::default(),
             mode: Mode::Browse,
-            subject: None,
-            detail: None,
-            hearing: None,
-            topics_asked: None,
-            filter_line: LineEdit::default(),
-            help: HelpSearch::default(),
-            history: History::default(),
-            files: None,
-            notice: None,
-            pending: Vec::new(),
+            details: Details::default(),
+            prompt: Prompt::default(),
         }
     }
 
     /// Forgets what was seen of a recording that goes back to an earlier place.
     pub fn rewind(&mut self) {
-        self.verdict = SteadyVerdict::default();
-        self.latency = LatencyHistory::default();
-        self.events.clear();
-        self.trails = Trails::default();
-        self.recent = Recent::default();
-        self.level_loads = LevelLoads::default();
+        self.heard.events.clear();
+        self.trends = Trends::default();
     }
 
     /// Brings derived rows and the detail up to date; called before each frame.
@@ -325,7 +355,7 @@ impl Model {
             }
         }
         let is_shown = matches!(self.mode, Mode::Detail { .. });
-        self.detail = is_shown.then(|| detail::detail(self)).flatten();
+        self.details.detail = is_shown.then(|| detail::detail(self)).flatten();
     }
 
     /// Tells whether a long text is not sifted to its end.
@@ -338,49 +368,55 @@ impl Model {
 
     /// Returns what the run is doing; waiting until it says otherwise.
     pub fn run_state(&self) -> RunState {
-        self.stats
+        self.heard
+            .stats
             .as_ref()
             .map_or(RunState::Waiting, |stats| stats.state)
     }
 
     /// Tells whether the run is over.
     pub fn is_over(&self) -> bool {
-        self.ended.is_some()
+        self.session.ended.is_some()
     }
 
     /// Tells whether the figures are old because the link is lost.
     pub fn is_stale(&self) -> bool {
-        matches!(self.connection, Connection::Lost { .. }) && !self.is_over()
+        matches!(self.session.connection, Connection::Lost { .. }) && !self.is_over()
     }
 
     /// Returns the time since a process was last heard, if it ever was.
     pub fn heartbeat_age(&self, name: &PeerName) -> Option<Duration> {
-        if self.recording.is_some() {
+        if self.session.recording.is_some() {
             return None;
         }
         // After the end nobody is heard any more, and ages stay what they were.
-        let now = self.over_since.unwrap_or(self.now);
-        self.heartbeats.get(name).map(|heard| now.since(*heard))
+        let now = self.session.over_since.unwrap_or(self.now);
+        self.heard
+            .heartbeats
+            .get(name)
+            .map(|heard| now.since(*heard))
     }
 
     /// Returns for how long the primary has published no figures though the link to it is up, once
     /// that is worth a word.
     pub fn silence(&self) -> Option<Duration> {
-        let is_live = self.connection == Connection::Connected && self.recording.is_none();
+        let is_live =
+            self.session.connection == Connection::Connected && self.session.recording.is_none();
         let is_ending = self.is_over() || self.run_state() == RunState::Stopping;
-        let is_going = is_live && !is_ending && self.starting.is_none();
-        let heard = self.figures_at.filter(|_| is_going)?;
+        let is_going = is_live && !is_ending && self.session.starting.is_none();
+        let heard = self.heard.figures_at.filter(|_| is_going)?;
         Some(self.now.since(heard)).filter(|silence| *silence >= SILENCE_TIME)
     }
 
     /// Returns the place of a secondary among the owners, from which its mark is made.
     pub fn owner_index(&self, name: &PeerName) -> Option<usize> {
-        self.owners.iter().position(|owner| owner == name)
+        self.heard.owners.iter().position(|owner| owner == name)
     }
 
     /// Returns the message to the user, while it is fresh.
     pub fn fresh_notice(&self) -> Option<&Notice> {
-        self.notice
+        self.prompt
+            .notice
             .as_ref()
             .filter(|notice| self.now.since(notice.since) < NOTICE_TIME)
     }
@@ -402,7 +438,7 @@ impl Model {
 
     /// Tells the user something.
     pub fn notify(&mut self, text: impl Into<String>, is_error: bool) {
-        self.notice = Some(Notice {
+        self.prompt.notice = Some(Notice {
             text: text.into(),
             is_error,
             since: self.now,
@@ -411,19 +447,20 @@ impl Model {
 
     /// Gives every host of cells its place; places change only while the run gathers.
     pub fn note_owners(&mut self) {
-        let is_gathering = self.run_state() == RunState::Waiting || self.owners.is_empty();
+        let is_gathering = self.run_state() == RunState::Waiting || self.heard.owners.is_empty();
         if is_gathering {
-            self.owners.clear();
+            self.heard.owners.clear();
         }
-        let hosts = self.peers.iter().filter(|peer| peer.hosts_cells());
+        let hosts = self.heard.peers.iter().filter(|peer| peer.hosts_cells());
         for peer in hosts {
-            if !self.owners.contains(&peer.name) {
-                self.owners.push(peer.name.clone());
+            if !self.heard.owners.contains(&peer.name) {
+                self.heard.owners.push(peer.name.clone());
             }
         }
         if is_gathering {
             // Who came first differs from view to view.
-            self.owners
+            self.heard
+                .owners
                 .sort_by_key(|name| (name.as_str().len(), name.clone()));
         }
     }
@@ -435,28 +472,24 @@ impl Model {
 
     /// Forgets all that was known of the run, and nothing of what the user chose.
     pub fn forget_run(&mut self) {
-        self.starting = None;
-        self.has_begun = false;
-        self.ended = None;
-        self.over_since = None;
-        self.verdict = SteadyVerdict::default();
-        self.stats = None;
-        self.peers.clear();
-        self.heartbeats.clear();
-        self.figures_at = None;
-        self.owners.clear();
-        self.levels.clear();
-        self.performers.clear();
-        self.topics.clear();
-        self.layout = Layout::default();
-        self.latency = LatencyHistory::default();
-        self.logs.clear();
-        self.events.clear();
+        self.session.starting = None;
+        self.session.has_begun = false;
+        self.session.ended = None;
+        self.session.over_since = None;
+        let (mut logs, mut events) = (
+            mem::take(&mut self.heard.logs),
+            mem::take(&mut self.heard.events),
+        );
+        logs.clear();
+        events.clear();
+        self.heard = Heard {
+            logs,
+            events,
+            ..Heard::default()
+        };
+        self.trends = Trends::default();
         self.map.bounds = None;
-        self.trails = Trails::default();
-        self.recent = Recent::default();
-        self.level_loads = LevelLoads::default();
-        self.pending.clear();
+        self.prompt.pending.clear();
         self.tables.mark_stale();
         if matches!(self.mode, Mode::Ended { .. } | Mode::Detail { .. }) {
             self.mode = Mode::Browse;
@@ -464,7 +497,8 @@ impl Model {
     }
 
     fn performer(&self, name: &str) -> Option<&PerformerReport> {
-        self.performers
+        self.heard
+            .performers
             .iter()
             .find(|performer| performer.name == name)
     }

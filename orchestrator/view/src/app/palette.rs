@@ -166,9 +166,9 @@ struct Line {
 
 /// Returns the commands of a view; one that only watches has those that change nothing.
 pub fn words(model: &Model) -> impl Iterator<Item = &'static Word> + use<> {
-    let (verbs, of_run): (&[Word], &[Word]) = if model.recording.is_some() {
+    let (verbs, of_run): (&[Word], &[Word]) = if model.session.recording.is_some() {
         (replay::WORDS, &[])
-    } else if model.is_read_only {
+    } else if model.session.is_read_only {
         (&[], &[])
     } else {
         (VERBS, RUN_WORDS)
@@ -189,7 +189,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, PaletteError> {
         "" => Ok(request),
         _ => Err(PaletteError::wants(&name, "nothing more")),
     };
-    if model.recording.is_some()
+    if model.session.recording.is_some()
         && let Some(asked) = replay::parse(&name, rest)
     {
         return asked.map(Request::Replay);
@@ -200,7 +200,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, PaletteError> {
         "stop" => alone(Request::Command(Command::Stop)),
         "move-cell" => parse_move(rest).map(Request::Command),
         "set-performer" => parse_performer(rest).map(Request::Command),
-        "pub" => publication::parse(rest, &model.topics).map(Request::Command),
+        "pub" => publication::parse(rest, &model.heard.topics).map(Request::Command),
         "drive" if rest.is_empty() => Err(PaletteError::wants("drive", "a model")),
         "drive" => Ok(Request::Drive(rest.to_owned())),
         "quit" | "q" => alone(Request::Quit),

@@ -28,7 +28,7 @@ impl Projection {
         let across = width / f64::from(area.width - 2);
         let down = height / (2.0 * f64::from(area.height) - 1.0);
         let cell_width_m = across.max(down).max(1e-3) / model.map.zoom;
-        let dots_per_cell = if model.has_unicode {
+        let dots_per_cell = if model.terminal.has_unicode {
             BRAILLE_DOTS
         } else {
             [1, 1]
@@ -43,7 +43,7 @@ impl Projection {
 
     /// Looks at the world as the map on the screen does; `None` while it is not seen.
     pub fn of_screen(model: &Model) -> Option<Self> {
-        Self::new(model, model.places.plot?)
+        Self::new(model, model.screen.places.plot?)
     }
 
     /// Returns the area of the screen.

@@ -69,7 +69,7 @@ pub fn stage(model: &Model, process: &StartedProcess) -> Stage {
     if process.role == Role::Relay {
         // It is no peer itself, but those behind it are.
         let is_behind = |peer: &PeerReport| peer.relay.as_ref() == Some(&process.name);
-        let has_peers = model.peers.iter().any(is_behind);
+        let has_peers = model.heard.peers.iter().any(is_behind);
         return if has_peers {
             Stage::Ready
         } else {
@@ -77,8 +77,8 @@ pub fn stage(model: &Model, process: &StartedProcess) -> Stage {
         };
     }
     let is_it = |name: &PeerName| name.as_str() == process.name;
-    let Some(peer) = model.peers.iter().find(|peer| is_it(&peer.name)) else {
-        return match (process.role, &model.stats) {
+    let Some(peer) = model.heard.peers.iter().find(|peer| is_it(&peer.name)) else {
+        return match (process.role, &model.heard.stats) {
             (Role::Primary | Role::Standalone, Some(_)) => Stage::Waiting,
             _ => Stage::Missing,
         };
@@ -96,7 +96,7 @@ pub fn stage(model: &Model, process: &StartedProcess) -> Stage {
 
 /// Says in one line what the run waits for, if it has not begun.
 pub fn waits_for(model: &Model) -> Option<String> {
-    let starting = model.starting.as_ref()?;
+    let starting = model.session.starting.as_ref()?;
     let of = |wanted: Stage| {
         let names: Vec<&str> = starting
             .processes
@@ -111,7 +111,7 @@ pub fn waits_for(model: &Model) -> Option<String> {
     if let Some(names) = of(Stage::Ended) {
         return Some(format!("{names} ended before the run began"));
     }
-    if model.stats.is_none() {
+    if model.heard.stats.is_none() {
         let first = starting.processes.first()?;
         return Some(format!("waiting for the {} to answer", first.name));
     }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(said(&model), "waiting for s1, s2 to join");
         assert_eq!(stage(&model, &relay(true)), Stage::Missing);
         gathers(&mut model, &[PeerState::Active; 3]);
-        model.peers[1].relay = Some("relay1".to_owned());
+        model.heard.peers[1].relay = Some("relay1".to_owned());
         assert!(said(&model).starts_with("all are here"), "{}", said(&model));
         assert_eq!(stage(&model, &relay(true)), Stage::Ready);
         feed(&mut model, start(false));

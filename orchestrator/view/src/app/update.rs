@@ -21,8 +21,8 @@ use super::model::Model;
 /// Changes the model by an event at a time, and returns what is to be done outside.
 pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effect> {
     model.now = now;
-    model.has_changed = true;
-    model.recent.forget(now);
+    model.screen.has_changed = true;
+    model.trends.recent.forget(now);
     let effect = match event {
         Event::Feed(feed) => {
             feed::on_feed(model, feed);

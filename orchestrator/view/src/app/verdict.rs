@@ -57,13 +57,13 @@ pub struct Verdict {
 impl Verdict {
     /// Returns what is told of the run: the judgement of now, once it has held for a while.
     pub fn of(model: &Model) -> Self {
-        let told = model.verdict.told().cloned();
+        let told = model.trends.verdict.told().cloned();
         told.unwrap_or_else(|| Self::judge(model))
     }
 
     /// Judges the run as the view knows it now.
     pub fn judge(model: &Model) -> Self {
-        let Some(stats) = &model.stats else {
+        let Some(stats) = &model.heard.stats else {
             return Self::nothing("nothing is known yet");
         };
         match stats.state {
@@ -132,7 +132,7 @@ impl Verdict {
 
     /// No step was done in the last second.
     fn stuck(model: &Model) -> Self {
-        let Some(peer) = model.peers.iter().find(|peer| peer.blocking) else {
+        let Some(peer) = model.heard.peers.iter().find(|peer| peer.blocking) else {
             return Self::nothing("no step was done in the last second");
         };
         let text = format!(
@@ -187,7 +187,7 @@ pub fn ranked(split: &Split) -> Vec<(usize, f64)> {
 
 /// Returns the secondaries that take part now.
 fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
-    model.peers.iter().filter(|peer| peer.is_worker())
+    model.heard.peers.iter().filter(|peer| peer.is_worker())
 }
 
 #[cfg(test)]

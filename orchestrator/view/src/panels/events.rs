@@ -25,8 +25,8 @@ pub(super) const PANEL: PanelRow = PanelRow {
     key: Key::Char('8'),
     position: Position::BottomWide,
     content: Content::Text {
-        lines: |model| &model.events,
-        lines_mut: |model| &mut model.events,
+        lines: |model| &model.heard.events,
+        lines_mut: |model| &mut model.heard.events,
         heading_rows: 1,
         describe,
     },
@@ -50,7 +50,7 @@ const PREFIX_WIDTH: u16 = 35;
 fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let rows = usize::from(area.height.saturating_sub(3));
-    let remarks = text_rows::remarks(theme, &model.events, rows);
+    let remarks = text_rows::remarks(theme, &model.heard.events, rows);
     let said = (remarks.title.as_str(), remarks.bottom.as_str());
     let inside = panel_frame::draw(model, frame, area, Panel::Events, said);
     let heading = format!(
@@ -68,12 +68,12 @@ fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         height: inside.height - top,
         ..inside
     };
-    let has_cursor = model.focus == Panel::Events;
+    let has_cursor = model.screen.focus == Panel::Events;
     text_rows::draw(
         model,
         frame,
         below,
-        &model.events,
+        &model.heard.events,
         (has_cursor, PREFIX_WIDTH),
         |event| shown(theme, event),
     );
@@ -100,7 +100,7 @@ fn shown(theme: Theme, event: &Event) -> StyledLine<'_> {
 
 /// Makes the details of an event.
 fn describe(model: &Model, number: u64) -> Detail {
-    Detail::of(model.events.line(number), "event", "", add_event)
+    Detail::of(model.heard.events.line(number), "event", "", add_event)
 }
 
 fn add_event(detail: &mut Detail, event: &Event) {

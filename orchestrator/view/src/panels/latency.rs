@@ -71,7 +71,7 @@ const HISTOGRAM: u16 = 7;
 fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let inside = panel_frame::draw(model, frame, area, Panel::Latency, ("us per iteration", ""));
-    let Some(stats) = &model.stats else {
+    let Some(stats) = &model.heard.stats else {
         Line::styled(" no steps yet", theme.muted()).render(inside, frame.buffer_mut());
         return;
     };
@@ -163,6 +163,7 @@ fn draw_race(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let rows = usize::from(area.height.saturating_sub(1));
     let mut peers: Vec<_> = model
+        .heard
         .peers
         .iter()
         .filter(|peer| peer.hosts_cells())

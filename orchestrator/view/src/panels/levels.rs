@@ -31,7 +31,7 @@ pub(super) const PANEL: PanelRow = PanelRow {
     key: Key::Char('3'),
     position: Position::Left,
     content: Content::Table {
-        data: |model| &model.levels,
+        data: |model| &model.heard.levels,
         describe,
     },
     keys: &[bind(
@@ -87,9 +87,19 @@ const COLUMNS: &[Column<LevelReport>] = &[
 /// Draws the table of levels.
 fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = &model.tables[Panel::Levels];
-    let active = model.levels.iter().filter(|level| level.active).count();
-    let all = model.levels.len();
-    let suspended = model.levels.iter().filter(|level| level.suspended).count();
+    let active = model
+        .heard
+        .levels
+        .iter()
+        .filter(|level| level.active)
+        .count();
+    let all = model.heard.levels.len();
+    let suspended = model
+        .heard
+        .levels
+        .iter()
+        .filter(|level| level.suspended)
+        .count();
     let suspended = match suspended as u64 {
         0 => String::new(),
         some => format!(", {} suspended", text::count(some)),
@@ -102,7 +112,7 @@ fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
     let inside = panel_frame::draw(model, frame, area, Panel::Levels, (&remark, &bottom));
-    let has_cursor = model.focus == Panel::Levels;
+    let has_cursor = model.screen.focus == Panel::Levels;
     let columns = if has_worlds(model) {
         COLUMNS
     } else {
@@ -113,14 +123,14 @@ fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         frame,
         inside,
         columns,
-        (rows, &model.levels),
+        (rows, &model.heard.levels),
         has_cursor,
     );
 }
 
 /// Tells whether levels are of more than one world.
 fn has_worlds(model: &Model) -> bool {
-    let mut worlds = model.levels.iter().map(|level| &level.world);
+    let mut worlds = model.heard.levels.iter().map(|level| &level.world);
     let first = worlds.next();
     worlds.any(|world| Some(world) != first)
 }
@@ -138,7 +148,7 @@ fn name(model: &Model, level: &LevelReport, width: u16) -> Cell {
 fn state(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
     let glyphs = theme.glyphs();
-    if let Some([long, short]) = recent::level_texts(&model.recent, &level.name) {
+    if let Some([long, short]) = recent::level_texts(&model.trends.recent, &level.name) {
         let width = width.saturating_sub(2);
         let is_long = text::columns(&long) <= usize::from(width);
         let change = text::fit(theme, if is_long { &long } else { &short }, width);
@@ -165,7 +175,10 @@ fn time(model: &Model, level: &LevelReport, _: u16) -> Cell {
 /// The history of that time, in bars of which the highest is the most that any cell took.
 fn load(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
-    let parts = model.level_loads.parts(&level.name, usize::from(width));
+    let parts = model
+        .trends
+        .level_loads
+        .parts(&level.name, usize::from(width));
     Cell::new(sparkline::bars(theme, parts), theme.text())
 }
 
@@ -230,7 +243,7 @@ impl Row for LevelReport {
 
 /// Makes the details of a level.
 fn describe(model: &Model, name: &str) -> Detail {
-    let found = model.levels.iter().find(|one| one.name == name);
+    let found = model.heard.levels.iter().find(|one| one.name == name);
     Detail::of(found, "level", name, |detail, one| {
         add_level(model, detail, one);
     })
@@ -264,7 +277,7 @@ fn add_level(model: &Model, detail: &mut Detail, level: &LevelReport) {
     let is_its = |outline: &&protocol::report::LevelOutline| {
         outline.name == level.name && outline.world == level.world
     };
-    if let Some(outline) = model.layout.levels.iter().find(is_its) {
+    if let Some(outline) = model.heard.layout.levels.iter().find(is_its) {
         detail.add("from", vector(outline.min, "m"));
         detail.add("to", vector(outline.max, "m"));
         detail.add("buffer", format!("{} m", outline.buffer));

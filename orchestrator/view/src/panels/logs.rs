@@ -24,8 +24,8 @@ pub(super) const PANEL: PanelRow = PanelRow {
     key: Key::Char('9'),
     position: Position::BottomWide,
     content: Content::Text {
-        lines: |model| &model.logs,
-        lines_mut: |model| &mut model.logs,
+        lines: |model| &model.heard.logs,
+        lines_mut: |model| &mut model.heard.logs,
         heading_rows: 0,
         describe,
     },
@@ -46,15 +46,15 @@ const PREFIX_WIDTH: u16 = PROCESS_WIDTH + 5;
 fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let rows = usize::from(area.height.saturating_sub(2));
-    let remarks = text_rows::remarks(theme, &model.logs, rows);
+    let remarks = text_rows::remarks(theme, &model.heard.logs, rows);
     let said = (remarks.title.as_str(), remarks.bottom.as_str());
     let inside = panel_frame::draw(model, frame, area, Panel::Logs, said);
-    let has_cursor = model.focus == Panel::Logs;
+    let has_cursor = model.screen.focus == Panel::Logs;
     text_rows::draw(
         model,
         frame,
         inside,
-        &model.logs,
+        &model.heard.logs,
         (has_cursor, PREFIX_WIDTH),
         |line| shown(model, line),
     );
@@ -80,6 +80,7 @@ pub(crate) fn draw_line(
 fn shown<'a>(model: &Model, line: &'a LogLine) -> StyledLine<'a> {
     let theme = Theme::of(model);
     let owner = model
+        .heard
         .owners
         .iter()
         .position(|owner| owner.as_str() == line.process);
@@ -130,7 +131,7 @@ fn look(theme: Theme, line: &str) -> (&'static str, Style) {
 
 /// Makes the details of a line.
 fn describe(model: &Model, number: u64) -> Detail {
-    Detail::of(model.logs.line(number), "line", "", |detail, line| {
+    Detail::of(model.heard.logs.line(number), "line", "", |detail, line| {
         detail.add("process", line.process.as_str());
         detail.add("text", line.text.as_str());
     })

@@ -166,6 +166,7 @@ fn outside_remark(model: &Model, projection: Option<&Projection>) -> String {
     };
     let is_outside = |position: &[f64; 3]| projection.cell(position[0], position[1]).is_none();
     let count = model
+        .heard
         .performers
         .iter()
         .filter(|one| is_outside(&one.position))
@@ -181,17 +182,17 @@ fn outside_remark(model: &Model, projection: Option<&Projection>) -> String {
 /// the reports with the cells that are no level besides.
 fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
     let theme = Theme::of(model);
-    let changed = model.recent.changed_levels();
-    let mut reports = model.levels.iter();
-    let looks = model.layout.levels.iter().map(|outline| {
+    let changed = model.trends.recent.changed_levels();
+    let mut reports = model.heard.levels.iter();
+    let looks = model.heard.layout.levels.iter().map(|outline| {
         let is_it = |level: &&LevelReport| level.name == outline.name;
         let mut ahead = reports.clone();
         let report = ahead.find(is_it);
         match report {
             Some(_) => reports = ahead,
-            None => reports = model.levels.iter(),
+            None => reports = model.heard.levels.iter(),
         }
-        let report = report.or_else(|| model.levels.iter().find(is_it));
+        let report = report.or_else(|| model.heard.levels.iter().find(is_it));
         let owner = report
             .and_then(|level| level.owner.as_ref())
             .and_then(|owner| model.owner_index(owner));
@@ -213,7 +214,7 @@ fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
 /// Returns from which area on a static model is ground to move on, and not in the way \[m^2\]: a
 /// quarter of the smallest level.
 fn ground_area(model: &Model) -> f64 {
-    let levels = model.layout.levels.iter();
+    let levels = model.heard.layout.levels.iter();
     let areas = levels.map(|level| (level.max[0] - level.min[0]) * (level.max[1] - level.min[1]));
     areas.fold(f64::INFINITY, f64::min) / 4.0
 }
@@ -222,7 +223,7 @@ fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection, looks: 
     let theme = Theme::of(model);
     let mut dots = Dots::new(projection);
     let ground = ground_area(model);
-    for fixed in &model.layout.statics {
+    for fixed in &model.heard.layout.statics {
         let bounds = Bounds {
             min: [fixed.min[0], fixed.min[1]],
             max: [fixed.max[0], fixed.max[1]],
@@ -235,7 +236,7 @@ fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection, looks: 
         };
         outline::draw(&mut dots, projection, &bounds, stroke, theme.muted());
     }
-    for level in &model.layout.levels {
+    for level in &model.heard.layout.levels {
         let buffer = Bounds::of_level_and_buffer(level);
         outline::draw(
             &mut dots,
@@ -246,7 +247,7 @@ fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection, looks: 
         );
     }
     draw_trails(model, projection, &mut dots);
-    for (level, look) in model.layout.levels.iter().zip(looks) {
+    for (level, look) in model.heard.layout.levels.iter().zip(looks) {
         let inner = Bounds {
             min: [level.min[0], level.min[1]],
             max: [level.max[0], level.max[1]],
@@ -265,15 +266,15 @@ fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection, looks: 
 
 fn draw_trails(model: &Model, projection: &Projection, dots: &mut Dots) {
     let theme = Theme::of(model);
-    let count = TRAIL_DOTS_MAX / model.performers.len().max(1);
+    let count = TRAIL_DOTS_MAX / model.heard.performers.len().max(1);
     let count = count.clamp(TRAIL_DOTS_MIN, PLACES_MAX);
-    for performer in &model.performers {
+    for performer in &model.heard.performers {
         let owner = performer.owner.as_ref();
         let style = theme.owner(owner.and_then(|owner| model.owner_index(owner)));
         let mut last = projection.dot(performer.position[0], performer.position[1]);
         let is_marked = marks::is_marked(model, &performer.name);
         let count = if is_marked { PLACES_MAX } else { count };
-        for place in model.trails.of(&performer.name, count) {
+        for place in model.trends.trails.of(&performer.name, count) {
             let dot = projection.dot(place[0], place[1]);
             if is_marked {
                 dots.paint_line(last, dot, b',', style);

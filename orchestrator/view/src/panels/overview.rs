@@ -207,7 +207,7 @@ fn mark(theme: Theme, culprit: &Culprit) -> (&'static str, Style) {
 
 /// Returns the split of an iteration as a bar and its legend.
 fn split(model: &Model, theme: Theme, width: u16) -> Vec<Line<'static>> {
-    let Some(stats) = &model.stats else {
+    let Some(stats) = &model.heard.stats else {
         return Vec::new();
     };
     let period = stats.split.period_us();
@@ -279,7 +279,7 @@ fn show_table(model: &Model) -> Table {
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("culprit", culprit_name(&verdict.culprit));
     row("headline", verdict.headline);
-    let Some(stats) = &model.stats else {
+    let Some(stats) = &model.heard.stats else {
         return table;
     };
     row("real_time_factor", format!("{:.3}", stats.real_time_factor));

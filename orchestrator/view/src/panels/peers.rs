@@ -30,7 +30,7 @@ pub(super) const PANEL: PanelRow = PanelRow {
     key: Key::Char('2'),
     position: Position::Above,
     content: Content::Table {
-        data: |model| &model.peers,
+        data: |model| &model.heard.peers,
         describe,
     },
     keys: &[],
@@ -135,15 +135,15 @@ fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = &model.tables[Panel::Peers];
     let height = usize::from(area.height.saturating_sub(2));
     let shown = rows.rows().len();
-    let bottom = panel_frame::row_remark(rows.cursor(), shown, model.peers.len(), height);
+    let bottom = panel_frame::row_remark(rows.cursor(), shown, model.heard.peers.len(), height);
     let inside = panel_frame::draw(model, frame, area, Panel::Peers, ("", &bottom));
-    let has_cursor = model.focus == Panel::Peers;
+    let has_cursor = model.screen.focus == Panel::Peers;
     table::draw(
         model,
         frame,
         inside,
         COLUMNS,
-        (rows, &model.peers),
+        (rows, &model.heard.peers),
         has_cursor,
     );
 }
@@ -162,7 +162,7 @@ fn name(model: &Model, peer: &PeerReport, width: u16) -> Cell {
 
 fn state(model: &Model, peer: &PeerReport, _: u16) -> Cell {
     let theme = Theme::of(model);
-    if let Some(has_come) = model.recent.peer(&peer.name) {
+    if let Some(has_come) = model.trends.recent.peer(&peer.name) {
         let word = if has_come { "joined" } else { "left" };
         let style = theme.fresh(recent::is_lit(model.now));
         return Cell::new(format!("{} {word}", theme.glyphs().fresh), style);
@@ -331,7 +331,11 @@ impl Row for PeerReport {
 
 /// Makes the details of a peer.
 fn describe(model: &Model, name: &str) -> Detail {
-    let found = model.peers.iter().find(|one| one.name.as_str() == name);
+    let found = model
+        .heard
+        .peers
+        .iter()
+        .find(|one| one.name.as_str() == name);
     Detail::of(found, "peer", name, |detail, one| {
         add_peer(model, detail, one);
     })
@@ -397,8 +401,14 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
     detail.add_names("levels", &peer.levels);
     detail.add_names("performers", &peer.performers);
     add_events(model, detail, peer.name.as_str());
-    let of_peer = |line: &&client::feed::LogLine| line.process == peer.name.as_str();
+    add_last_lines(model, detail, peer.name.as_str());
+}
+
+/// Adds what a process has printed last.
+fn add_last_lines(model: &Model, detail: &mut Detail, process: &str) {
+    let of_peer = |line: &&client::feed::LogLine| line.process == process;
     let mut lines: Vec<&str> = model
+        .heard
         .logs
         .newest(LINES_MAX)
         .rev()

@@ -31,7 +31,7 @@ pub(super) const PANEL: PanelRow = PanelRow {
     key: Key::Char('5'),
     position: Position::LeftWide,
     content: Content::Table {
-        data: |model| &model.performers,
+        data: |model| &model.heard.performers,
         describe,
     },
     keys: KEYS,
@@ -101,10 +101,10 @@ const COLUMNS: &[Column<PerformerReport>] = &[
 /// Draws the table of performers.
 fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = &model.tables[Panel::Performers];
-    let all = model.performers.len();
+    let all = model.heard.performers.len();
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
-    let (title, is_descending) = rows.sorted(&model.performers);
+    let (title, is_descending) = rows.sorted(&model.heard.performers);
     let turned = if is_descending {
         ", greatest first"
     } else {
@@ -112,13 +112,13 @@ fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     };
     let remark = format!("{} by {title}{turned}", text::count(all as u64));
     let inside = panel_frame::draw(model, frame, area, Panel::Performers, (&remark, &bottom));
-    let has_cursor = model.focus == Panel::Performers;
+    let has_cursor = model.screen.focus == Panel::Performers;
     table::draw(
         model,
         frame,
         inside,
         COLUMNS,
-        (rows, &model.performers),
+        (rows, &model.heard.performers),
         has_cursor,
     );
 }
@@ -151,7 +151,7 @@ fn owner(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
 /// The level whose cell owns the performer, or from where it came a moment ago.
 fn level(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
     let theme = Theme::of(model);
-    let Some(hand_off) = model.recent.hand_off(&performer.name) else {
+    let Some(hand_off) = model.trends.recent.hand_off(&performer.name) else {
         return plain(model, text::fit(theme, &performer.level, width));
     };
     let glyph = theme.glyphs().fresh;
@@ -211,7 +211,7 @@ impl Row for PerformerReport {
 
 /// Makes the details of a performer.
 fn describe(model: &Model, name: &str) -> Detail {
-    let found = model.performers.iter().find(|one| one.name == name);
+    let found = model.heard.performers.iter().find(|one| one.name == name);
     Detail::of(found, "performer", name, |detail, one| {
         add_performer(model, detail, one);
     })
@@ -243,7 +243,7 @@ fn add_performer(model: &Model, detail: &mut Detail, performer: &PerformerReport
     detail.add_blank();
     detail.add_names("keeps active", &performer.levels);
     let is_ghost = |level: &&LevelReport| level.ghosts.contains(&performer.name);
-    let ghosts = model.levels.iter().filter(is_ghost);
+    let ghosts = model.heard.levels.iter().filter(is_ghost);
     let ghosts: Vec<String> = ghosts.map(|level| level.name.clone()).collect();
     detail.add_names("ghost in", &ghosts);
     add_topics(model, detail, &performer.name);
@@ -259,11 +259,13 @@ fn add_topics(model: &Model, detail: &mut Detail, name: &str) {
         named.then(|| format!("{} ({})", topic.topic, topic.kind))
     };
     let hears = model
+        .heard
         .topics
         .iter()
         .filter_map(|topic| of(topic, &topic.subscribers));
     add_list(detail, "listens to", hears);
     let says = model
+        .heard
         .topics
         .iter()
         .filter_map(|topic| of(topic, &topic.publishers));

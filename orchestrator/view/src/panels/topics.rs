@@ -26,7 +26,7 @@ pub(super) const PANEL: PanelRow = PanelRow {
     key: Key::Char('7'),
     position: Position::BottomWide,
     content: Content::Table {
-        data: |model| &model.topics,
+        data: |model| &model.heard.topics,
         describe,
     },
     keys: KEYS,
@@ -84,18 +84,18 @@ const COLUMNS: &[Column<TopicReport>] = &[
 /// Draws the table of topics.
 fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = &model.tables[Panel::Topics];
-    let all = model.topics.len();
+    let all = model.heard.topics.len();
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
     let remark = text::count(all as u64);
     let inside = panel_frame::draw(model, frame, area, Panel::Topics, (&remark, &bottom));
-    let has_cursor = model.focus == Panel::Topics;
+    let has_cursor = model.screen.focus == Panel::Topics;
     table::draw(
         model,
         frame,
         inside,
         COLUMNS,
-        (rows, &model.topics),
+        (rows, &model.heard.topics),
         has_cursor,
     );
 }
@@ -132,7 +132,7 @@ impl Row for TopicReport {
 
 /// Makes the details of a topic.
 fn describe(model: &Model, name: &str) -> Detail {
-    let found = model.topics.iter().find(|one| one.topic == name);
+    let found = model.heard.topics.iter().find(|one| one.topic == name);
     Detail::of(found, "topic", name, |detail, one| {
         add_topic(model, detail, one);
     })
@@ -143,6 +143,7 @@ fn add_topic(model: &Model, detail: &mut Detail, topic: &TopicReport) {
     detail.add_names("publishers", &topic.publishers);
     detail.add_names("systems", &topic.subscribers);
     let Some(hearing) = model
+        .details
         .hearing
         .as_ref()
         .filter(|one| one.topic == topic.topic)

@@ -19,6 +19,7 @@ const NAME_WIDTH: usize = 16;
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
     let theme = Theme::of(model);
     let title = model
+        .details
         .detail
         .as_ref()
         .map_or("", |detail| detail.title.as_str());
@@ -57,7 +58,7 @@ fn add_image(lines: &mut Vec<Line<'static>>, theme: Theme, image: &Raster, width
 
 fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let theme = Theme::of(model);
-    let Some(detail) = &model.detail else {
+    let Some(detail) = &model.details.detail else {
         return Vec::new();
     };
     let room = usize::from(width).saturating_sub(NAME_WIDTH + 3).max(8);
@@ -97,10 +98,10 @@ mod tests {
         detail.add("size", "1");
         detail.add_image(Raster::filled(4, 4, [255, 0, 0]));
         detail.add("text", "x");
-        model.detail = Some(detail);
-        (model.has_color, model.has_unicode) = (true, true);
+        model.details.detail = Some(detail);
+        (model.terminal.has_color, model.terminal.has_unicode) = (true, true);
         let mut check = |has_many_colors, symbol, background| {
-            model.has_many_colors = has_many_colors;
+            model.terminal.has_many_colors = has_many_colors;
             let mut terminal = Terminal::new(TestBackend::new(40, 10)).unwrap();
             let drawn = terminal.draw(|frame| draw(&model, frame, frame.area(), 0));
             let buffer = drawn.unwrap().buffer;

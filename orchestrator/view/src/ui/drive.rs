@@ -56,7 +56,7 @@ fn told(theme: Theme, drive: &Drive) -> Line<'static> {
 
 fn measured(model: &Model, theme: Theme, drive: &Drive) -> Line<'static> {
     let mut spans = vec![Span::styled(" measured  ", theme.label())];
-    let mut performers = model.performers.iter();
+    let mut performers = model.heard.performers.iter();
     if let Some(robot) = performers.find(|one| one.name == drive.model) {
         let ahead = text::decimal(speed_ahead(robot), 2);
         let heading = orientation::heading(robot);

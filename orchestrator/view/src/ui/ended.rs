@@ -22,9 +22,11 @@ const INDENT: usize = NAME_WIDTH + 4;
 
 /// Draws the last screen, scrolled by so many lines.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
-    let Some(ended) = &model.ended else { return };
+    let Some(ended) = &model.session.ended else {
+        return;
+    };
     let theme = Theme::of(model);
-    let title = format!("Run {} is over", text::fit(theme, &model.run, 40));
+    let title = format!("Run {} is over", text::fit(theme, &model.session.run, 40));
     let inside = panel_frame::dialog(model, frame, area, &title);
     let lines = lines(model, ended, inside.width);
     let count = u16::try_from(lines.len()).unwrap_or(u16::MAX);
@@ -52,6 +54,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
 pub fn scroll_max(model: &Model, area: Rect) -> usize {
     let width = area.width.saturating_sub(2);
     let lines = model
+        .session
         .ended
         .as_ref()
         .map_or(0, |ended| lines(model, ended, width).len());
@@ -67,7 +70,7 @@ fn lines(model: &Model, ended: &RunEnded, width: u16) -> Vec<Line<'static>> {
         style.patch(theme.value()),
     )];
     let room = usize::from(width).saturating_sub(INDENT + 1).max(10);
-    for (name, value) in ended.facts(&model.run) {
+    for (name, value) in ended.facts(&model.session.run) {
         let mut name = text::fit(theme, &name, NAME_WIDTH as u16 - 1);
         for part in wrapped(&text::fit(theme, &value, 600), room) {
             lines.push(Line::from(vec![
@@ -127,7 +130,7 @@ fn wrapped(value: &str, room: usize) -> Vec<String> {
 fn draw_last_lines(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let count = LOG_LINES_MAX.min(area.height.saturating_sub(2));
-    if count == 0 || model.logs.newest(1).next().is_none() {
+    if count == 0 || model.heard.logs.newest(1).next().is_none() {
         return;
     }
     let heading = Rect {
@@ -136,7 +139,7 @@ fn draw_last_lines(model: &Model, frame: &mut Frame, area: Rect) {
         ..area
     };
     Line::styled("   last lines of the logs", theme.label()).render(heading, frame.buffer_mut());
-    for (row, line) in (area.y + 2..).zip(model.logs.newest(usize::from(count))) {
+    for (row, line) in (area.y + 2..).zip(model.heard.logs.newest(usize::from(count))) {
         let place = Rect {
             x: area.x + 2,
             y: row,

@@ -20,7 +20,7 @@ pub fn draw(
     (remark, bottom): (&str, &str),
 ) -> Rect {
     let theme = Theme::of(model);
-    let is_focused = model.focus == panel;
+    let is_focused = model.screen.focus == panel;
     let mut title = vec![
         Span::styled(format!(" {} ", panel.key_name()), theme.key()),
         Span::styled(panel.title(), theme.title(is_focused)),
@@ -113,14 +113,14 @@ pub fn row_remark(cursor: usize, shown: usize, all: usize, height: usize) -> Str
 
 fn filter(model: &Model, theme: Theme, panel: Panel) -> Option<String> {
     let text = panel.filter(model)?.text();
-    let is_typed = model.mode == Mode::Filter && model.focus == panel;
+    let is_typed = model.mode == Mode::Filter && model.screen.focus == panel;
     if text.is_empty() && !is_typed {
         return None;
     }
     if !is_typed {
         return Some(format!(" /{} ", text::fit(theme, text, 24)));
     }
-    let (before, after) = model.filter_line.parts();
+    let (before, after) = model.prompt.filter_line.parts();
     let cursor = theme.glyphs().cursor;
     let (before, after) = (
         text::fit_end(theme, before, 24),

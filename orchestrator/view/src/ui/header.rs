@@ -39,7 +39,11 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
             height: 1,
             ..area
         };
-        let figures = model.stats.as_ref().map(|stats| second_row(stats, theme));
+        let figures = model
+            .heard
+            .stats
+            .as_ref()
+            .map(|stats| second_row(stats, theme));
         let line = Line::from(fitted(figures.unwrap_or_default(), area.width));
         line.render(second, frame.buffer_mut());
     }
@@ -52,7 +56,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 /// Draws the row below: a lost link, the last message, or what the step waits for.
 pub fn draw_message(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
-    if let Some(place) = &model.recording
+    if let Some(place) = &model.session.recording
         && model.fresh_notice().is_none()
     {
         return position_bar::draw(place, theme, frame, area);
@@ -72,18 +76,18 @@ fn first_row(model: &Model, theme: Theme) -> Vec<Figure> {
     } else {
         theme.run_state(model.run_state())
     };
-    let is_recording = model.recording.is_some();
+    let is_recording = model.session.recording.is_some();
     let what = if is_recording { "recording" } else { "run" };
     let name = match model.run_state() {
         RunState::Running if is_recording => "PLAYING",
         _ => name,
     };
     let state = Span::styled(format!("{glyph} {name}"), style.patch(theme.value()));
-    let world = model.stats.as_ref().map_or("", |stats| &stats.world);
+    let world = model.heard.stats.as_ref().map_or("", |stats| &stats.world);
     let mut row = vec![
         Figure {
             rank: 4,
-            spans: figure(theme, what, text::fit(theme, &model.run, 20)),
+            spans: figure(theme, what, text::fit(theme, &model.session.run, 20)),
         },
         Figure {
             rank: 2,
@@ -97,7 +101,7 @@ fn first_row(model: &Model, theme: Theme) -> Vec<Figure> {
     if world.is_empty() {
         row.remove(1);
     }
-    if let Some(stats) = &model.stats {
+    if let Some(stats) = &model.heard.stats {
         let sim_time = format!("{} s", text::decimal(stats.sim_time_s, 3));
         row.push(Figure {
             rank: 1,
@@ -209,17 +213,22 @@ fn connection(model: &Model, theme: Theme) -> Vec<Span<'static>> {
     if model.is_over() {
         return Vec::new();
     }
-    let (text, style) = match model.connection {
+    let (text, style) = match model.session.connection {
         Connection::Connecting => (format!("{} connecting ", glyphs.waiting), theme.warning()),
         Connection::Connected => (format!("{} connected ", glyphs.good), theme.healthy()),
         Connection::Lost { .. } => (format!("{} disconnected ", glyphs.bad), theme.error()),
     };
     let mut spans = vec![Span::styled(text, style)];
-    if model.is_read_only {
+    if model.session.is_read_only {
         spans.insert(0, Span::styled("read-only  ", theme.warning()));
     }
     // As long as it is so, and not just when it is told: nobody is to forget it.
-    if model.stats.as_ref().is_some_and(|stats| stats.insecure) {
+    if model
+        .heard
+        .stats
+        .as_ref()
+        .is_some_and(|stats| stats.insecure)
+    {
         spans.insert(0, Span::styled("INSECURE  ", theme.warning()));
     }
     spans
@@ -230,9 +239,9 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
     if model.is_over() {
         return (String::new(), theme.text());
     }
-    if let Connection::Lost { since } = model.connection {
+    if let Connection::Lost { since } = model.session.connection {
         let age = text::age(model.now.since(since));
-        let reason = model.denial.as_deref();
+        let reason = model.session.denial.as_deref();
         let reason = reason.unwrap_or("what is below is stale; trying again");
         let text = format!("{} DISCONNECTED for {age}: {reason}", glyphs.bad);
         return (text, theme.alarm());
@@ -256,7 +265,7 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
         Command::Step { count } => Some(format!("step {}", text::count(*count))),
         other => other.text(),
     };
-    if let Some(name) = model.pending.iter().find_map(name) {
+    if let Some(name) = model.prompt.pending.iter().find_map(name) {
         return (
             format!("{} {name} is under way", glyphs.waiting),
             theme.label(),
@@ -269,6 +278,7 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
         return (format!("{} {text}", glyphs.waiting), theme.warning());
     }
     let missing = model
+        .heard
         .stats
         .as_ref()
         .map_or(0, |stats| stats.secondaries_missing);
@@ -288,11 +298,11 @@ fn recovery(model: &Model) -> Option<String> {
     if model.run_state() != RunState::Recovering {
         return None;
     }
-    let mut secondaries = model.peers.iter();
+    let mut secondaries = model.heard.peers.iter();
     if !secondaries.any(|peer| peer.role == Role::Secondary && peer.state.is_here()) {
         return Some("no secondary is left: time waits for one to join".to_owned());
     }
-    let lost = model.peers.iter();
+    let lost = model.heard.peers.iter();
     let lost = lost.filter(|peer| peer.state == PeerState::Lost);
     let names: Vec<&str> = lost.map(|peer| peer.name.as_str()).collect();
     Some(match names.as_slice() {
@@ -303,7 +313,7 @@ fn recovery(model: &Model) -> Option<String> {
 
 /// Says what holds the simulation back, unless the overview already does.
 fn holder(model: &Model, theme: Theme) -> (String, Style) {
-    if model.focus == Panel::Overview || model.stats.is_none() {
+    if model.screen.focus == Panel::Overview || model.heard.stats.is_none() {
         return (String::new(), theme.label());
     }
     let verdict = Verdict::of(model);
@@ -328,14 +338,14 @@ mod tests {
     #[test]
     fn a_recovery_is_told_with_whom_it_is_for() {
         let mut model = fixture::model();
-        model.notice = None;
-        model.stats.as_mut().unwrap().state = RunState::Recovering;
-        model.peers[2].state = PeerState::Lost;
+        model.prompt.notice = None;
+        model.heard.stats.as_mut().unwrap().state = RunState::Recovering;
+        model.heard.peers[2].state = PeerState::Lost;
         let told = |model: &Model| message(model, Theme::of(model)).0;
-        let name = model.peers[2].name.clone();
+        let name = model.heard.peers[2].name.clone();
         let expected = format!("the cells of {name} are restored; time waits");
         assert!(told(&model).ends_with(&expected), "{}", told(&model));
-        for peer in &mut model.peers[1..] {
+        for peer in &mut model.heard.peers[1..] {
             peer.state = PeerState::Lost;
         }
         assert!(told(&model).ends_with("no secondary is left: time waits for one to join"));
@@ -346,7 +356,7 @@ mod tests {
         let mut model = fixture::model();
         let shown = |model: &Model| Line::from(connection(model, Theme::of(model)));
         assert!(!shown(&model).to_string().contains("INSECURE"));
-        model.stats.as_mut().unwrap().insecure = true;
+        model.heard.stats.as_mut().unwrap().insecure = true;
         let line = shown(&model);
         assert!(line.to_string().starts_with("INSECURE  "), "{line}");
         assert_eq!(line.spans[0].style, Theme::of(&model).warning());
@@ -355,13 +365,13 @@ mod tests {
     #[test]
     fn a_pending_command_is_shown_without_what_it_carries() {
         let mut model = fixture::model();
-        model.notice = None;
+        model.prompt.notice = None;
         let request = SpawnRequest {
             sdf: "x".repeat(1_000),
             name: Some("crate".to_owned()),
             ..SpawnRequest::default()
         };
-        model.pending = vec![Command::Spawn(Box::new(request))];
+        model.prompt.pending = vec![Command::Spawn(Box::new(request))];
         let (text, _) = message(&model, Theme::of(&model));
         assert!(text.ends_with(" spawn crate is under way"), "{text}");
     }

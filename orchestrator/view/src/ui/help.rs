@@ -42,8 +42,8 @@ pub fn scroll_max(model: &Model, area: Rect) -> usize {
 }
 
 fn title(model: &Model, theme: Theme) -> String {
-    let search = &model.help.line;
-    if model.help.is_typed {
+    let search = &model.prompt.help.line;
+    if model.prompt.help.is_typed {
         let (before, after) = search.parts();
         let cursor = theme.glyphs().cursor;
         let (before, after) = (
@@ -63,7 +63,7 @@ fn columns(model: &Model, width: u16) -> Vec<Vec<Line<'static>>> {
     let theme = Theme::of(model);
     let is_wide = width >= TWO_COLUMNS_MIN;
     let room = if is_wide { width / 2 } else { width };
-    let sections = help::sections(model, model.help.line.text());
+    let sections = help::sections(model, model.prompt.help.line.text());
     let drawn: Vec<Vec<Line>> = sections
         .iter()
         .map(|section| lines(theme, section, room))

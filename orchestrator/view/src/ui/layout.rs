@@ -50,8 +50,8 @@ pub fn places(model: &Model, area: Rect) -> Places {
         Constraint::Length(1),
     ])
     .areas(area);
-    let panels = if model.is_zoomed || model.focus.row().position == Position::Alone {
-        vec![(model.focus, body)]
+    let panels = if model.screen.is_zoomed || model.screen.focus.row().position == Position::Alone {
+        vec![(model.screen.focus, body)]
     } else if area.width >= TILED_MIN.0 && area.height >= TILED_MIN.1 {
         tiled(model, body)
     } else {
@@ -76,19 +76,19 @@ fn tiled(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
     let [latency, text] = halves(bottom, 45);
     vec![
         (Panel::Peers, peers),
-        (model.visible.left, table),
+        (model.screen.visible.left, table),
         (Panel::Map, map),
         (Panel::Latency, latency),
-        (model.visible.bottom, text),
+        (model.screen.visible.bottom, text),
     ]
 }
 
 fn compact(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
     let [peers, rest] = below_peers(model, body);
-    let small = model.visible.small;
+    let small = model.screen.visible.small;
     let position = small.row().position;
     let is_wide = matches!(position, Position::LeftWide | Position::BottomWide);
-    if is_wide && model.focus != Panel::Levels {
+    if is_wide && model.screen.focus != Panel::Levels {
         return vec![(Panel::Peers, peers), (small, rest)];
     }
     let levels_width = LEVELS_WIDTH.max(rest.width / 2);
@@ -103,7 +103,7 @@ fn compact(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
 
 /// Gives the peers as many rows as there are, within limits.
 fn below_peers(model: &Model, body: Rect) -> [Rect; 2] {
-    let rows = (model.peers.len().min(100) as u16 + 3)
+    let rows = (model.heard.peers.len().min(100) as u16 + 3)
         .min(body.height * 2 / 5)
         .max(6);
     Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(body)

@@ -56,7 +56,7 @@ fn press(model: &mut Model, keys: &str) {
 }
 
 fn fresh(mut model: Model) -> Model {
-    model.notice = None;
+    model.prompt.notice = None;
     model
 }
 
@@ -125,7 +125,7 @@ fn a_run_that_has_not_begun_is_drawn() {
 #[test]
 fn a_run_that_lets_in_anybody_is_drawn() {
     let mut model = fixture::model();
-    let stats = model.stats.as_mut().expect("it has figures");
+    let stats = model.heard.stats.as_mut().expect("it has figures");
     stats.insecure = true;
     check("insecure", &mut model);
 }
@@ -169,11 +169,11 @@ fn a_terminal_that_is_too_small_says_so() {
 #[test]
 fn a_terminal_without_unicode_gets_ascii_alone() {
     let mut model = fresh(fixture::model());
-    model.has_unicode = false;
+    model.terminal.has_unicode = false;
     check("ascii", &mut model);
     for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "?", ":", "q"] {
         let mut model = fresh(pressed(keys));
-        model.has_unicode = false;
+        model.terminal.has_unicode = false;
         let screen = text(&drawn(&mut model, 120, 40));
         assert!(screen.is_ascii(), "{keys}: {screen}");
     }
@@ -183,7 +183,7 @@ fn a_terminal_without_unicode_gets_ascii_alone() {
 fn without_colour_no_cell_has_one() {
     for keys in ["1", "2", "4", "6", "8", "?", ":", "q"] {
         let mut model = pressed(keys);
-        model.has_color = false;
+        model.terminal.has_color = false;
         let buffer = drawn(&mut model, 120, 40);
         let is_plain =
             |cell: &ratatui::buffer::Cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset);
@@ -231,15 +231,15 @@ fn panels_are_drawn_in_any_room() {
 fn control_characters_of_names_do_not_reach_the_screen() {
     let evil = "e\u{1b}[2Jvil\u{7}\n\u{9b}1m\u{202e}x".to_owned();
     let mut model = fixture::model();
-    model.run = evil.clone();
-    model.stats.as_mut().unwrap().world = evil.clone();
-    model.peers[1].host = evil.clone();
-    model.peers[1].levels = vec![evil.clone()];
-    model.levels[0].name = evil.clone();
-    model.levels[0].ghosts = vec![evil.clone()];
-    model.layout.levels[0].name = evil.clone();
-    model.performers[0].name = evil.clone();
-    model.performers[0].level = evil.clone();
+    model.session.run = evil.clone();
+    model.heard.stats.as_mut().unwrap().world = evil.clone();
+    model.heard.peers[1].host = evil.clone();
+    model.heard.peers[1].levels = vec![evil.clone()];
+    model.heard.levels[0].name = evil.clone();
+    model.heard.levels[0].ghosts = vec![evil.clone()];
+    model.heard.layout.levels[0].name = evil.clone();
+    model.heard.performers[0].name = evil.clone();
+    model.heard.performers[0].level = evil.clone();
     model.map.follow = Some(evil.clone());
     feed(
         &mut model,
@@ -267,7 +267,7 @@ fn control_characters_of_names_do_not_reach_the_screen() {
 fn broken_numbers_and_a_thousand_performers_are_drawn() {
     let mut model = fixture::model();
     let one = fixture::performers().remove(0);
-    model.performers = (0..1_000)
+    model.heard.performers = (0..1_000)
         .map(|number| PerformerReport {
             name: format!("robot_{number}"),
             position: [f64::from(number) * 0.04 - 20.0, f64::NAN, f64::INFINITY],
@@ -275,9 +275,9 @@ fn broken_numbers_and_a_thousand_performers_are_drawn() {
             ..one.clone()
         })
         .collect();
-    model.performers[1].position = [f64::MAX, -f64::MAX, 0.0];
+    model.heard.performers[1].position = [f64::MAX, -f64::MAX, 0.0];
     model.tables[Panel::Performers].mark_stale();
-    model.stats.as_mut().unwrap().step_us.p50 = f64::NAN;
+    model.heard.stats.as_mut().unwrap().step_us.p50 = f64::NAN;
     for keys in ["4", "5", "6", "4z"] {
         press(&mut model, keys);
         drawn(&mut model, 120, 40);

@@ -27,7 +27,7 @@ mod tests {
         let mut model = Model::new("run".to_owned(), true);
         let parts = || [0.0, 1e-9, 0.5, 1.0, 7.0, f64::NAN].into_iter();
         assert_eq!(bars(Theme::of(&model), parts()), " ▁▄██ ");
-        model.has_unicode = false;
+        model.terminal.has_unicode = false;
         assert_eq!(bars(Theme::of(&model), parts()), " _-## ");
     }
 }

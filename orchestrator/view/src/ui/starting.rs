@@ -20,14 +20,19 @@ const OTHER_LINES: u16 = 6;
 
 /// Draws the start of a run that has not begun; a zoomed panel has its place.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let Some(starting) = model.starting.as_ref().filter(|_| !model.is_zoomed) else {
+    let Some(starting) = model
+        .session
+        .starting
+        .as_ref()
+        .filter(|_| !model.screen.is_zoomed)
+    else {
         return;
     };
     let theme = Theme::of(model);
     let count = u16::try_from(starting.processes.len()).unwrap_or(u16::MAX);
     let height = count.saturating_add(OTHER_LINES);
     let place = panel_frame::middle(area, WIDTH, height);
-    let title = format!("Starting {}", text::fit(theme, &model.run, 40));
+    let title = format!("Starting {}", text::fit(theme, &model.session.run, 40));
     let inside = panel_frame::dialog(model, frame, place, &title);
     let room = usize::from(inside.height.saturating_sub(OTHER_LINES - 2));
     let mut lines = vec![summary(model, theme, starting), Line::default()];

@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_terminal_without_unicode_gets_ascii() {
         let mut model = Model::new("run".to_owned(), true);
-        model.has_unicode = false;
+        model.terminal.has_unicode = false;
         assert_eq!(fit(Theme::of(&model), "größe 箱", 6), "gr??e~");
     }
 

@@ -108,13 +108,13 @@ impl Theme {
     /// Returns the theme for a model's terminal.
     pub fn of(model: &Model) -> Self {
         Self {
-            palette: match (model.has_color, model.has_many_colors) {
+            palette: match (model.terminal.has_color, model.terminal.has_many_colors) {
                 (false, _) => &colors::MONO,
                 (true, false) => &colors::SIXTEEN,
                 (true, true) => &colors::MANY,
             },
-            has_many_colors: model.has_color && model.has_many_colors,
-            has_unicode: model.has_unicode,
+            has_many_colors: model.terminal.has_color && model.terminal.has_many_colors,
+            has_unicode: model.terminal.has_unicode,
         }
     }
 

@@ -58,7 +58,7 @@ impl Walk {
     /// Begins with the fixture's run and no message.
     pub(crate) fn new(width: u16, height: u16) -> Self {
         let mut model = fixture::model();
-        model.notice = None;
+        model.prompt.notice = None;
         Self::with(model, (width, height))
     }
 

@@ -85,9 +85,9 @@ fn details_of_a_removed_thing_say_that_it_is_gone() {
 fn a_topic_that_is_listened_to_shows_its_last_message() {
     let mut model = fixture::model();
     let topic = "/model/rover_1/odometry".to_owned();
-    model.hearing = Some(TopicSubscription::new(topic.clone()));
+    model.details.hearing = Some(TopicSubscription::new(topic.clone()));
     let subject = Subject::Row(Panel::Topics, topic.clone());
-    model.subject = Some(subject.clone());
+    model.details.subject = Some(subject.clone());
     model.mode = Mode::Detail { scroll: 0 };
     let text = subject.describe(&model).unwrap().text();
     assert!(text.contains("none yet"), "{text}");
@@ -110,10 +110,10 @@ fn a_topic_that_is_listened_to_shows_its_last_message() {
 fn an_image_that_is_heard_is_drawn_above_its_text() {
     let mut model = fixture::model();
     let topic = "/rover/image".to_owned();
-    model.topics[0].topic.clone_from(&topic);
-    model.hearing = Some(TopicSubscription::new(topic.clone()));
+    model.heard.topics[0].topic.clone_from(&topic);
+    model.details.hearing = Some(TopicSubscription::new(topic.clone()));
     let subject = Subject::Row(Panel::Topics, topic.clone());
-    model.subject = Some(subject.clone());
+    model.details.subject = Some(subject.clone());
     model.mode = Mode::Detail { scroll: 0 };
     let image = Raster::filled(30, 20, [200, 30, 30]);
     let heard = Heard {

@@ -10,19 +10,19 @@ use Context as C;
 /// Returns the contexts that hold now, the most special first.
 pub fn contexts(model: &Model) -> Vec<Context> {
     match &model.mode {
-        Mode::Browse if model.focus == Panel::Map && model.map.cursor.is_some() => {
+        Mode::Browse if model.screen.focus == Panel::Map && model.map.cursor.is_some() => {
             let mut contexts = Panel::Map.contexts();
             contexts.insert(0, C::Cursor);
             contexts
         }
-        Mode::Browse => model.focus.contexts(),
+        Mode::Browse => model.screen.focus.contexts(),
         Mode::Filter => vec![C::Filter],
         Mode::Palette { .. } => vec![C::Palette],
         Mode::Confirm(Question::Quit) => vec![C::Quit],
         Mode::Confirm(Question::Command { .. }) => vec![C::Confirm],
         Mode::Detail { .. } => vec![C::Detail, C::Run],
         Mode::Drive(_) => vec![C::Drive],
-        Mode::Help { .. } if model.help.is_typed => vec![C::Filter],
+        Mode::Help { .. } if model.prompt.help.is_typed => vec![C::Filter],
         Mode::Help { .. } => vec![C::Help],
         Mode::Ended { .. } => vec![C::Ended],
     }
@@ -99,9 +99,9 @@ fn texts() -> impl Iterator<Item = Panel> {
 /// Tells whether an action is one of this view: help and footer leave the others out.
 pub fn is_offered(model: &Model, action: Action) -> bool {
     match action {
-        Action::Detach => !model.is_over() && model.recording.is_none(),
-        _ if model.recording.is_some() => !changes_run(action) || plays(action),
-        _ => !(changes_run(action) && (model.is_read_only || model.is_over())),
+        Action::Detach => !model.is_over() && model.session.recording.is_none(),
+        _ if model.session.recording.is_some() => !changes_run(action) || plays(action),
+        _ => !(changes_run(action) && (model.session.is_read_only || model.is_over())),
     }
 }
 
@@ -132,7 +132,7 @@ fn plays(action: Action) -> bool {
 fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
     let is_over = model.mode == Mode::Browse && model.is_over();
     let over = is_over.then_some(Context::Over);
-    let is_recording = model.recording.is_some();
+    let is_recording = model.session.recording.is_some();
     let of = move |context: Context| {
         let context = match context {
             C::Run if is_recording => C::Recording,
@@ -144,7 +144,7 @@ fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
     // To stop the run is no answer of a view that only watches.
     let may_stop = |binding: &Binding<'_>| {
         let stops = binding.context == C::Quit && binding.action == Action::Accept;
-        !(stops && model.is_read_only)
+        !(stops && model.session.is_read_only)
     };
     let contexts = over.into_iter().chain(contexts(model));
     contexts.flat_map(of).filter(may_stop)

@@ -170,37 +170,38 @@ fn names<'a>(model: &'a Model, slot: Slot, before: &str) -> Vec<&'a str> {
     let named = match slot {
         Slot::Named(named) => named,
         Slot::File => {
-            let files = model.files.iter().flat_map(|files| &files.names);
+            let files = model.prompt.files.iter().flat_map(|files| &files.names);
             return files.map(String::as_str).collect();
         }
-        Slot::Drivable => return drive::drivable(&model.topics),
+        Slot::Drivable => return drive::drivable(&model.heard.topics),
         Slot::Topic => {
-            let topics = model.topics.iter();
+            let topics = model.heard.topics.iter();
             return topics.map(|topic| topic.topic.as_str()).collect();
         }
         Slot::Kind => {
             let is_its = |topic: &&protocol::report::TopicReport| {
                 before.rsplit(char::is_whitespace).next() == Some(&topic.topic)
             };
-            let topics = model.topics.iter().filter(is_its);
+            let topics = model.heard.topics.iter().filter(is_its);
             return topics.map(|topic| topic.kind.as_str()).collect();
         }
     };
     match named {
         Named::Level => model
+            .heard
             .levels
             .iter()
             .map(|level| level.name.as_str())
             .collect(),
         Named::Secondary => {
-            let peers = model.peers.iter();
+            let peers = model.heard.peers.iter();
             peers
                 .filter(|peer| peer.role == Role::Secondary)
                 .map(|peer| peer.name.as_str())
                 .collect()
         }
         Named::Performer => {
-            let performers = model.performers.iter();
+            let performers = model.heard.performers.iter();
             performers
                 .map(|performer| performer.name.as_str())
                 .collect()
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(folder(&model, "spawn /a/b/c").as_deref(), Some("/a/b/"));
         assert_eq!(folder(&model, "spawn a.sdf --name"), None);
         assert_eq!(folder(&model, "remove a"), None);
-        model.files = Some(FileList {
+        model.prompt.files = Some(FileList {
             folder: String::new(),
             names: vec!["worlds/".to_owned(), "wheel.sdf".to_owned()],
         });
@@ -291,7 +292,7 @@ mod tests {
     #[test]
     fn a_view_that_only_watches_is_offered_nothing_that_changes_the_run() {
         let mut model = fixture::model();
-        model.is_read_only = true;
+        model.session.is_read_only = true;
         assert_eq!(complete(&model, "pl"), "pl");
         assert_eq!(complete(&model, "q"), "quit");
     }
@@ -299,26 +300,26 @@ mod tests {
     #[test]
     fn a_level_of_several_words_is_completed_whole() {
         let mut model = fixture::model();
-        model.levels[0].name = "the west wing".to_owned();
+        model.heard.levels[0].name = "the west wing".to_owned();
         assert_eq!(
             complete(&model, "move-cell the w"),
             "move-cell the west wing "
         );
         let line = "move-cell the west wing s";
         assert_eq!(complete(&model, line), line);
-        model.peers.pop();
+        model.heard.peers.pop();
         assert_eq!(complete(&model, line), "move-cell the west wing s1");
     }
 
     #[test]
     fn of_many_names_few_are_offered() {
         let mut model = fixture::model();
-        let one = model.performers[0].clone();
+        let one = model.heard.performers[0].clone();
         let robot = |number: u32| protocol::report::PerformerReport {
             name: format!("robot_{number}"),
             ..one.clone()
         };
-        model.performers = (0..1_000).map(robot).collect();
+        model.heard.performers = (0..1_000).map(robot).collect();
         assert_eq!(candidates(&model, "set-performer ro").len(), 1 + NAMES_MAX);
         assert_eq!(complete(&model, "set-performer ro"), "set-performer robot_");
     }

@@ -40,11 +40,12 @@ pub(super) fn on_step(model: &mut Model, count: u64) -> Option<Effect> {
 
 /// Doubles or halves the real-time factor that is asked for.
 pub(super) fn on_pace(model: &mut Model, is_faster: bool) -> Option<Effect> {
-    let Some(stats) = &model.stats else {
+    let Some(stats) = &model.heard.stats else {
         return refuse(model, "the pace is not known yet");
     };
     // What was asked for and is not answered yet counts: keys may come faster than answers.
     let asked = model
+        .prompt
         .pending
         .iter()
         .rev()
@@ -116,7 +117,8 @@ pub(super) fn on_move_cell(model: &mut Model) {
 
 pub(super) fn on_publish(model: &mut Model) {
     let selected = model.tables[Panel::Topics].selected();
-    let topic = selected.and_then(|name| model.topics.iter().find(|topic| topic.topic == name));
+    let topic =
+        selected.and_then(|name| model.heard.topics.iter().find(|topic| topic.topic == name));
     match topic.map(|topic| format!("pub {} {} ", topic.topic, topic.kind)) {
         Some(line) => open_palette(model, &line),
         None => open_palette(model, "pub "),
@@ -128,8 +130,8 @@ pub(super) fn send(model: &mut Model, command: Command) -> Option<Effect> {
     if let Some(reason) = refusal(model) {
         return refuse(model, reason);
     }
-    model.pending.push(command.clone());
-    model.notice = None;
+    model.prompt.pending.push(command.clone());
+    model.prompt.notice = None;
     Some(Effect::Send(command))
 }
 
@@ -146,9 +148,9 @@ pub(super) fn load(model: &mut Model, asked: Asked) -> Option<Effect> {
 
 /// Returns why no command can be sent now, if none can.
 fn refusal(model: &Model) -> Option<&'static str> {
-    if model.recording.is_some() {
+    if model.session.recording.is_some() {
         Some(super::replay::RECORDED)
-    } else if model.is_read_only {
+    } else if model.session.is_read_only {
         Some(READ_ONLY)
     } else if model.is_over() {
         Some("the run is over")

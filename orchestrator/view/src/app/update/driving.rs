@@ -12,11 +12,11 @@ use crate::panels::Panel;
 /// Takes the wheel of the robot that is meant: the selected one, else the one that is followed,
 /// else the only one that there is.
 pub(super) fn on_drive(model: &mut Model) -> Option<Effect> {
-    let drivable = drive::drivable(&model.topics);
+    let drivable = drive::drivable(&model.heard.topics);
     let is_drivable = |name: &&str| drivable.contains(name);
     let selected = model.tables[Panel::Performers].selected();
     let followed = model.map.follow.as_deref();
-    let name = if model.focus == Panel::Performers {
+    let name = if model.screen.focus == Panel::Performers {
         selected
     } else {
         let only = drivable.first().copied().filter(|_| drivable.len() == 1);
@@ -33,7 +33,7 @@ pub(super) fn on_drive(model: &mut Model) -> Option<Effect> {
 
 /// Takes the wheel of a robot.
 pub(super) fn begin(model: &mut Model, name: &str) -> Option<Effect> {
-    if model.is_read_only {
+    if model.session.is_read_only {
         return refuse(model, READ_ONLY);
     }
     if model.is_over() {
@@ -42,7 +42,7 @@ pub(super) fn begin(model: &mut Model, name: &str) -> Option<Effect> {
     if model.is_stale() {
         return refuse(model, "the primary cannot be reached");
     }
-    match Drive::new(name, &model.topics) {
+    match Drive::new(name, &model.heard.topics) {
         Ok(drive) => model.mode = Mode::Drive(drive),
         Err(error) => {
             model.notify(error.to_string(), true);
@@ -102,7 +102,12 @@ pub(super) fn on_performers(model: &mut Model) {
     let Mode::Drive(drive) = &model.mode else {
         return;
     };
-    if !model.performers.iter().any(|one| one.name == drive.model) {
+    if !model
+        .heard
+        .performers
+        .iter()
+        .any(|one| one.name == drive.model)
+    {
         let text = format!("{} is gone", drive.model);
         model.notify(text, true);
         model.mode = Mode::Browse;

@@ -27,28 +27,28 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::History(history) => super::history::on_history(model, *history),
         Feed::Layout(layout) => on_layout(model, *layout),
         Feed::Topics(topics) => {
-            model.topics = topics;
+            model.heard.topics = topics;
             model.tables.mark_stale();
         }
         Feed::Message(heard) => {
-            if let Some(hearing) = &mut model.hearing {
+            if let Some(hearing) = &mut model.details.hearing {
                 hearing.hear(*heard, model.now);
             }
         }
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
-        Feed::Denied(reason) => model.denial = Some(reason),
+        Feed::Denied(reason) => model.session.denial = Some(reason),
         Feed::Log(line) => on_log(model, &line),
         Feed::Logs(lines) => lines.iter().for_each(|line| on_log(model, line)),
         Feed::StartUp(start_up) => on_start_up(model, start_up),
         Feed::StartedAnew => on_started_anew(model),
-        Feed::Recording(place) => model.recording = Some(place),
+        Feed::Recording(place) => model.session.recording = Some(place),
         Feed::Rewound => model.rewind(),
         Feed::Reply { command, result } => on_reply(model, &command, result),
         Feed::Ended(ended) => {
             model.mode = Mode::Ended { scroll: 0 };
-            model.ended = Some(ended);
-            model.over_since.get_or_insert(model.now);
+            model.session.ended = Some(ended);
+            model.session.over_since.get_or_insert(model.now);
         }
     }
 }
@@ -61,17 +61,17 @@ pub(super) fn on_closed(model: &mut Model) {
 }
 
 fn on_start_up(model: &mut Model, start_up: StartUp) {
-    if model.run_state() == RunState::Waiting && !model.has_begun {
-        model.starting = Some(Starting::new(start_up, model.now));
+    if model.run_state() == RunState::Waiting && !model.session.has_begun {
+        model.session.starting = Some(Starting::new(start_up, model.now));
     }
 }
 
 fn on_heartbeat(model: &mut Model, relay: HeartbeatRelay) {
     if relay.has_begun {
-        model.has_begun = true;
-        model.starting = None;
+        model.session.has_begun = true;
+        model.session.starting = None;
     }
-    model.heartbeats.insert(relay.name, model.now);
+    model.heard.heartbeats.insert(relay.name, model.now);
 }
 
 fn on_started_anew(model: &mut Model) {
@@ -81,7 +81,7 @@ fn on_started_anew(model: &mut Model) {
 
 fn on_log(model: &mut Model, line: &LogLine) {
     let text = plain(&line.text[..line.text.floor_char_boundary(LINE_BYTES_MAX)]);
-    model.logs.push(LogLine {
+    model.heard.logs.push(LogLine {
         process: plain(&line.process),
         text,
     });
@@ -108,47 +108,58 @@ fn on_snapshot(model: &mut Model, snapshot: Snapshot) {
 }
 
 fn on_levels(model: &mut Model, levels: Vec<LevelReport>) {
-    model.recent.note_levels(&model.levels, &levels, model.now);
-    model.level_loads.record(&levels, model.now);
-    model.levels = levels;
+    model
+        .trends
+        .recent
+        .note_levels(&model.heard.levels, &levels, model.now);
+    model.trends.level_loads.record(&levels, model.now);
+    model.heard.levels = levels;
     model.tables.mark_stale();
 }
 
 fn on_performers(model: &mut Model, performers: Vec<PerformerReport>) {
-    let before = &model.performers;
-    model.recent.note_performers(before, &performers, model.now);
-    model.performers = performers;
+    let before = &model.heard.performers;
+    model
+        .trends
+        .recent
+        .note_performers(before, &performers, model.now);
+    model.heard.performers = performers;
     model.tables.mark_stale();
     driving::on_performers(model);
     if model.map.bounds.is_none() {
-        model.map.measure(&model.layout, &model.performers);
+        model
+            .map
+            .measure(&model.heard.layout, &model.heard.performers);
     }
     model
+        .trends
         .trails
-        .record(&model.performers, model.map.bounds.as_ref());
+        .record(&model.heard.performers, model.map.bounds.as_ref());
 }
 
 fn on_layout(model: &mut Model, layout: Layout) {
-    model.layout = layout;
-    model.map.measure(&model.layout, &model.performers);
+    model.heard.layout = layout;
+    model
+        .map
+        .measure(&model.heard.layout, &model.heard.performers);
 }
 
 fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
-    model.latency.record(&stats, model.now);
+    model.trends.latency.record(&stats, model.now);
     if stats.state != RunState::Waiting {
-        model.starting = None;
+        model.session.starting = None;
     }
-    model.stats = Some(stats);
-    model.figures_at = Some(model.now);
+    model.heard.stats = Some(stats);
+    model.heard.figures_at = Some(model.now);
     for peer in &peers {
         note_age(model, peer);
     }
-    model.recent.note_peers(&peers, model.now);
-    model.peers = peers;
+    model.trends.recent.note_peers(&peers, model.now);
+    model.heard.peers = peers;
     model.tables.mark_stale();
     model.note_owners();
     let verdict = Verdict::judge(model);
-    model.verdict.note(verdict, model.now);
+    model.trends.verdict.note(verdict, model.now);
 }
 
 /// Takes the age from a report, unless a relayed heartbeat was younger.
@@ -157,12 +168,16 @@ fn note_age(model: &mut Model, peer: &PeerReport) {
         return;
     }
     let heard = model.now - Duration::from_secs_f64((peer.heartbeat_age_ms / 1e3).min(1e9));
-    let known = model.heartbeats.entry(peer.name.clone()).or_insert(heard);
+    let known = model
+        .heard
+        .heartbeats
+        .entry(peer.name.clone())
+        .or_insert(heard);
     *known = heard.max(*known);
 }
 
 fn on_clock(model: &mut Model, clock: Clock) {
-    let Some(stats) = &mut model.stats else {
+    let Some(stats) = &mut model.heard.stats else {
         return;
     };
     stats.iteration = clock.iteration.0;
@@ -182,7 +197,7 @@ fn on_announce(model: &mut Model, announce: Announce) {
         Announce::Joined(info) => on_joined(model, info),
         Announce::Left { name, reason } => on_left(model, &name, &reason),
         Announce::Stopping(reason) => {
-            if let Some(stats) = &mut model.stats {
+            if let Some(stats) = &mut model.heard.stats {
                 stats.state = RunState::Stopping;
             }
             model.notify(format!("the run ends: {reason}"), false);
@@ -191,17 +206,22 @@ fn on_announce(model: &mut Model, announce: Announce) {
 }
 
 fn on_joined(model: &mut Model, info: PeerInfo) {
-    model.heartbeats.insert(info.name.clone(), model.now);
+    model.heard.heartbeats.insert(info.name.clone(), model.now);
     let report = joining(info);
-    match model.peers.iter_mut().find(|peer| peer.name == report.name) {
+    match model
+        .heard
+        .peers
+        .iter_mut()
+        .find(|peer| peer.name == report.name)
+    {
         Some(peer) => *peer = report,
-        None => model.peers.push(report),
+        None => model.heard.peers.push(report),
     }
     model.tables.mark_stale();
 }
 
 fn on_left(model: &mut Model, name: &PeerName, reason: &StopReason) {
-    if let Some(peer) = model.peers.iter_mut().find(|peer| peer.name == *name) {
+    if let Some(peer) = model.heard.peers.iter_mut().find(|peer| peer.name == *name) {
         peer.state = match reason.outcome {
             Outcome::PeerLost => PeerState::Lost,
             Outcome::Completed
@@ -224,31 +244,35 @@ fn on_event(model: &mut Model, mut event: Event) {
     if event.severity != Severity::Info || event.kind == "recovery" {
         model.notify(event.text.clone(), event.severity == Severity::Error);
     }
-    model.events.push(event);
+    model.heard.events.push(event);
 }
 
 fn on_connected(model: &mut Model) {
     if model.is_stale() {
         model.notify("connected again", false);
     }
-    model.connection = Connection::Connected;
-    model.denial = None;
+    model.session.connection = Connection::Connected;
+    model.session.denial = None;
     // One that is stuck already publishes nothing at all.
-    model.figures_at = Some(model.now);
+    model.heard.figures_at = Some(model.now);
 }
 
 fn on_disconnected(model: &mut Model) {
-    if !matches!(model.connection, Connection::Lost { .. }) {
-        model.connection = Connection::Lost { since: model.now };
+    if !matches!(model.session.connection, Connection::Lost { .. }) {
+        model.session.connection = Connection::Lost { since: model.now };
     }
-    model.pending.clear();
+    model.prompt.pending.clear();
     driving::on_disconnected(model);
 }
 
 fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, CommandError>) {
-    let pending = model.pending.iter().position(|pending| pending == command);
+    let pending = model
+        .prompt
+        .pending
+        .iter()
+        .position(|pending| pending == command);
     if let Some(index) = pending {
-        model.pending.remove(index);
+        model.prompt.pending.remove(index);
     }
     let Some(name) = command.text() else {
         return;

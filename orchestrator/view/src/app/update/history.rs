@@ -12,18 +12,21 @@ const SEEN_MAX: usize = 2 * EVENTS_MAX;
 
 /// Puts the run's past before what the view has seen of it.
 pub(super) fn on_history(model: &mut Model, history: History) {
-    model.latency.recall(&history.samples, model.now);
+    model.trends.latency.recall(&history.samples, model.now);
     let skipped = history.events.len().saturating_sub(EVENTS_MAX);
     let mut events: Vec<Event> = history.events.into_iter().skip(skipped).collect();
     for event in &mut events {
         event.kind = plain(&event.kind);
         event.text = plain(&event.text);
     }
-    let seen: Vec<Event> = model.events.newest(SEEN_MAX).cloned().collect();
+    let seen: Vec<Event> = model.heard.events.newest(SEEN_MAX).cloned().collect();
     let all = merged(&events, &seen);
     let same = all.iter().zip(&seen).take_while(|(a, b)| a == b).count();
-    let kept = model.events.total() - seen.len() + same;
-    model.events.replace_after(kept, all.into_iter().skip(same));
+    let kept = model.heard.events.total() - seen.len() + same;
+    model
+        .heard
+        .events
+        .replace_after(kept, all.into_iter().skip(same));
 }
 
 #[cfg(test)]
@@ -44,7 +47,7 @@ mod tests {
     }
 
     fn numbers(model: &Model) -> Vec<u64> {
-        let all = model.events.newest(model.events.total());
+        let all = model.heard.events.newest(model.heard.events.total());
         all.map(|event| event.iteration.0).collect()
     }
 
@@ -90,14 +93,14 @@ mod tests {
     fn a_second_past_adds_what_was_missed_and_moves_nothing() {
         let mut model = Model::new("run".to_owned(), false);
         push(&mut model, 1..=500);
-        model.events.scroll(-300, 10);
-        let place = model.events.selected();
+        model.heard.events.scroll(-300, 10);
+        let place = model.heard.events.selected();
         tell(&mut model, 1..=520);
         assert_eq!(numbers(&model), (1..=520).collect::<Vec<_>>());
-        assert_eq!(model.events.selected(), place);
+        assert_eq!(model.heard.events.selected(), place);
         push(&mut model, 521..=1600);
         tell(&mut model, 650..=1649);
         assert_eq!(numbers(&model), (1..=1649).collect::<Vec<_>>());
-        assert_eq!(model.events.selected(), place);
+        assert_eq!(model.heard.events.selected(), place);
     }
 }

@@ -28,7 +28,7 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
     if let ControlFlow::Break(effect) = replay::act(model, action) {
         return effect;
     }
-    if model.is_read_only && keymap::changes_run(action) {
+    if model.session.is_read_only && keymap::changes_run(action) {
         return refuse(model, control::READ_ONLY);
     }
     match action {
@@ -66,17 +66,17 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::ChangeStep(by) => driving::on_change_step(model, by),
         Action::NextTopic => return driving::on_next_topic(model),
         Action::Focus(panel) => navigation::focus(model, panel),
-        Action::FocusNext => navigation::focus(model, model.focus.next()),
-        Action::FocusPrevious => navigation::focus(model, model.focus.previous()),
-        Action::Zoom => model.is_zoomed = !model.is_zoomed,
+        Action::FocusNext => navigation::focus(model, model.screen.focus.next()),
+        Action::FocusPrevious => navigation::focus(model, model.screen.focus.previous()),
+        Action::Zoom => model.screen.is_zoomed = !model.screen.is_zoomed,
         Action::Move(by) => navigation::on_move(model, by),
         Action::MovePages(pages) => {
-            navigation::on_move(model, pages * model.page_rows.max(1).cast_signed());
+            navigation::on_move(model, pages * model.screen.page_rows.max(1).cast_signed());
         }
         Action::MoveColumns(by) => navigation::on_text(model, Action::MoveColumns(by)),
         Action::NextSource | Action::Wrap => navigation::on_text(model, action),
-        Action::SortNext => model.change_rows(model.focus, |data, rows| data.sort_next(rows)),
-        Action::SortReverse => model.change_rows(model.focus, |_, rows| rows.sort_reverse()),
+        Action::SortNext => navigation::on_sort(model, |data, rows| data.sort_next(rows)),
+        Action::SortReverse => navigation::on_sort(model, |_, rows| rows.sort_reverse()),
         Action::Follow => navigation::on_follow(model),
         Action::Magnify(_)
         | Action::Fit
@@ -110,7 +110,7 @@ fn on_map(model: &mut Model, action: Action) {
         Action::Cursor => map_cursor::toggle(model),
         Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
         Action::Pick => map::on_pick(model),
-        Action::Select(by) => model.tables[Panel::Performers].move_by(by, &model.performers),
+        Action::Select(by) => model.tables[Panel::Performers].move_by(by, &model.heard.performers),
         _ => {}
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn on_quit(model: &mut Model) -> Option<Effect> {
     if model.is_over() {
         return Some(Effect::End(ViewEnd::Ended));
     }
-    if model.owns_run {
+    if model.session.owns_run {
         ask(model, Question::Quit);
         return None;
     }
@@ -127,8 +127,8 @@ pub(super) fn on_quit(model: &mut Model) -> Option<Effect> {
 }
 
 fn on_accept(model: &mut Model) -> Option<Effect> {
-    if matches!(model.mode, Mode::Help { .. }) && model.help.is_typed {
-        model.help.is_typed = false;
+    if matches!(model.mode, Mode::Help { .. }) && model.prompt.help.is_typed {
+        model.prompt.help.is_typed = false;
         return None;
     }
     match std::mem::replace(&mut model.mode, Mode::Browse) {

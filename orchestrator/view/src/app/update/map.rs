@@ -42,7 +42,7 @@ pub(super) fn pick(model: &mut Model, cell: (u16, u16), can_show: bool) -> bool 
             navigation::on_detail(model);
         }
     } else {
-        model.tables[Panel::Performers].select(&name, &model.performers);
+        model.tables[Panel::Performers].select(&name, &model.heard.performers);
     }
     true
 }

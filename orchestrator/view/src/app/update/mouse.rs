@@ -38,14 +38,14 @@ pub(super) fn on_mouse(model: &mut Model, mouse: Mouse) -> Option<Effect> {
 
 /// Hears the mouse from now on, or leaves it to the terminal.
 pub(super) fn on_toggle(model: &mut Model) -> Effect {
-    model.has_mouse = !model.has_mouse;
-    let text = if model.has_mouse {
+    model.terminal.has_mouse = !model.terminal.has_mouse;
+    let text = if model.terminal.has_mouse {
         "the mouse is for this view; M gives it to the terminal's own selection"
     } else {
         "the mouse is for the terminal's own selection; M gives it to this view"
     };
     model.notify(text, false);
-    Effect::Mouse(model.has_mouse)
+    Effect::Mouse(model.terminal.has_mouse)
 }
 
 fn on_text(model: &mut Model, action: MouseAction) {
@@ -58,16 +58,16 @@ fn on_text(model: &mut Model, action: MouseAction) {
 }
 
 fn on_press(model: &mut Model, mouse: Mouse) {
-    let Some((panel, area)) = model.places.panel_at(mouse.x, mouse.y) else {
+    let Some((panel, area)) = model.screen.places.panel_at(mouse.x, mouse.y) else {
         return;
     };
     model.mode = Mode::Browse;
-    let was_focused = model.focus == panel;
+    let was_focused = model.screen.focus == panel;
     if !was_focused {
         navigation::focus(model, panel);
     }
     if panel == Panel::Map {
-        if model.places.plot_at(mouse.x, mouse.y).is_some() {
+        if model.screen.places.plot_at(mouse.x, mouse.y).is_some() {
             model.map.held = Some((mouse.x, mouse.y));
             on_press_map(model, (mouse.x, mouse.y), was_focused);
         }
@@ -109,7 +109,7 @@ fn on_drag(model: &mut Model, mouse: Mouse) {
 }
 
 fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
-    let Some((panel, _)) = model.places.panel_at(mouse.x, mouse.y) else {
+    let Some((panel, _)) = model.screen.places.panel_at(mouse.x, mouse.y) else {
         return;
     };
     let by = isize::from(turns) * WHEEL_ROWS;
@@ -118,7 +118,7 @@ fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
         return;
     }
     // Texts page by the rows of the focused panel, so they get the focus first.
-    if panel.is_text() && model.focus != panel {
+    if panel.is_text() && model.screen.focus != panel {
         navigation::focus(model, panel);
     }
     navigation::move_in(model, panel, by);
@@ -126,7 +126,7 @@ fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
 
 fn on_wheel_map(model: &mut Model, cell: (u16, u16), steps: i32) {
     let projection = Projection::of_screen(model).filter(|_| model.map.follow.is_none());
-    match (projection, model.places.plot_at(cell.0, cell.1)) {
+    match (projection, model.screen.places.plot_at(cell.0, cell.1)) {
         (Some(projection), Some(_)) => {
             let fixed = projection.world(cell);
             model.map.magnify_about(projection.center(), fixed, steps);

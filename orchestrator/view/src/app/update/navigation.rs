@@ -5,6 +5,7 @@ use crate::app::detail::{self, Subject};
 use crate::app::filter::Filter;
 use crate::app::keymap::Action;
 use crate::app::model::{Mode, Model};
+use crate::app::rows::{TableData, TableRows};
 use crate::app::scrollback::Lines;
 use crate::panels::{Content, Panel, Position};
 
@@ -15,31 +16,31 @@ const SCROLL_MAX: usize = 1 << 20;
 
 /// Gives the keys to a panel, and shows it.
 pub(super) fn focus(model: &mut Model, panel: Panel) {
-    model.focus = panel;
+    model.screen.focus = panel;
     let position = panel.row().position;
     match position {
-        Position::Left | Position::LeftWide => model.visible.left = panel,
-        Position::BottomWide => model.visible.bottom = panel,
+        Position::Left | Position::LeftWide => model.screen.visible.left = panel,
+        Position::BottomWide => model.screen.visible.bottom = panel,
         Position::Alone | Position::Above | Position::Own => {}
     }
     if !matches!(position, Position::Alone | Position::Above | Position::Left) {
-        model.visible.small = panel;
+        model.screen.visible.small = panel;
     }
     if panel == Panel::Topics {
-        model.topics_asked = None;
+        model.details.topics_asked = None;
     }
 }
 
 /// Goes one step back; where there is none, says how to leave.
 pub(super) fn on_back(model: &mut Model) {
-    let filter = model.focus.filter(model);
+    let filter = model.screen.focus.filter(model);
     if filter.is_some_and(|filter| !filter.text().is_empty()) {
         set_filter(model, Filter::default());
-    } else if model.is_zoomed {
-        model.is_zoomed = false;
+    } else if model.screen.is_zoomed {
+        model.screen.is_zoomed = false;
     } else if model.is_over() {
         model.mode = Mode::Ended { scroll: 0 };
-    } else if model.owns_run {
+    } else if model.session.owns_run {
         model.notify(
             "nothing to go back from; q leaves, d leaves and the run goes on",
             false,
@@ -53,8 +54,8 @@ pub(super) fn on_back(model: &mut Model) {
 }
 
 pub(super) fn on_detail(model: &mut Model) {
-    model.subject = Subject::selected(model, model.focus);
-    if model.subject.is_some() {
+    model.details.subject = Subject::selected(model, model.screen.focus);
+    if model.details.subject.is_some() {
         model.mode = Mode::Detail { scroll: 0 };
     } else {
         model.notify("nothing is selected here", false);
@@ -68,13 +69,13 @@ pub(super) fn on_move(model: &mut Model, by: isize) {
         *scroll = scroll.saturating_add_signed(by).min(SCROLL_MAX);
         return;
     }
-    move_in(model, model.focus, by);
+    move_in(model, model.screen.focus, by);
 }
 
 /// Moves the selection or the lines of a panel, whichever has the keys.
 pub(super) fn move_in(model: &mut Model, panel: Panel, by: isize) {
     model.change_rows(panel, |data, rows| data.move_by(rows, by));
-    let rows = model.page_rows;
+    let rows = model.screen.page_rows;
     if let Some(lines) = lines_mut(model, panel) {
         lines.scroll(by, rows);
     }
@@ -82,7 +83,7 @@ pub(super) fn move_in(model: &mut Model, panel: Panel, by: isize) {
 
 /// Does to the focused text what is done to texts.
 pub(super) fn on_text(model: &mut Model, action: Action) {
-    let Some(lines) = lines_mut(model, model.focus) else {
+    let Some(lines) = lines_mut(model, model.screen.focus) else {
         return;
     };
     match action {
@@ -93,8 +94,13 @@ pub(super) fn on_text(model: &mut Model, action: Action) {
     }
 }
 
+/// Changes the order of the focused table.
+pub(super) fn on_sort(model: &mut Model, sort: impl FnOnce(&dyn TableData, &mut TableRows)) {
+    model.change_rows(model.screen.focus, sort);
+}
+
 pub(super) fn on_follow(model: &mut Model) {
-    if let Some(lines) = lines_mut(model, model.focus) {
+    if let Some(lines) = lines_mut(model, model.screen.focus) {
         lines.toggle_follow();
         return;
     }
@@ -108,7 +114,7 @@ pub(super) fn on_follow(model: &mut Model) {
 }
 
 fn lines(model: &Model) -> Option<&dyn Lines> {
-    match model.focus.row().content {
+    match model.screen.focus.row().content {
         Content::Text { lines, .. } => Some(lines(model)),
         Content::Table { .. } | Content::Picture { .. } => None,
     }
@@ -124,9 +130,11 @@ fn lines_mut(model: &mut Model, panel: Panel) -> Option<&mut dyn Lines> {
 /// Copies the detail that is shown or the selected row; of texts, the line as it is.
 pub(super) fn on_copy(model: &mut Model) -> Option<Effect> {
     let is_browsing = model.mode == Mode::Browse;
-    let end = model.ended.as_ref();
+    let end = model.session.ended.as_ref();
     let line = match lines(model) {
-        _ if matches!(model.mode, Mode::Ended { .. }) => end.map(|ended| ended.text(&model.run)),
+        _ if matches!(model.mode, Mode::Ended { .. }) => {
+            end.map(|ended| ended.text(&model.session.run))
+        }
         Some(lines) if is_browsing => lines.selected_text(),
         Some(_) | None => detail::detail(model).map(|detail| detail.text()),
     };
@@ -162,7 +170,7 @@ fn copy(model: &mut Model, text: &str) -> Option<Effect> {
 }
 
 pub(super) fn set_filter(model: &mut Model, filter: Filter) {
-    let panel = model.focus;
+    let panel = model.screen.focus;
     match panel.row().content {
         Content::Table { .. } => model.tables[panel].set_filter(filter),
         Content::Text { lines_mut, .. } => lines_mut(model).set_filter(filter),

@@ -19,7 +19,7 @@ const SEEK_SHARE: f64 = 0.05;
 
 /// Acts on a key by its meaning for a recording, unless it means the same as everywhere.
 pub(super) fn act(model: &mut Model, action: Action) -> ControlFlow<Option<Effect>> {
-    let Some(place) = model.recording else {
+    let Some(place) = model.session.recording else {
         return ControlFlow::Continue(());
     };
     let wish = match action {
@@ -50,7 +50,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> ControlFlow<Option<Effec
 
 /// Asks for something, and notes what is known of its outcome: keys may come faster than news.
 pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Effect {
-    if let Some(place) = &mut model.recording {
+    if let Some(place) = &mut model.session.recording {
         match wish {
             ReplayWish::Play | ReplayWish::RunTo(_) => place.is_playing = true,
             ReplayWish::Pause | ReplayWish::Step(_) => place.is_playing = false,
@@ -58,13 +58,17 @@ pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Effect {
             ReplayWish::Seek(_) | ReplayWish::SeekBy(_) | ReplayWish::Start | ReplayWish::End => {}
         }
     }
-    model.notice = None;
+    model.prompt.notice = None;
     Effect::Replay(wish)
 }
 
 fn on_speed(model: &mut Model, wanted: f64) -> Option<Effect> {
     let speed = wanted.clamp(SPEED_MIN, SPEED_MAX);
-    if model.recording.is_some_and(|place| place.speed == speed) {
+    if model
+        .session
+        .recording
+        .is_some_and(|place| place.speed == speed)
+    {
         return refuse(
             model,
             "a recording is played 0.1 to 100 times as fast as it was simulated",

@@ -34,8 +34,8 @@ fn type_text(model: &mut Model, text: &str) {
 
 fn in_state(state: RunState) -> Model {
     let mut model = fixture::model();
-    model.notice = None;
-    model.stats = Some(Stats {
+    model.prompt.notice = None;
+    model.heard.stats = Some(Stats {
         state,
         ..fixture::stats()
     });
@@ -62,6 +62,7 @@ fn space_plays_when_paused_and_pauses_when_running() {
     assert_eq!(press(&mut waiting, Key::Char(' ')), None);
     assert!(
         waiting
+            .prompt
             .notice
             .unwrap()
             .text
@@ -77,7 +78,7 @@ fn steps_are_for_a_paused_run() {
     assert_eq!(press(&mut model, Key::Char('N')), step(10));
     let mut running = in_state(RunState::Running);
     assert_eq!(press(&mut running, Key::Char('n')), None);
-    assert!(running.notice.unwrap().text.contains("Space pauses"));
+    assert!(running.prompt.notice.unwrap().text.contains("Space pauses"));
 }
 
 #[test]
@@ -89,7 +90,7 @@ fn the_clock_alone_changes_what_space_does() {
         paused: true,
     };
     status(&mut model, PrimaryToObservers::Clock(clock));
-    assert_eq!(model.stats.as_ref().unwrap().iteration, 7);
+    assert_eq!(model.heard.stats.as_ref().unwrap().iteration, 7);
     assert_eq!(
         press(&mut model, Key::Char(' ')),
         Some(Effect::Send(Command::Play))
@@ -103,6 +104,7 @@ fn nothing_is_sent_while_the_primary_is_out_of_reach() {
     assert_eq!(press(&mut model, Key::Char(' ')), None);
     assert!(
         model
+            .prompt
             .notice
             .as_ref()
             .unwrap()
@@ -121,7 +123,7 @@ fn a_command_is_pending_until_it_is_answered() {
     let mut model = in_state(RunState::Paused);
     press(&mut model, Key::Char('n'));
     let command = Command::Step { count: 1 };
-    assert_eq!(model.pending, std::slice::from_ref(&command));
+    assert_eq!(model.prompt.pending, std::slice::from_ref(&command));
     feed(
         &mut model,
         Feed::Reply {
@@ -132,8 +134,8 @@ fn a_command_is_pending_until_it_is_answered() {
             }),
         },
     );
-    assert_eq!(model.pending, []);
-    let notice = model.notice.unwrap();
+    assert_eq!(model.prompt.pending, []);
+    let notice = model.prompt.notice.unwrap();
     assert_eq!(notice.text, "step 1 failed: the run is not paused");
     assert!(notice.is_error);
 }
@@ -176,7 +178,7 @@ fn the_view_that_started_a_run_asks_whether_to_stop_it() {
         assert_eq!(press(&mut owner, Key::Char(answer)), effect, "{answer}");
     }
     let mut guest = fixture::model();
-    guest.owns_run = false;
+    guest.session.owns_run = false;
     assert_eq!(
         press(&mut guest, Key::Char('q')),
         Some(Effect::End(ViewEnd::Quit))
@@ -258,7 +260,7 @@ fn the_palette_moves_a_cell_by_names_that_it_completes() {
         reason: "the level east is hosted by s2 already".to_owned(),
     });
     feed(&mut model, Feed::Reply { command, result });
-    let notice = model.notice.as_ref().unwrap();
+    let notice = model.prompt.notice.as_ref().unwrap();
     assert!(notice.is_error);
     assert!(
         notice
@@ -281,12 +283,12 @@ fn tab_goes_through_all_panels_and_back() {
     let mut model = fixture::model();
     press(&mut model, Key::Char('1'));
     for panel in Panel::ALL {
-        assert_eq!(model.focus, panel);
+        assert_eq!(model.screen.focus, panel);
         press(&mut model, Key::Tab);
     }
-    assert_eq!(model.focus, Panel::Overview);
+    assert_eq!(model.screen.focus, Panel::Overview);
     press(&mut model, Key::BackTab);
-    assert_eq!(model.focus, Panel::Logs);
+    assert_eq!(model.screen.focus, Panel::Logs);
 }
 
 #[test]
@@ -334,7 +336,7 @@ fn after_the_end_panels_are_looked_at_and_nothing_is_sent() {
     press(&mut model, Key::Esc);
     press(&mut model, Key::Char('5'));
     assert_eq!(
-        (&model.mode, model.focus),
+        (&model.mode, model.screen.focus),
         (&Mode::Browse, Panel::Performers)
     );
     assert_eq!(press(&mut model, Key::Char(' ')), None);
@@ -342,7 +344,15 @@ fn after_the_end_panels_are_looked_at_and_nothing_is_sent() {
     press(&mut model, Key::Char(':'));
     type_text(&mut model, "play");
     assert_eq!(press(&mut model, Key::Enter), None);
-    assert!(model.notice.as_ref().unwrap().text.contains("is over"));
+    assert!(
+        model
+            .prompt
+            .notice
+            .as_ref()
+            .unwrap()
+            .text
+            .contains("is over")
+    );
     press(&mut model, Key::Char('e'));
     assert_eq!(model.mode, Mode::Ended { scroll: 0 });
     press(&mut model, Key::Tab);
@@ -364,15 +374,22 @@ fn another_run_in_the_same_place_starts_afresh() {
     feed(&mut model, Feed::StartedAnew);
     assert!(!model.is_over());
     assert_eq!(
-        (&model.mode, model.focus),
+        (&model.mode, model.screen.focus),
         (&Mode::Browse, Panel::Performers)
     );
     assert_eq!(model.tables[Panel::Performers].rows().len(), 0);
     assert_eq!(
-        (model.peers.len(), model.levels.len(), &model.stats),
+        (
+            model.heard.peers.len(),
+            model.heard.levels.len(),
+            &model.heard.stats
+        ),
         (0, 0, &None)
     );
-    assert_eq!((model.logs.total(), model.events.total()), (0, 0));
+    assert_eq!(
+        (model.heard.logs.total(), model.heard.events.total()),
+        (0, 0)
+    );
     assert_eq!(model.run_state(), RunState::Waiting);
 }
 
@@ -385,15 +402,15 @@ fn a_peer_that_died_is_lost_and_the_user_is_told() {
         &mut model,
         PrimaryToObservers::Announce(Announce::Left { name, reason }),
     );
-    assert_eq!(model.peers[2].state, PeerState::Lost);
-    assert!(model.notice.unwrap().text.contains("s2 left"));
+    assert_eq!(model.heard.peers[2].state, PeerState::Lost);
+    assert!(model.prompt.notice.unwrap().text.contains("s2 left"));
 }
 
 #[test]
 fn news_that_stop_count_as_a_lost_link() {
     let mut model = fixture::model();
     update(&mut model, Event::FeedClosed, NOW);
-    assert_eq!(model.connection, Connection::Lost { since: NOW });
+    assert_eq!(model.session.connection, Connection::Lost { since: NOW });
 }
 
 #[test]
@@ -407,7 +424,7 @@ fn a_log_line_is_kept_plain_and_of_bounded_length() {
             text,
         }),
     );
-    let line = model.logs.window(1).next().unwrap();
+    let line = model.heard.logs.window(1).next().unwrap();
     assert!(line.text.starts_with('é'));
     assert!(line.text.len() <= 4096);
 }

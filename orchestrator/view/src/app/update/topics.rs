@@ -20,26 +20,28 @@ pub(super) fn follow(model: &mut Model) -> Option<Effect> {
 
 /// Listens to the topic whose detail is shown, and to no other.
 fn listen(model: &mut Model) -> Option<Effect> {
-    let wanted = match (&model.mode, &model.subject) {
+    let wanted = match (&model.mode, &model.details.subject) {
         (Mode::Detail { .. }, Some(Subject::Row(Panel::Topics, topic))) => Some(topic),
         _ => None,
     };
-    if model.hearing.as_ref().map(|hearing| &hearing.topic) == wanted {
+    if model.details.hearing.as_ref().map(|hearing| &hearing.topic) == wanted {
         return None;
     }
     let wanted = wanted.cloned();
-    model.hearing = wanted.clone().map(TopicSubscription::new);
+    model.details.hearing = wanted.clone().map(TopicSubscription::new);
     Some(Effect::Listen(wanted))
 }
 
 fn ask(model: &mut Model) -> Option<Effect> {
     let is_due = model
+        .details
         .topics_asked
         .is_none_or(|asked| model.now.since(asked) >= ASK_TIME);
-    let is_seen = model.focus == Panel::Topics && model.connection == Connection::Connected;
+    let is_seen =
+        model.screen.focus == Panel::Topics && model.session.connection == Connection::Connected;
     if !is_seen || !is_due || model.is_over() {
         return None;
     }
-    model.topics_asked = Some(model.now);
+    model.details.topics_asked = Some(model.now);
     Some(Effect::Send(Command::Topics))
 }

@@ -14,8 +14,8 @@ use crate::app::palette::{self, Request, completion};
 
 /// Begins to type a command.
 pub(super) fn open_palette(model: &mut Model, text: &str) {
-    model.history.restart();
-    model.files = None;
+    model.prompt.history.restart();
+    model.prompt.files = None;
     model.mode = Mode::Palette {
         line: LineEdit::new(text),
         error: None,
@@ -31,17 +31,17 @@ pub(super) fn open_palette_and_list(model: &mut Model, text: &str) -> Option<Eff
 /// Begins to type a filter, or words to look for in help.
 pub(super) fn open_filter(model: &mut Model) {
     if let Mode::Help { .. } = model.mode {
-        model.help.is_typed = true;
+        model.prompt.help.is_typed = true;
         return;
     }
-    model.filter_line = LineEdit::default();
+    model.prompt.filter_line = LineEdit::default();
     take_filter(model);
     model.mode = Mode::Filter;
 }
 
 /// Shows help, lines with these words alone.
 pub(super) fn open_help(model: &mut Model, search: &str) {
-    model.help = HelpSearch {
+    model.prompt.help = HelpSearch {
         line: LineEdit::new(search),
         is_typed: false,
     };
@@ -52,8 +52,10 @@ pub(super) fn open_help(model: &mut Model, search: &str) {
 pub(super) fn cancel(model: &mut Model) -> bool {
     match model.mode {
         Mode::Filter => navigation::set_filter(model, Filter::default()),
-        Mode::Help { .. } if model.help.is_typed || !model.help.line.text().is_empty() => {
-            model.help = HelpSearch::default();
+        Mode::Help { .. }
+            if model.prompt.help.is_typed || !model.prompt.help.line.text().is_empty() =>
+        {
+            model.prompt.help = HelpSearch::default();
             return false;
         }
         _ => {}
@@ -74,17 +76,17 @@ pub(super) fn on_typed(model: &mut Model, key: Key) -> Option<Effect> {
             return list_files(model);
         }
         Mode::Filter => {
-            if model.filter_line.edit(key) {
+            if model.prompt.filter_line.edit(key) {
                 take_filter(model);
             }
         }
-        Mode::Help { scroll } if model.help.is_typed => {
-            model.help.line.edit(key);
+        Mode::Help { scroll } if model.prompt.help.is_typed => {
+            model.prompt.help.line.edit(key);
             *scroll = 0;
         }
         Mode::Browse => on_unknown(model, key),
         Mode::Confirm(Question::Command { .. }) => model.notify("y for yes, n for no", false),
-        Mode::Confirm(Question::Quit) if model.is_read_only => {
+        Mode::Confirm(Question::Quit) if model.session.is_read_only => {
             let text = "this view only watches: d leaves the run running, n stays";
             model.notify(text, true);
         }
@@ -106,11 +108,11 @@ pub(super) fn on_paste(model: &mut Model, text: &str) -> Option<Effect> {
             return list_files(model);
         }
         Mode::Filter => {
-            model.filter_line.insert(text);
+            model.prompt.filter_line.insert(text);
             take_filter(model);
         }
-        Mode::Help { scroll } if model.help.is_typed => {
-            model.help.line.insert(text);
+        Mode::Help { scroll } if model.prompt.help.is_typed => {
+            model.prompt.help.line.insert(text);
             *scroll = 0;
         }
         Mode::Browse
@@ -130,9 +132,9 @@ pub(super) fn on_paste(model: &mut Model, text: &str) -> Option<Effect> {
 
 /// Takes the files of a folder, unless another one is typed by now.
 pub(super) fn on_files(model: &mut Model, files: FileList) {
-    let waited = model.files.as_ref().map(|waited| &waited.folder);
+    let waited = model.prompt.files.as_ref().map(|waited| &waited.folder);
     if waited == Some(&files.folder) {
-        model.files = Some(files);
+        model.prompt.files = Some(files);
     }
 }
 
@@ -148,9 +150,11 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
             return None;
         }
     };
-    model.history.push(line.text());
+    model.prompt.history.push(line.text());
     match request {
-        Request::Command(Command::Stop) if !model.is_read_only && model.recording.is_none() => {
+        Request::Command(Command::Stop)
+            if !model.session.is_read_only && model.session.recording.is_none() =>
+        {
             ask_to_stop(model);
         }
         Request::Command(Command::Step { count }) => return on_step(model, count),
@@ -183,9 +187,9 @@ pub(super) fn on_history(model: &mut Model, is_back: bool) -> Option<Effect> {
         return None;
     };
     let found = if is_back {
-        model.history.previous(line.text())
+        model.prompt.history.previous(line.text())
     } else {
-        model.history.next_line()
+        model.prompt.history.next_line()
     };
     if let Some(found) = found {
         (*line, *error) = (LineEdit::new(found), None);
@@ -200,17 +204,18 @@ fn list_files(model: &mut Model) -> Option<Effect> {
     };
     let Some(folder) = completion::folder(model, line.parts().0) else {
         // Another time the folder is looked at anew.
-        model.files = None;
+        model.prompt.files = None;
         return None;
     };
     if model
+        .prompt
         .files
         .as_ref()
         .is_some_and(|files| files.folder == folder)
     {
         return None;
     }
-    model.files = Some(FileList {
+    model.prompt.files = Some(FileList {
         folder: folder.clone(),
         names: Vec::new(),
     });
@@ -218,7 +223,7 @@ fn list_files(model: &mut Model) -> Option<Effect> {
 }
 
 fn take_filter(model: &mut Model) {
-    let filter = Filter::new(model.filter_line.text());
+    let filter = Filter::new(model.prompt.filter_line.text());
     navigation::set_filter(model, filter);
 }
 

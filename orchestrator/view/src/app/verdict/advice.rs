@@ -79,7 +79,11 @@ fn best_move(model: &Model, peer: &PeerReport, levels: &[&LevelReport]) -> Optio
 
 /// Returns what helps when the way to a peer takes longer than its work.
 pub(super) fn against_distance(model: &Model, peer: &PeerReport) -> Vec<Advice> {
-    let primary = model.peers.iter().find(|one| one.role == Role::Primary);
+    let primary = model
+        .heard
+        .peers
+        .iter()
+        .find(|one| one.role == Role::Primary);
     let is_remote = primary.is_some_and(|primary| primary.host != peer.host);
     let mut advice = Vec::new();
     if is_remote {
@@ -104,9 +108,14 @@ pub(super) fn against_distance(model: &Model, peer: &PeerReport) -> Vec<Advice> 
 
 /// Returns what helps when the primary's own work takes longest.
 pub(super) fn for_primary(model: &Model) -> Vec<Advice> {
-    let ghosts: usize = model.levels.iter().map(|level| level.ghosts.len()).sum();
+    let ghosts: usize = model
+        .heard
+        .levels
+        .iter()
+        .map(|level| level.ghosts.len())
+        .sum();
     let mut advice = Vec::new();
-    if ghosts > model.performers.len() / 4 {
+    if ghosts > model.heard.performers.len() / 4 {
         advice.push(Advice::new(format!(
             "larger levels or smaller buffers: it places {ghosts} ghosts in each step"
         )));
@@ -120,6 +129,7 @@ pub(super) fn for_primary(model: &Model) -> Vec<Advice> {
 /// Returns what helps when all peers work alike.
 pub(super) fn for_work(model: &Model) -> Vec<Advice> {
     let active = model
+        .heard
         .levels
         .iter()
         .filter(|level| cell_us(level) > 0.0)
@@ -135,7 +145,7 @@ pub(super) fn for_work(model: &Model) -> Vec<Advice> {
         let text = format!("more processes for its {active} levels: start with {count}");
         return vec![Advice::new(text), threads(active.div_ceil(peers.max(1)))];
     }
-    if model.levels.len() <= 1 {
+    if model.heard.levels.len() <= 1 {
         let levels = "levels, which divide the work: start with --auto-levels N";
         return vec![Advice::new(levels), threads(2)];
     }

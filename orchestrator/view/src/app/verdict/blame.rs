@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 
 /// Judges a run that works for so long per iteration \[us\].
 pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
-    if let Some(peer) = holder(&model.peers, work) {
+    if let Some(peer) = holder(&model.heard.peers, work) {
         return of_peer(model, peer, work);
     }
     let mut parts = ranked(split);
@@ -65,7 +65,11 @@ fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
 /// Says which machine a peer is on and how busy that is, in a run on several.
 fn machine(model: &Model, peer: &PeerReport) -> Option<String> {
     let host = &peer.host;
-    let mut others = model.peers.iter().filter(|other| !other.host.is_empty());
+    let mut others = model
+        .heard
+        .peers
+        .iter()
+        .filter(|other| !other.host.is_empty());
     others.find(|other| other.host != *host)?;
     Some(match &peer.host_load {
         Some(load) if load.is_crowded() => format!(
@@ -83,7 +87,7 @@ fn machine(model: &Model, peer: &PeerReport) -> Option<String> {
 /// Says how many processes are on a peer's machine: time in which one waits for a core is time in
 /// which nobody hears from it.
 fn crowd(model: &Model, peer: &PeerReport) -> Option<String> {
-    let there = model.peers.iter().filter(|one| one.host == peer.host);
+    let there = model.heard.peers.iter().filter(|one| one.host == peer.host);
     let count = there.filter(|one| one.state.is_here()).count();
     (count > 1).then(|| {
         let host = &peer.host;
@@ -125,7 +129,7 @@ fn of_level(model: &Model, peer: &PeerReport) -> Option<String> {
 /// Returns the levels of a peer that are stepped.
 pub(super) fn levels_of<'a>(model: &'a Model, peer: &PeerReport) -> Vec<&'a LevelReport> {
     let is_its = |level: &&LevelReport| level.owner.as_ref() == Some(&peer.name);
-    let all = model.levels.iter().filter(is_its);
+    let all = model.heard.levels.iter().filter(is_its);
     all.filter(|level| level.active && !level.suspended)
         .collect()
 }
@@ -170,15 +174,15 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
         Split::PRIMARY => {
             let counts = format!(
                 "it keeps {} in {} on {}",
-                counted(model.performers.len(), "performer"),
-                counted(model.levels.len(), "level"),
+                counted(model.heard.performers.len(), "performer"),
+                counted(model.heard.levels.len(), "level"),
                 counted(workers(model).count(), "secondary")
             );
             verdict.details.push(counts);
             verdict.advice = advice::for_primary(model);
         }
         _ => {
-            let levels = model.levels.iter();
+            let levels = model.heard.levels.iter();
             let slowest = levels.max_by(|a, b| cell_us(a).total_cmp(&cell_us(b)));
             if let Some(level) = slowest.filter(|level| cell_us(level) > 0.0) {
                 let took = time(cell_us(level));
@@ -194,7 +198,7 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
 
 /// Returns the program whose answers take longest for an iteration.
 fn slowest_participant(model: &Model) -> Option<&ParticipantReport> {
-    let all = model.peers.iter();
+    let all = model.heard.peers.iter();
     let all = all.filter_map(|peer| peer.participant.as_ref());
     let per_iteration = |one: &ParticipantReport| one.wait_p50_us / one.every.unwrap_or(1) as f64;
     all.max_by(|a, b| per_iteration(a).total_cmp(&per_iteration(b)))

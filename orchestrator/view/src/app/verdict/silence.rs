@@ -7,7 +7,7 @@ use crate::app::model::Model;
 
 /// Judges a run one of whose relays is silent.
 pub(super) fn of_relays(model: &Model) -> Option<Verdict> {
-    let silent = silent_relays(&model.peers);
+    let silent = silent_relays(&model.heard.peers);
     let (first, others) = silent.split_first()?;
     let headline = format!("{}, and holds the step", said(first));
     let mut verdict = Verdict::plain(Culprit::Relay(first.name.to_owned()), headline);
@@ -25,7 +25,7 @@ pub(super) fn of_relays(model: &Model) -> Option<Verdict> {
 
 /// Returns a sentence about each relay that is silent.
 pub(super) fn each(model: &Model) -> Vec<String> {
-    silent_relays(&model.peers).iter().map(said).collect()
+    silent_relays(&model.heard.peers).iter().map(said).collect()
 }
 
 fn said(relay: &SilentRelay<'_>) -> String {

@@ -10,7 +10,7 @@ use crate::app::palette::{Request, parse};
 /// A run as fast as possible: the given times of physics, network and primary \[us\].
 fn run(physics_us: f64, network_us: f64, primary_us: f64) -> Model {
     let mut model = fixture::model();
-    let stats = model.stats.as_mut().unwrap();
+    let stats = model.heard.stats.as_mut().unwrap();
     stats.real_time_factor_asked = 0.0;
     stats.split = Split {
         physics_us,
@@ -18,7 +18,7 @@ fn run(physics_us: f64, network_us: f64, primary_us: f64) -> Model {
         primary_us,
         ..Split::default()
     };
-    for peer in &mut model.peers {
+    for peer in &mut model.heard.peers {
         (peer.blocked_us, peer.last_share) = (1.0, 0.4);
     }
     model
@@ -41,8 +41,8 @@ fn commands(verdict: &Verdict) -> Vec<&str> {
 #[test]
 fn a_slow_peer_holds_the_others() {
     let mut model = run(300.0, 60.0, 40.0);
-    model.peers[2].last_share = 0.62;
-    model.peers[2].blocked_us = 180.0;
+    model.heard.peers[2].last_share = 0.62;
+    model.heard.peers[2].blocked_us = 180.0;
     let verdict = check(
         &model,
         &Culprit::Peer("s2".parse().unwrap()),
@@ -59,18 +59,18 @@ fn a_slow_peer_holds_the_others() {
 #[test]
 fn a_cell_that_fits_elsewhere_is_advised_to_move() {
     let mut model = run(300.0, 60.0, 40.0);
-    let peer = &mut model.peers[1];
+    let peer = &mut model.heard.peers[1];
     (peer.last_share, peer.blocked_us, peer.busy_us) = (0.9, 200.0, 400.0);
-    (model.peers[2].busy_us, model.peers[2].wait_us) = (100.0, 200.0);
-    model.levels[0].physics_us = 220.0;
-    let dock = &mut model.levels[2];
+    (model.heard.peers[2].busy_us, model.heard.peers[2].wait_us) = (100.0, 200.0);
+    model.heard.levels[0].physics_us = 220.0;
+    let dock = &mut model.heard.levels[2];
     (dock.active, dock.physics_us) = (true, 130.0);
     dock.performers = vec!["crate".to_owned()];
     let verdict = Verdict::judge(&model);
     assert_eq!(commands(&verdict), ["move-cell dock s2"]);
     assert_eq!(verdict.advice[0].text, "saves about 130 us per step");
     for name in ["west wing", "the \"west\" wing", "bob's"] {
-        model.levels[2].name = name.to_owned();
+        model.heard.levels[2].name = name.to_owned();
         let verdict = Verdict::judge(&model);
         let advised = Request::Command(Command::MoveCell {
             level: name.to_owned(),
@@ -83,7 +83,7 @@ fn a_cell_that_fits_elsewhere_is_advised_to_move() {
 #[test]
 fn a_far_peer_is_not_advised_to_work_less() {
     let mut model = run(100.0, 600.0, 40.0);
-    let peer = &mut model.peers[2];
+    let peer = &mut model.heard.peers[2];
     (peer.last_share, peer.blocked_us) = (0.9, 500.0);
     (peer.network_us, peer.busy_us) = (600.0, 90.0);
     let verdict = Verdict::judge(&model);
@@ -100,11 +100,14 @@ fn a_far_peer_is_not_advised_to_work_less() {
 #[test]
 fn when_the_way_to_all_is_long_no_peer_is_blamed() {
     let mut model = run(100.0, 900.0, 40.0);
-    for peer in &mut model.peers[1..] {
+    for peer in &mut model.heard.peers[1..] {
         (peer.network_us, peer.busy_us) = (800.0, 90.0);
     }
-    model.peers[1].network_us = 900.0;
-    (model.peers[2].last_share, model.peers[2].blocked_us) = (0.6, 400.0);
+    model.heard.peers[1].network_us = 900.0;
+    (
+        model.heard.peers[2].last_share,
+        model.heard.peers[2].blocked_us,
+    ) = (0.6, 400.0);
     let verdict = Verdict::judge(&model);
     assert_eq!(verdict.culprit, Culprit::Part(Split::NETWORK));
     assert_eq!(
@@ -116,7 +119,7 @@ fn when_the_way_to_all_is_long_no_peer_is_blamed() {
 #[test]
 fn a_pace_that_is_kept_holds_back() {
     let mut model = run(200.0, 50.0, 20.0);
-    let stats = model.stats.as_mut().unwrap();
+    let stats = model.heard.stats.as_mut().unwrap();
     (stats.real_time_factor, stats.real_time_factor_asked) = (1.0, 1.0);
     stats.split.pace_us = 730.0;
     let verdict = check(
@@ -131,7 +134,7 @@ fn a_pace_that_is_kept_holds_back() {
 #[test]
 fn a_pace_that_is_missed_is_not_what_holds_back() {
     let mut model = run(900.0, 50.0, 20.0);
-    let stats = model.stats.as_mut().unwrap();
+    let stats = model.heard.stats.as_mut().unwrap();
     (stats.real_time_factor, stats.real_time_factor_asked) = (0.5, 1.0);
     stats.split.pace_us = 30.0;
     let verdict = check(
@@ -173,8 +176,8 @@ fn add_program(model: &mut Model, name: &str, every: u64, wait_p50_us: f64) {
         answers: 10,
         missed: 0,
     };
-    let peer = model.peers[1].clone();
-    model.peers.push(PeerReport {
+    let peer = model.heard.peers[1].clone();
+    model.heard.peers.push(PeerReport {
         name,
         role: Role::Participant,
         participant: Some(participant),
@@ -187,7 +190,7 @@ fn a_program_whose_answers_take_long_is_named() {
     let mut model = run(100.0, 50.0, 50.0);
     add_program(&mut model, "pilot", 10, 3_000.0);
     add_program(&mut model, "scribe", 1_000, 9_000.0);
-    model.stats.as_mut().unwrap().split.participants_us = 300.0;
+    model.heard.stats.as_mut().unwrap().split.participants_us = 300.0;
     let verdict = check(
         &model,
         &Culprit::Part(Split::PARTICIPANTS),
@@ -202,7 +205,7 @@ fn a_program_whose_answers_take_long_is_named() {
 #[test]
 fn when_nothing_stands_out_it_says_so() {
     let mut model = run(100.0, 90.0, 90.0);
-    model.stats.as_mut().unwrap().split.sensors_us = 80.0;
+    model.heard.stats.as_mut().unwrap().split.sensors_us = 80.0;
     check(
         &model,
         &Culprit::Spread,
@@ -213,12 +216,12 @@ fn when_nothing_stands_out_it_says_so() {
 #[test]
 fn a_run_that_stands_still_is_not_held_back() {
     let mut model = fixture::model();
-    model.stats.as_mut().unwrap().state = RunState::Paused;
+    model.heard.stats.as_mut().unwrap().state = RunState::Paused;
     check(&model, &Culprit::Nothing, "nothing: the run is paused");
     let waiting = "the start: waiting for s1, s2 to join";
     let mut model = fixture::waiting_model();
     check(&model, &Culprit::Nothing, "nothing is known yet");
-    model.stats = Some(Stats {
+    model.heard.stats = Some(Stats {
         state: RunState::Waiting,
         ..fixture::stats()
     });
@@ -229,14 +232,17 @@ fn a_run_that_stands_still_is_not_held_back() {
 fn a_step_that_does_not_end_names_whom_it_waits_for() {
     let mut model = run(0.0, 0.0, 0.0);
     // The figures of peers are smoothed, and still those of the steps before.
-    (model.peers[1].last_share, model.peers[1].blocked_us) = (0.9, 500.0);
+    (
+        model.heard.peers[1].last_share,
+        model.heard.peers[1].blocked_us,
+    ) = (0.9, 500.0);
     let verdict = check(
         &model,
         &Culprit::Peer("s2".parse().unwrap()),
         "s2 holds the step, which goes on for over a second",
     );
     assert_eq!(verdict.details, ["it is alive: its step is long"]);
-    model.peers[2].blocking = false;
+    model.heard.peers[2].blocking = false;
     check(
         &model,
         &Culprit::Nothing,
@@ -247,7 +253,7 @@ fn a_step_that_does_not_end_names_whom_it_waits_for() {
 #[test]
 fn a_silent_relay_is_named_with_all_behind_it() {
     let mut model = run(0.0, 0.0, 0.0);
-    for peer in &mut model.peers[1..] {
+    for peer in &mut model.heard.peers[1..] {
         (peer.relay, peer.relay_age_ms) = (Some("r1".to_owned()), Some(3_200.0));
         peer.host = "lab".to_owned();
     }
@@ -255,15 +261,18 @@ fn a_silent_relay_is_named_with_all_behind_it() {
     let headline = "the relay r1 on lab is silent for 3.2 s, and holds the step";
     let verdict = check(&model, &culprit, headline);
     assert_eq!(verdict.details, ["s1, s2 are behind it"]);
-    (model.peers[2].relay, model.peers[2].relay_age_ms) = (Some("r2".to_owned()), Some(1_500.0));
+    (
+        model.heard.peers[2].relay,
+        model.heard.peers[2].relay_age_ms,
+    ) = (Some("r2".to_owned()), Some(1_500.0));
     let verdict = check(&model, &culprit, headline);
     let other = "the relay r2 on lab is silent for 1.5 s";
     assert_eq!(verdict.details, ["s1 is behind it", other]);
-    model.stats.as_mut().unwrap().state = RunState::Paused;
+    model.heard.stats.as_mut().unwrap().state = RunState::Paused;
     let verdict = check(&model, &Culprit::Nothing, "nothing: the run is paused");
     assert_eq!(verdict.details.len(), 2);
-    model.stats.as_mut().unwrap().state = RunState::Running;
-    for peer in &mut model.peers[1..] {
+    model.heard.stats.as_mut().unwrap().state = RunState::Running;
+    for peer in &mut model.heard.peers[1..] {
         peer.relay_age_ms = Some(80.0);
     }
     assert_ne!(Verdict::judge(&model).culprit, culprit);
@@ -273,13 +282,13 @@ fn a_silent_relay_is_named_with_all_behind_it() {
 fn broken_figures_make_no_panic() {
     let mut model = run(f64::NAN, f64::INFINITY, -1.0);
     Verdict::judge(&model);
-    for peer in &mut model.peers {
+    for peer in &mut model.heard.peers {
         (peer.relay, peer.relay_age_ms) = (Some("r1".to_owned()), Some(f64::INFINITY));
         (peer.blocked_us, peer.busy_us, peer.wait_us) = (f64::INFINITY, f64::NAN, f64::NAN);
     }
-    for level in &mut model.levels {
+    for level in &mut model.heard.levels {
         level.physics_us = f64::NAN;
     }
-    model.stats.as_mut().unwrap().split.physics_us = 5.0;
+    model.heard.stats.as_mut().unwrap().split.physics_us = 5.0;
     Verdict::judge(&model);
 }

@@ -76,7 +76,7 @@ struct Points {
 
 impl Points {
     fn of(model: &Model, now_s: f64) -> Self {
-        let samples = || model.latency.samples();
+        let samples = || model.trends.latency.samples();
         let oldest = samples().next().map_or(0.0, |first| now_s - first.at_s);
         let fitting = SPANS_S.into_iter().find(|span| *span + 1.0 >= oldest);
         let span_s = fitting.unwrap_or(SPANS_S[SPANS_S.len() - 1]);

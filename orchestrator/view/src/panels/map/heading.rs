@@ -43,7 +43,7 @@ mod tests {
             Some(unicode),
             "{degrees}"
         );
-        model.has_unicode = false;
+        model.terminal.has_unicode = false;
         assert_eq!(
             arrow(Theme::of(&model), &performer),
             Some(ascii),

@@ -56,7 +56,7 @@ fn subject(model: &Model) -> Option<&PerformerReport> {
         return model.selected_performer();
     }
     let follow = model.map.follow.as_deref()?;
-    model.performers.iter().find(|one| one.name == follow)
+    model.heard.performers.iter().find(|one| one.name == follow)
 }
 
 /// Its name first, since a narrow map cuts the end.
@@ -68,7 +68,7 @@ fn performer_line(model: &Model, performer: &PerformerReport) -> String {
         text::fit(theme, &performer.level, NAME_WIDTH),
         format!("{} m/s", text::decimal(speed(performer), 2)),
     ];
-    if let Some(hand_off) = model.recent.hand_off(&performer.name) {
+    if let Some(hand_off) = model.trends.recent.hand_off(&performer.name) {
         let from = text::fit(theme, &hand_off.from, NAME_WIDTH);
         parts.push(format!("{} from {from}", theme.glyphs().fresh));
     }
@@ -121,11 +121,11 @@ fn draw_owners(model: &Model, frame: &mut Frame, projection: &Projection, area: 
     let room = usize::from(area.width).saturating_sub(text::columns(&scale) + 1);
     let mut spans = Vec::new();
     let mut used = 0;
-    for (index, owner) in model.owners.iter().enumerate() {
+    for (index, owner) in model.heard.owners.iter().enumerate() {
         let mark = theme.owner_mark(Some(index));
         let name = text::fit(theme, owner.as_str(), 12);
         let mut style = theme.owner(Some(index));
-        let entry = match model.recent.peer(owner) {
+        let entry = match model.trends.recent.peer(owner) {
             None => format!("{mark} {name}"),
             Some(has_come) => {
                 style = style.patch(theme.fresh(recent::is_lit(model.now)));

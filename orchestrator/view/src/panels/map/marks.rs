@@ -31,7 +31,7 @@ pub(super) fn is_marked(model: &Model, name: &str) -> bool {
 
 /// Tells whether the map shows what is selected.
 pub(super) fn has_selection(model: &Model) -> bool {
-    matches!(model.focus, Panel::Map | Panel::Performers)
+    matches!(model.screen.focus, Panel::Map | Panel::Performers)
 }
 
 /// Draws marks and names.
@@ -41,7 +41,7 @@ pub(super) fn draw(
     projection: &Projection,
     looks: &[LevelLook<'_>],
 ) {
-    let handed_over = model.recent.handed_over();
+    let handed_over = model.trends.recent.handed_over();
     let mut writer = Writer {
         model,
         theme: Theme::of(model),
@@ -90,7 +90,7 @@ fn marks<'a>(
     let selected = model.tables[Panel::Performers]
         .selected()
         .filter(|_| has_selection(model));
-    let seen = model.performers.iter().filter_map(|performer| {
+    let seen = model.heard.performers.iter().filter_map(|performer| {
         let cell = projection.cell(performer.position[0], performer.position[1])?;
         let name = performer.name.as_str();
         let is_fresh = handed_over.contains(name);
@@ -212,7 +212,7 @@ impl Writer<'_, '_, '_> {
 
     /// Names levels with the letters of their owners and what happened to them a moment ago.
     fn name_levels(&mut self, projection: &Projection, looks: &[LevelLook<'_>]) {
-        for (level, look) in self.model.layout.levels.iter().zip(looks) {
+        for (level, look) in self.model.heard.layout.levels.iter().zip(looks) {
             if self.named >= NAMES_MAX {
                 return;
             }
@@ -224,7 +224,8 @@ impl Writer<'_, '_, '_> {
             let long = format!("{name} {}", self.level_mark(look));
             let mut texts = vec![(long.clone(), look.style), (name, look.style)];
             if look.is_fresh
-                && let Some([change, _]) = recent::level_texts(&self.model.recent, &level.name)
+                && let Some([change, _]) =
+                    recent::level_texts(&self.model.trends.recent, &level.name)
             {
                 let glyph = self.theme.glyphs().fresh;
                 let change = text::fit(self.theme, &change, LEVEL_WIDTH);

@@ -25,11 +25,12 @@ pub(super) fn draw_history(model: &Model, frame: &mut Frame, area: Rect) {
     if rows == 0 || columns == 0 {
         return;
     }
-    let newest = model.latency.samples().rev().take(columns);
+    let newest = model.trends.latency.samples().rev().take(columns);
     let mut factors: Vec<f64> = newest.map(|sample| sample.real_time_factor).collect();
     factors.reverse();
     factors.retain(|factor| factor.is_finite() && *factor >= 0.0);
     let asked = model
+        .heard
         .stats
         .as_ref()
         .map_or(0.0, |stats| stats.real_time_factor_asked);
@@ -69,21 +70,31 @@ fn column(theme: Theme, rows: f64) -> &'static str {
 /// Draws how many there are of everything; on few rows, side by side.
 pub(super) fn draw_counts(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
-    let active = model.levels.iter().filter(|level| level.active).count();
-    let ghosts: usize = model.levels.iter().map(|level| level.ghosts.len()).sum();
+    let active = model
+        .heard
+        .levels
+        .iter()
+        .filter(|level| level.active)
+        .count();
+    let ghosts: usize = model
+        .heard
+        .levels
+        .iter()
+        .map(|level| level.ghosts.len())
+        .sum();
     let mut counts = vec![
-        ("performers", text::count_of(model.performers.len())),
+        ("performers", text::count_of(model.heard.performers.len())),
         (
             "levels",
             format!(
                 "{} of {} active",
                 text::count_of(active),
-                text::count_of(model.levels.len())
+                text::count_of(model.heard.levels.len())
             ),
         ),
         ("ghosts", text::count_of(ghosts)),
     ];
-    if let Some(stats) = &model.stats {
+    if let Some(stats) = &model.heard.stats {
         let events = stats.events;
         counts.push(("hand-offs", text::count(events.hand_offs)));
         counts.push(("migrations", text::count(events.migrations)));
@@ -115,6 +126,7 @@ pub(super) fn draw_warnings(model: &Model, frame: &mut Frame, area: Rect) {
     }
     let rows = usize::from(area.height - 1);
     let mut events: Vec<_> = model
+        .heard
         .events
         .newest(EVENTS)
         .filter(|event| event.severity != Severity::Info)

@@ -25,7 +25,7 @@ pub(super) fn level_rows(model: &Model, most: usize) -> usize {
 }
 
 fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
-    model.peers.iter().filter(|peer| peer.hosts_cells())
+    model.heard.peers.iter().filter(|peer| peer.hosts_cells())
 }
 
 /// Draws every secondary's work, way and waiting per step; one bar is the longest of these.
@@ -139,7 +139,7 @@ pub(super) fn draw_levels(model: &Model, frame: &mut Frame, area: Rect) {
 /// Returns the levels that take time, the slowest first.
 fn slowest(model: &Model) -> Vec<&LevelReport> {
     let is_stepped = |one: &&LevelReport| one.active && !one.suspended && cell_us(one) > 0.0;
-    let mut levels: Vec<&LevelReport> = model.levels.iter().filter(is_stepped).collect();
+    let mut levels: Vec<&LevelReport> = model.heard.levels.iter().filter(is_stepped).collect();
     levels.sort_by(|a, b| cell_us(b).total_cmp(&cell_us(a)));
     levels
 }

@@ -17,7 +17,7 @@ fn check(name: &str, walk: impl Fn(&mut Walk)) {
         walk(&mut user);
         let path = format!("../snapshots/{name}_{width}x{height}.txt");
         expect_file![path].assert_eq(&user.screen());
-        user.model.has_unicode = false;
+        user.model.terminal.has_unicode = false;
         let screen = user.screen();
         assert!(screen.is_ascii(), "{screen}");
     }
@@ -143,7 +143,7 @@ fn the_footer_always_has_help_and_quit() {
 #[test]
 fn a_view_that_only_watches_has_no_keys_that_change_the_run() {
     let mut user = Walk::new(120, 40);
-    user.model.is_read_only = true;
+    user.model.session.is_read_only = true;
     user.keys("5")
         .misses("play/pause")
         .misses("remove")

@@ -78,12 +78,12 @@ fn a_click_selects_on_the_map_what_the_table_shows() {
     let mut walk = Walk::new(120, 40);
     walk.keys("5 2").clicks("B→ rover_2");
     assert_eq!(
-        (walk.model.focus, selected(&walk)),
+        (walk.model.screen.focus, selected(&walk)),
         (Panel::Map, Some("rover_2"))
     );
     walk.keys("5").clicks("box");
     assert_eq!(
-        (walk.model.focus, selected(&walk)),
+        (walk.model.screen.focus, selected(&walk)),
         (Panel::Performers, Some("box"))
     );
 }
@@ -120,7 +120,7 @@ fn the_wheel_goes_through_the_rows_under_it_and_leaves_the_focus() {
     let place = walk.place("rover_2");
     walk.mouse(MouseAction::ScrollDown, place);
     assert_eq!(
-        (walk.model.focus, selected(&walk)),
+        (walk.model.screen.focus, selected(&walk)),
         (Panel::Peers, Some("rover_2"))
     );
     walk.mouse(MouseAction::ScrollUp, place);
@@ -130,7 +130,7 @@ fn the_wheel_goes_through_the_rows_under_it_and_leaves_the_focus() {
 #[test]
 fn the_mouse_is_given_to_the_terminal_and_taken_back() {
     let mut walk = Walk::new(80, 24);
-    walk.model.has_mouse = true;
+    walk.model.terminal.has_mouse = true;
     walk.keys("M").sees("M gives it to this view");
     walk.keys("M");
     assert_eq!(walk.effects, [Effect::Mouse(false), Effect::Mouse(true)]);
@@ -147,7 +147,7 @@ fn a_hand_off_is_seen_for_a_while_in_both_levels_and_on_the_map() {
     walk.keys("5").sees("» west ");
     walk.waits(Duration::from_millis(2_900)).sees("»");
     walk.waits(Duration::from_millis(100)).misses("»");
-    assert!(walk.model.recent.is_empty());
+    assert!(walk.model.trends.recent.is_empty());
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_peer_that_leaves_is_seen_below_the_map_and_among_the_peers() {
 fn performers_that_move_leave_trails() {
     let mut walk = Walk::new(120, 40);
     walk.keys("4");
-    walk.model.has_unicode = false;
+    walk.model.terminal.has_unicode = false;
     walk.misses(",,");
     for step in 0..30 {
         walk.feed(poses(|all| {
@@ -216,7 +216,7 @@ fn changes_are_drawn() {
         walk.keys("3");
         change(&mut walk);
         walk.is_as_kept("changes");
-        walk.model.has_unicode = false;
+        walk.model.terminal.has_unicode = false;
         walk.is_as_kept("changes_ascii");
     }
 }

@@ -11,11 +11,11 @@ use crate::app::fixture;
 /// A user before the fixture's run as a recording that stands still in its middle.
 fn walk(width: u16, height: u16) -> Walk {
     let mut model = fixture::model();
-    model.notice = None;
-    model.run = "monday".to_owned();
-    model.owns_run = false;
-    model.recording = Some(place(false));
-    if let Some(stats) = &mut model.stats {
+    model.prompt.notice = None;
+    model.session.run = "monday".to_owned();
+    model.session.owns_run = false;
+    model.session.recording = Some(place(false));
+    if let Some(stats) = &mut model.heard.stats {
         stats.state = protocol::report::RunState::Paused;
     }
     Walk::with(model, (width, height))

@@ -22,13 +22,18 @@ fn typed(model: &Model) -> &str {
 
 fn at_pace(asked: f64, measured: f64) -> Model {
     let mut model = in_state(RunState::Running);
-    let stats = model.stats.as_mut().unwrap();
+    let stats = model.heard.stats.as_mut().unwrap();
     (stats.real_time_factor_asked, stats.real_time_factor) = (asked, measured);
     model
 }
 
 fn notice(model: &Model) -> &str {
-    &model.notice.as_ref().expect("something is said").text
+    &model
+        .prompt
+        .notice
+        .as_ref()
+        .expect("something is said")
+        .text
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn a_view_that_only_watches_refuses_with_a_reason() {
         " ", "n", "N", "t", "<", ">", "R", "S", "D", "5x", "5i", "3m", "7p",
     ] {
         let mut model = in_state(RunState::Paused);
-        model.is_read_only = true;
+        model.session.is_read_only = true;
         for key in keys.chars() {
             let effect = press(&mut model, Key::Char(key));
             let only_asks = matches!(effect, None | Some(Effect::Send(Command::Topics)));
@@ -120,7 +125,7 @@ fn a_view_that_only_watches_refuses_with_a_reason() {
         assert!(notice(&model).contains("only watches"), "{keys}");
     }
     let mut model = in_state(RunState::Paused);
-    model.is_read_only = true;
+    model.session.is_read_only = true;
     press(&mut model, Key::Char(':'));
     type_text(&mut model, "stop");
     assert_eq!(press(&mut model, Key::Enter), None);
@@ -148,7 +153,7 @@ fn a_key_that_does_nothing_says_where_it_works() {
 fn a_view_that_only_watches_is_left_and_does_not_stop_the_run() {
     let at_the_question = || {
         let mut model = in_state(RunState::Running);
-        model.is_read_only = true;
+        model.session.is_read_only = true;
         press(&mut model, Key::Char('q'));
         assert_eq!(model.mode, Mode::Confirm(Question::Quit));
         model

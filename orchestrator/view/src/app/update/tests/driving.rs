@@ -56,7 +56,7 @@ fn driving_a_model_without_a_drive_names_those_with_one() {
     let effect = press(&mut model, Key::Char('D'));
     assert_eq!(effect, Some(Effect::Send(Command::Topics)));
     assert_eq!(model.mode, Mode::Browse);
-    let notice = model.notice.unwrap().text;
+    let notice = model.prompt.notice.unwrap().text;
     assert!(notice.contains("ball cannot be driven"), "{notice}");
     assert!(notice.contains("rover_1"), "{notice}");
 }
@@ -76,11 +76,18 @@ fn a_lost_link_or_a_robot_that_is_gone_ends_the_drive() {
     press(&mut model, Key::Up);
     feed(&mut model, Feed::Disconnected);
     assert_eq!(model.mode, Mode::Browse);
-    assert!(model.notice.unwrap().text.contains("told to stop"));
+    assert!(model.prompt.notice.unwrap().text.contains("told to stop"));
     let mut model = driving("rover_1");
     status(&mut model, PrimaryToObservers::Poses(Vec::new()));
     assert_eq!(model.mode, Mode::Browse);
-    assert!(model.notice.unwrap().text.contains("rover_1 is gone"));
+    assert!(
+        model
+            .prompt
+            .notice
+            .unwrap()
+            .text
+            .contains("rover_1 is gone")
+    );
 }
 
 #[test]
@@ -94,11 +101,11 @@ fn twists_that_are_heard_are_not_announced_and_others_are() {
         result,
     };
     let mut model = driving("rover_1");
-    model.notice = None;
+    model.prompt.notice = None;
     feed(&mut model, reply(Ok(Iteration(7))));
-    assert_eq!(model.notice, None);
+    assert_eq!(model.prompt.notice, None);
     feed(&mut model, reply(Err(CommandError::NoLink)));
-    assert!(model.notice.as_ref().unwrap().is_error);
+    assert!(model.prompt.notice.as_ref().unwrap().is_error);
     press(&mut model, Key::Esc);
     press(&mut model, Key::Char(':'));
     type_text(&mut model, "pub /t gz.msgs.Twist x");
@@ -108,5 +115,12 @@ fn twists_that_are_heard_are_not_announced_and_others_are() {
     };
     let result = Ok(Iteration(7));
     feed(&mut model, Feed::Reply { command, result });
-    assert!(model.notice.unwrap().text.contains("done at iteration 7"));
+    assert!(
+        model
+            .prompt
+            .notice
+            .unwrap()
+            .text
+            .contains("done at iteration 7")
+    );
 }

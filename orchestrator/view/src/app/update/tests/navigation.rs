@@ -16,7 +16,7 @@ fn copied(effect: Option<Effect>) -> String {
 
 fn opened(keys: &str) -> Model {
     let mut model = fixture::model();
-    model.page_rows = 5;
+    model.screen.page_rows = 5;
     for key in keys.chars() {
         press(&mut model, Key::Char(key));
     }
@@ -42,7 +42,7 @@ fn every_panel_with_rows_has_details() {
     }
     let mut model = opened("9k");
     press(&mut model, Key::Esc);
-    assert_eq!(model.logs.selected(), Some(42));
+    assert_eq!(model.heard.logs.selected(), Some(42));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_detail_and_a_row_are_copied_as_text() {
     assert!(text.contains("round trip       64 us\n"), "{text}");
     let lines = text.lines().count();
     let notice = format!("copied {lines} lines");
-    assert_eq!(model.notice.as_ref().unwrap().text, notice);
+    assert_eq!(model.prompt.notice.as_ref().unwrap().text, notice);
     press(&mut model, Key::Esc);
     assert_eq!(copied(press(&mut model, Key::Char('y'))), text);
 }
@@ -74,7 +74,7 @@ fn a_detail_and_a_row_are_copied_as_text() {
 #[test]
 fn of_a_text_the_line_or_all_lines_that_pass_are_copied() {
     let mut model = fixture::model();
-    model.page_rows = 5;
+    model.screen.page_rows = 5;
     press(&mut model, Key::Char('9'));
     press(&mut model, Key::Char('g'));
     let line = copied(press(&mut model, Key::Char('y')));
@@ -82,7 +82,7 @@ fn of_a_text_the_line_or_all_lines_that_pass_are_copied() {
         line,
         "primary INFO world warehouse: 3 levels, 4 performers\n"
     );
-    assert_eq!(model.notice.as_ref().unwrap().text, "copied 1 line");
+    assert_eq!(model.prompt.notice.as_ref().unwrap().text, "copied 1 line");
     press(&mut model, Key::Char('/'));
     type_text(&mut model, "joined");
     press(&mut model, Key::Enter);
@@ -109,7 +109,14 @@ fn of_too_much_the_end_is_copied() {
         text.len()
     );
     assert!(text.lines().next_back().unwrap().starts_with("s1 2999 "));
-    assert!(model.notice.unwrap().text.starts_with("copied the last 5"));
+    assert!(
+        model
+            .prompt
+            .notice
+            .unwrap()
+            .text
+            .starts_with("copied the last 5")
+    );
 }
 
 #[test]
@@ -121,11 +128,19 @@ fn escape_goes_one_step_back_and_says_how_to_leave() {
     type_text(&mut model, "rover");
     press(&mut model, Key::Enter);
     press(&mut model, Key::Esc);
-    assert!(model.tables[Panel::Performers].filter.is_empty() && model.is_zoomed);
+    assert!(model.tables[Panel::Performers].filter.is_empty() && model.screen.is_zoomed);
     press(&mut model, Key::Esc);
-    assert!(!model.is_zoomed);
+    assert!(!model.screen.is_zoomed);
     press(&mut model, Key::Esc);
-    assert!(model.notice.as_ref().unwrap().text.contains("q leaves"));
+    assert!(
+        model
+            .prompt
+            .notice
+            .as_ref()
+            .unwrap()
+            .text
+            .contains("q leaves")
+    );
 }
 
 #[test]
@@ -148,8 +163,11 @@ fn a_topic_is_listened_to_while_its_detail_is_shown() {
         "{text}"
     );
     assert_eq!(press(&mut model, Key::Esc), Some(Effect::Listen(None)));
-    assert_eq!(model.hearing, None);
-    assert_eq!(model.subject, Some(Subject::Row(Panel::Topics, topic)));
+    assert_eq!(model.details.hearing, None);
+    assert_eq!(
+        model.details.subject,
+        Some(Subject::Row(Panel::Topics, topic))
+    );
 }
 
 #[test]

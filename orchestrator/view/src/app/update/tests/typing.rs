@@ -16,16 +16,16 @@ fn a_filter_that_is_no_expression_yet_is_taken_as_it_stands() {
     press(&mut model, Key::Char('9'));
     press(&mut model, Key::Char('/'));
     type_text(&mut model, "s[12]|joi(");
-    assert!(model.logs.filter().error().is_some());
-    assert_eq!(model.logs.len(), 0);
+    assert!(model.heard.logs.filter().error().is_some());
+    assert_eq!(model.heard.logs.len(), 0);
     press(&mut model, Key::Backspace);
-    assert_eq!(model.logs.filter().error(), None);
-    assert!(model.logs.len() > 40);
+    assert_eq!(model.heard.logs.filter().error(), None);
+    assert!(model.heard.logs.len() > 40);
     for _ in 0..20 {
         press(&mut model, Key::Left);
     }
     type_text(&mut model, "!");
-    assert_eq!(model.logs.len(), 2);
+    assert_eq!(model.heard.logs.len(), 2);
 }
 
 #[test]
@@ -37,8 +37,11 @@ fn lines_that_were_run_come_back() {
         press(&mut model, Key::Enter);
         press(&mut model, Key::Esc);
     }
-    assert_eq!(model.history.lines(), ["step 5", "pause"]);
-    assert_eq!(model.history.take_unsaved().as_deref(), Some("pause"));
+    assert_eq!(model.prompt.history.lines(), ["step 5", "pause"]);
+    assert_eq!(
+        model.prompt.history.take_unsaved().as_deref(),
+        Some("pause")
+    );
     press(&mut model, Key::Char(':'));
     type_text(&mut model, "pl");
     press(&mut model, Key::Up);
@@ -82,7 +85,10 @@ fn files_are_asked_for_once_per_folder() {
     assert_eq!(press(&mut model, Key::Tab), list("worlds/"));
     assert_eq!(palette(&model).0, "spawn worlds/");
     update(&mut model, files("elsewhere/", "elsewhere/a.sdf"), NOW);
-    assert_eq!(model.files.as_ref().unwrap().names, Vec::<String>::new());
+    assert_eq!(
+        model.prompt.files.as_ref().unwrap().names,
+        Vec::<String>::new()
+    );
     update(&mut model, files("worlds/", "worlds/box.sdf"), NOW);
     press(&mut model, Key::Tab);
     assert_eq!(palette(&model).0, "spawn worlds/box.sdf");
@@ -98,7 +104,15 @@ fn pasted_text_goes_into_the_line_that_is_typed() {
     let mut model = in_state(RunState::Paused);
     paste(&mut model, "q\nS\n");
     assert_eq!(model.mode, Mode::Browse);
-    assert!(model.notice.as_ref().unwrap().text.contains("pasted"));
+    assert!(
+        model
+            .prompt
+            .notice
+            .as_ref()
+            .unwrap()
+            .text
+            .contains("pasted")
+    );
     press(&mut model, Key::Char(':'));
     paste(&mut model, "step 7\n");
     assert_eq!(palette(&model), ("step 7", ""));
@@ -116,20 +130,20 @@ fn help_is_searched_and_left_step_by_step() {
     press(&mut model, Key::Char('/'));
     type_text(&mut model, "hand q");
     press(&mut model, Key::Backspace);
-    assert_eq!(model.help.line.text(), "hand ");
+    assert_eq!(model.prompt.help.line.text(), "hand ");
     press(&mut model, Key::Enter);
     press(&mut model, Key::Esc);
-    assert_eq!(model.help.line.text(), "");
+    assert_eq!(model.prompt.help.line.text(), "");
     assert!(matches!(model.mode, Mode::Help { .. }));
     press(&mut model, Key::Esc);
     assert_eq!(model.mode, Mode::Browse);
     press(&mut model, Key::Char(':'));
     type_text(&mut model, "help move");
     press(&mut model, Key::Enter);
-    assert_eq!(model.help.line.text(), "move");
+    assert_eq!(model.prompt.help.line.text(), "move");
     press(&mut model, Key::Esc);
     press(&mut model, Key::Char('?'));
-    assert_eq!(model.help.line.text(), "");
+    assert_eq!(model.prompt.help.line.text(), "");
 }
 
 #[test]
@@ -143,19 +157,19 @@ fn a_file_is_read_outside_before_its_command_is_sent() {
         panic!("the file is to be read");
     };
     assert_eq!(asked.file(), Some("/no/such.sdf".as_ref()));
-    assert!(model.pending.is_empty());
+    assert!(model.prompt.pending.is_empty());
     let failed = Event::LoadFailed {
         reason: "cannot read it".to_owned(),
     };
     assert_eq!(update(&mut model, failed, NOW), None);
-    assert_eq!(model.notice.as_ref().unwrap().text, "cannot read it");
+    assert_eq!(model.prompt.notice.as_ref().unwrap().text, "cannot read it");
     let loaded = Event::Loaded(Command::Pause);
     let sent = update(&mut model, loaded, NOW);
     assert_eq!(sent, Some(Effect::Send(Command::Pause)));
     let mut watching = in_state(RunState::Paused);
-    watching.is_read_only = true;
+    watching.session.is_read_only = true;
     assert_eq!(spawn(&mut watching), None);
-    let notice = watching.notice.expect("it is refused");
+    let notice = watching.prompt.notice.expect("it is refused");
     assert!(notice.text.contains("only watches"), "{}", notice.text);
 }
 
