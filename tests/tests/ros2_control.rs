@@ -274,6 +274,26 @@ fn entities(bench: &mut Bench) {
     }
     let state = bench.call("/phalanx/get_entity_state", &json!({ "entity": "ball" }));
     assert_eq!(state["state"]["pose"]["position"]["x"], 7.5);
+    let thrown = json!({
+        "entity": "ball", "set_pose": true, "set_twist": true,
+        "state": {
+            "header": { "frame_id": "ball_1" }, "pose": pose(1.5),
+            "twist": { "linear": { "x": 1.0 }, "angular": { "z": -2.0 } },
+        },
+    });
+    assert_eq!(bench.code("set_entity_state", &thrown), OK);
+    let turned = json!({
+        "entity": "ball", "set_twist": true, "state": { "twist": { "linear": { "y": 3.0 } } },
+    });
+    let state = bench.call("/phalanx/get_entity_state", &json!({ "entity": "ball" }));
+    assert_eq!(state["state"]["pose"]["position"]["x"], 7.5);
+    assert_eq!(state["state"]["twist"]["linear"]["x"], 1.0);
+    assert_eq!(state["state"]["twist"]["angular"]["z"], -2.0);
+    assert_eq!(bench.code("set_entity_state", &turned), OK);
+    let state = bench.call("/phalanx/get_entity_state", &json!({ "entity": "ball" }));
+    assert_eq!(state["state"]["pose"]["position"]["x"], 7.5);
+    let linear = json!({ "x": 0.0, "y": 3.0, "z": 0.0 });
+    assert_eq!(state["state"]["twist"]["linear"], linear);
     let info =
         json!({ "entity": "ball", "info": { "category": { "category": 2 }, "tags": ["a"] } });
     assert_eq!(bench.code("set_entity_info", &info), OK);
@@ -310,8 +330,10 @@ fn what_cannot_be(bench: &mut Bench) {
     assert_eq!(bench.code("spawn_entity", &wrong), 106);
     let wrong = json!({ "filters": { "filter": "(" } });
     assert_eq!(bench.code("get_entities", &wrong), FAILED);
-    let twist = json!({ "entity": "ball", "set_twist": true });
-    assert_eq!(bench.code("set_entity_state", &twist), UNSUPPORTED);
+    let wrong = json!({ "entity": "ball", "set_acceleration": true, "set_pose": true });
+    assert_eq!(bench.code("set_entity_state", &wrong), UNSUPPORTED);
+    let wrong = json!({ "entity": "ball" });
+    assert_eq!(bench.code("set_entity_state", &wrong), FAILED);
     assert_eq!(
         bench.code("get_entity_state", &json!({ "entity": "no" })),
         NOT_FOUND
@@ -457,6 +479,14 @@ fn the_services_of_ue_msgs_wait_repeat_and_do_not_toggle() {
     }
     let found = bench.call("/GetEntityState", &get("three", "world"));
     assert_eq!(found["state"]["pose"]["position"]["x"], 9.0);
+    let mut thrown = state("three", 9.5);
+    thrown["twist"] = json!({ "linear": { "y": 2.0 }, "angular": { "z": 0.5 } });
+    let set = json!({ "state": thrown });
+    assert_eq!(bench.call("/SetEntityState", &set)["success"], true);
+    let found = bench.call("/GetEntityState", &get("three", ""));
+    assert_eq!(found["state"]["pose"]["position"]["x"], 9.5);
+    assert_eq!(found["state"]["twist"]["linear"]["y"], 2.0);
+    assert_eq!(found["state"]["twist"]["angular"]["z"], 0.5);
     assert_eq!(
         bench.call("/DeleteEntity", &json!({ "name": "three" }))["success"],
         true

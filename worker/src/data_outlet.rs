@@ -228,7 +228,11 @@ mod tests {
 
     #[test]
     fn a_secondary_that_ends_stays_until_the_primary_has_what_is_kept() {
-        let news = [Arrival::Connected, Arrival::Connected, Arrival::Disconnected];
+        let news = [
+            Arrival::Connected,
+            Arrival::Connected,
+            Arrival::Disconnected,
+        ];
         let left = (200 << 20) - (192 << 20);
         let close = DeliveredBy::Close;
         assert_eq!(deliver(200 << 20, close, &news), (left, Duration::ZERO));

@@ -249,7 +249,8 @@ fn pascal(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+    use protocol::action::ModelVelocity;
+    use protocol::client_to_primary::{NamedPose, NamedState, ResetKind, SpawnRequest};
 
     use super::*;
 
@@ -290,6 +291,18 @@ mod tests {
             pose: [1.0 / 3.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0],
         }];
         comes_back(Command::SetPoses { poses }, r#"{"set-poses":{"poses":["#);
+        let states = vec![NamedState {
+            model: "box".to_owned(),
+            pose: None,
+            velocity: Some(ModelVelocity {
+                linear: [1.0 / 3.0, 0.0, 0.0],
+                angular: [0.0; 3],
+            }),
+        }];
+        comes_back(
+            Command::SetStates { states },
+            r#"{"set-states":{"states":["#,
+        );
         comes_back(
             Command::SetCollisions {
                 entity: "box".to_owned(),

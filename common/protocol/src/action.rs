@@ -26,12 +26,14 @@ pub enum Action {
         /// The model.
         model: ModelId,
     },
-    /// A model's origin is moved, with all its links and at rest.
-    SetPose {
+    /// A model is put elsewhere, with all its links and at rest, or moves as one from now on.
+    SetState {
         /// The model, which is a performer.
         model: ModelId,
         /// Position and orientation of its origin, world frame.
-        pose: LinkPose,
+        pose: Option<LinkPose>,
+        /// Velocity that it gets, once it is there.
+        velocity: Option<ModelVelocity>,
     },
     /// A force and a torque act on a link.
     Wrench {
@@ -86,6 +88,25 @@ pub enum Action {
     SetStepSize(u64),
 }
 
+/// Velocity of a model that moves as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelVelocity {
+    /// Velocity of its origin, world frame \[m/s\].
+    #[serde(default)]
+    pub linear: [f64; 3],
+    /// Angular velocity, world frame \[rad/s\].
+    #[serde(default)]
+    pub angular: [f64; 3],
+}
+
+impl ModelVelocity {
+    /// Tells whether every number is at most so far from zero, and one at all.
+    pub fn is_within(&self, limit: f64) -> bool {
+        let mut numbers = self.linear.iter().chain(&self.angular);
+        numbers.all(|number| number.abs() <= limit)
+    }
+}
+
 /// Change that an action makes to which models there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ModelChange<'a> {
@@ -103,7 +124,7 @@ impl Action {
         match self {
             Self::Spawn(spawn) => ModelChange::Comes(spawn),
             Self::Remove { model } => ModelChange::Leaves(*model),
-            Self::SetPose { .. }
+            Self::SetState { .. }
             | Self::Wrench { .. }
             | Self::SetJoint { .. }
             | Self::SetCollisions { .. }

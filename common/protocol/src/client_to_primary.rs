@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::ModelVelocity;
 use crate::id::{Iteration, PeerName, RequestId};
 use crate::link_poses::LinkPose;
 use crate::participant::{AnswerBarrier, JoinBarrier};
@@ -98,6 +99,11 @@ pub enum Command {
     SetPoses {
         /// The models with the poses of their origins.
         poses: Vec<NamedPose>,
+    },
+    /// Moves models, gives them velocities, or both, all at once or none.
+    SetStates {
+        /// The models with what they get.
+        states: Vec<NamedState>,
     },
     /// Has a force and a torque act on a link.
     ApplyWrench {
@@ -275,6 +281,19 @@ pub struct NamedPose {
     pub pose: LinkPose,
 }
 
+/// A model with the pose or the velocity that it gets, or both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedState {
+    /// The model's name as reports have it.
+    pub model: String,
+    /// Position \[m\] and orientation xyzw of its origin, world frame; it is at rest there.
+    #[serde(default)]
+    pub pose: Option<LinkPose>,
+    /// Velocity with which it then moves as one, with all that joints hold to it.
+    #[serde(default)]
+    pub velocity: Option<ModelVelocity>,
+}
+
 /// Effect of a command on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandClass {
@@ -403,6 +422,11 @@ impl Command {
                 poses_text(poses),
                 "has the models where they were wanted",
                 Concerns::Models(poses.iter().map(|pose| &*pose.model).collect()),
+            ),
+            Self::SetStates { states } => CommandRow::of_worlds(
+                states_text(states),
+                "has the models move as they were wanted",
+                Concerns::Models(states.iter().map(|state| &*state.model).collect()),
             ),
             Self::SetPerformer { model, .. } => CommandRow::of_worlds(
                 format!("set-performer {model}"),
@@ -536,6 +560,14 @@ fn poses_text(poses: &[NamedPose]) -> String {
     match poses {
         [one] => format!("set-pose {}", one.model),
         several => format!("set-pose of {} models", several.len()),
+    }
+}
+
+fn states_text(states: &[NamedState]) -> String {
+    match states {
+        [one] if one.pose.is_none() => format!("set-velocity {}", one.model),
+        [one] => format!("set-state {}", one.model),
+        several => format!("set-state of {} models", several.len()),
     }
 }
 

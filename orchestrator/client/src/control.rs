@@ -140,6 +140,12 @@ pub const VERBS: &[Verb] = &[
         "move a model, or several",
         |words, _| words.poses(),
     ),
+    about_model(
+        "set-velocity",
+        "MODEL X Y Z [WX WY WZ]",
+        "let a model move as one",
+        |words, _| words.velocity(),
+    ),
     Verb {
         options: &["torque", "duration"],
         ..about_model("apply-wrench", "LINK FX FY FZ", "push a link", wrench)
@@ -479,11 +485,7 @@ fn spawn(words: &mut Words<'_>, options: &ControlOptions) -> Result<Asked, Parse
 fn wrench(words: &mut Words<'_>, options: &ControlOptions) -> Result<Asked, ParseControlError> {
     let wanted = "a link and a force in newtons: LINK FX FY FZ";
     let link = words.name(wanted)?;
-    let force = [
-        words.number(wanted)?,
-        words.number(wanted)?,
-        words.number(wanted)?,
-    ];
+    let force = words.three_numbers(wanted)?;
     let duration_s = options.duration.unwrap_or(0.0);
     if !(duration_s.is_finite() && duration_s >= 0.0) {
         return Err(ParseControlError::BadOption("duration", "seconds from 0"));

@@ -1,7 +1,8 @@
 //! Poses and velocities of entities: told, and set.
 
 use protocol::Command;
-use protocol::client_to_primary::NamedPose;
+use protocol::action::ModelVelocity;
+use protocol::client_to_primary::NamedState;
 use protocol::link_poses::LinkPose;
 use protocol::report::PerformerReport;
 use ros2::types::builtin_interfaces::Time;
@@ -14,7 +15,7 @@ use ros2::types::std_msgs::Header;
 
 use crate::control::{Control, Outside};
 use crate::entities::{WORLD, find, frame, pose_of};
-use crate::frames::{out_of, pose_numbers, ros_pose, ros_vector};
+use crate::frames::{out_of, pose_numbers, ros_pose, ros_vector, told_by};
 use crate::outcome::{Refusal, ok, result_of};
 
 /// Nanoseconds of a second.
@@ -42,7 +43,7 @@ pub(crate) async fn get_entity_state<O: Outside>(
     }
 }
 
-/// Moves an entity.
+/// Moves an entity, gives it a velocity, or both at once.
 pub(crate) async fn set_entity_state<O: Outside>(
     control: &Control<O>,
     request: SetEntityStateRequest,
@@ -56,34 +57,64 @@ async fn set<O: Outside>(
     control: &Control<O>,
     request: SetEntityStateRequest,
 ) -> Result<(), Refusal> {
-    if request.set_twist || request.set_acceleration {
-        let reason = "velocities and accelerations of entities cannot be set, only their poses";
+    if request.set_acceleration {
+        let reason = "accelerations of entities follow from forces and cannot be set: only poses \
+                      and velocities";
         return Err(Refusal::unsupported(reason));
     }
-    if !request.set_pose {
-        let reason = "nothing is to be set: set_pose is false";
+    if !request.set_pose && !request.set_twist {
+        let reason = "nothing is to be set: set_pose and set_twist are false";
         return Err(Refusal::failed(reason));
     }
-    let EntityState { header, pose, .. } = &request.state;
-    move_to(control, request.entity, pose, &header.frame_id).await
+    let EntityState {
+        header,
+        pose,
+        twist,
+        ..
+    } = &request.state;
+    let wanted = WantedState {
+        pose: request.set_pose.then_some(pose),
+        twist: request.set_twist.then_some(twist),
+        frame: &header.frame_id,
+    };
+    set_state(control, request.entity, wanted).await
 }
 
-/// Moves an entity to a pose in a frame.
-pub(crate) async fn move_to<O: Outside>(
+/// State that an entity is to have.
+pub(crate) struct WantedState<'a> {
+    /// Its pose; it is at rest there.
+    pub(crate) pose: Option<&'a Pose>,
+    /// Velocity that it then has, with all that joints hold to it.
+    pub(crate) twist: Option<&'a Twist>,
+    /// Name of the frame in which both are given: its own motion is not added.
+    pub(crate) frame: &'a str,
+}
+
+/// Moves an entity, or gives it a velocity.
+pub(crate) async fn set_state<O: Outside>(
     control: &Control<O>,
     model: String,
-    pose: &Pose,
-    frame_name: &str,
+    wanted: WantedState<'_>,
 ) -> Result<(), Refusal> {
-    let pose = valid_pose(pose, SetEntityStateResponse::INVALID_POSE)?;
+    let check = |pose| valid_pose(pose, SetEntityStateResponse::INVALID_POSE);
+    let pose = wanted.pose.map(check).transpose()?;
     let snapshot = control.snapshot().await?;
     find(control, &snapshot, &model).await?;
-    let pose = match frame(control, &snapshot, frame_name).await? {
-        Some(frame) => out_of(&frame, &pose),
-        None => pose,
-    };
-    let poses = vec![NamedPose { model, pose }];
-    control.command(Command::SetPoses { poses }).await?;
+    let frame = frame(control, &snapshot, wanted.frame).await?;
+    let pose = pose.map(|pose| frame.map_or(pose, |frame| out_of(&frame, &pose)));
+    let velocity = wanted.twist.map(|Twist { linear, angular }| {
+        let [linear, angular] = [linear, angular].map(|vector| {
+            let vector = [vector.x, vector.y, vector.z];
+            frame.map_or(vector, |frame| told_by(&frame, vector))
+        });
+        ModelVelocity { linear, angular }
+    });
+    let states = vec![NamedState {
+        model,
+        pose,
+        velocity,
+    }];
+    control.command(Command::SetStates { states }).await?;
     Ok(())
 }
 

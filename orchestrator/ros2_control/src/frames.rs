@@ -62,6 +62,11 @@ pub(crate) fn seen_from(frame: &LinkPose, vector: [f64; 3]) -> [f64; 3] {
     rotated(conjugate(orientation(frame)), vector)
 }
 
+/// Returns a vector that a frame sees as the world does.
+pub(crate) fn told_by(frame: &LinkPose, vector: [f64; 3]) -> [f64; 3] {
+    rotated(orientation(frame), vector)
+}
+
 fn position(pose: &LinkPose) -> [f64; 3] {
     [pose[0], pose[1], pose[2]]
 }
@@ -122,6 +127,7 @@ mod tests {
         near(&outer[..3], &[1.0, 2.0, 0.0]);
         near(&into(&TURNED, &outer), &inner);
         near(&seen_from(&TURNED, [0.0, 3.0, 0.0]), &[3.0, 0.0, 0.0]);
+        near(&told_by(&TURNED, [3.0, 0.0, 0.0]), &[0.0, 3.0, 0.0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ros2::types::ue_msgs::{
 
 use crate::control::{Control, Outside};
 use crate::entities::{WORLD, delete, find, frame, pose_of};
-use crate::entity_state::move_to;
+use crate::entity_state::{WantedState, set_state};
 use crate::frames::{into, ros_pose, ros_vector, seen_from};
 use crate::outcome::Refusal;
 use crate::spawning::{Model, bring, refused_namespace, text_of};
@@ -122,17 +122,18 @@ pub(crate) async fn get_entity_state<O: Outside>(
     }
 }
 
-/// Moves an entity.
+/// Moves an entity, and gives it a velocity.
 pub(crate) async fn set_entity_state<O: Outside>(
     control: &Control<O>,
     request: SetEntityStateRequest,
 ) -> SetEntityStateResponse {
     let state = request.state;
-    let set = async {
-        refuse_twist(&state.twist)?;
-        move_to(control, state.name, &state.pose, &state.reference_frame).await
+    let wanted = WantedState {
+        pose: Some(&state.pose),
+        twist: moving(&state.twist),
+        frame: &state.reference_frame,
     };
-    let set = set.await;
+    let set = set_state(control, state.name, wanted).await;
     if let Err(refusal) = &set {
         note(control, "SetEntityState", refusal);
     }
@@ -191,7 +192,6 @@ async fn spawn<O: Outside>(
     state: &EntityState,
     tags: Vec<String>,
 ) -> Result<(), Refusal> {
-    refuse_twist(&state.twist)?;
     let mut resource = Resource::default();
     if text.trim_start().starts_with('<') {
         resource.resource_string = text.to_owned();
@@ -206,6 +206,14 @@ async fn spawn<O: Outside>(
         allow_renaming: false,
     };
     let name = bring(control, model, &state.pose, &state.reference_frame).await?;
+    if let Some(twist) = moving(&state.twist) {
+        let wanted = WantedState {
+            pose: None,
+            twist: Some(twist),
+            frame: &state.reference_frame,
+        };
+        set_state(control, name.clone(), wanted).await?;
+    }
     if !tags.is_empty() {
         let info = EntityInfo {
             tags,
@@ -216,15 +224,9 @@ async fn spawn<O: Outside>(
     Ok(())
 }
 
-/// Refuses velocities: no command sets them, and zero is what an entity has anyway that was put
-/// somewhere and is at rest.
-fn refuse_twist(twist: &Twist) -> Result<(), Refusal> {
-    if *twist == Twist::default() {
-        return Ok(());
-    }
-    Err(Refusal::unsupported(
-        "velocities cannot be set: leave the twist at 0",
-    ))
+/// Returns a velocity that is to be set: what was put somewhere is at rest anyway.
+fn moving(twist: &Twist) -> Option<&Twist> {
+    (*twist != Twist::default()).then_some(twist)
 }
 
 fn refuse_parameters(parameters: &str) -> Result<(), Refusal> {

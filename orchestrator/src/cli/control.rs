@@ -166,7 +166,8 @@ fn commands_help() -> String {
 mod tests {
     use clap::Parser;
     use protocol::Command;
-    use protocol::client_to_primary::{JointPosition, NamedPose, ResetKind};
+    use protocol::action::ModelVelocity;
+    use protocol::client_to_primary::{JointPosition, NamedPose, NamedState, ResetKind};
 
     use super::*;
     use crate::cli::{Cli, CliCommand};
@@ -371,6 +372,25 @@ mod tests {
         check_error("set-pose box 1 2", "three or six numbers");
         check_error("set-pose box", "three or six numbers");
         check_error("set-pose box 1 2 3 ball", "three or six numbers");
+    }
+
+    #[test]
+    fn a_model_gets_a_velocity() {
+        let states = |linear, angular| Command::SetStates {
+            states: vec![NamedState {
+                model: "box".to_owned(),
+                pose: None,
+                velocity: Some(ModelVelocity { linear, angular }),
+            }],
+        };
+        let linear = [-1.0, 2e-1, 0.0];
+        check("set-velocity box -1 2e-1 0", None, states(linear, [0.0; 3]));
+        let turning = states(linear, [0.0, -0.5, 3.0]);
+        check("a set-velocity box -1 0.2 0 0 -0.5 3", Some("a"), turning);
+        check_error("set-velocity box 1 2", "three or six numbers");
+        check_error("set-velocity box 1 2 3 4", "three or six numbers");
+        check_error("set-velocity box 1 2 x", "finite number");
+        check_error("set-velocity box 1 2 3 4 5 6 7", "7");
     }
 
     #[test]

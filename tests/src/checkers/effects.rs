@@ -50,7 +50,11 @@ impl Effects {
         self.note_joined(primary);
         self.placed.clear();
         for numbered in &step.actions {
-            if let Action::SetPose { model, .. } = &numbered.action
+            if let Action::SetState {
+                model,
+                pose: Some(_),
+                ..
+            } = &numbered.action
                 && let Some(id) = primary.topology().performer_of(*model)
             {
                 self.placed
@@ -69,7 +73,7 @@ impl Effects {
                 self.joined.extend(names);
             }
             self.moved.extend(match &numbered.action {
-                Action::SetPose { model, .. } => primary.topology().performer_of(*model),
+                Action::SetState { model, .. } => primary.topology().performer_of(*model),
                 Action::Spawn(spawn) => spawn.performer,
                 _ => None,
             });
@@ -136,6 +140,10 @@ impl Effects {
         match command {
             Command::SetPoses { poses } => poses.iter().find_map(|one| {
                 let [x, y, z, ..] = one.pose;
+                self.misplaced(&one.model, [x, y, z])
+            }),
+            Command::SetStates { states } => states.iter().find_map(|one| {
+                let [x, y, z, ..] = one.pose?;
                 self.misplaced(&one.model, [x, y, z])
             }),
             Command::Spawn(spawn) => {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
-use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+use protocol::action::ModelVelocity;
+use protocol::client_to_primary::{NamedPose, NamedState, ResetKind, SpawnRequest};
 use protocol::{Command, Iteration, PeerName, ScheduledCommand, SessionTime};
 
 use super::random::Random;
@@ -142,6 +143,16 @@ impl Names {
             })),
             4 => Command::Remove {
                 model: self.model(random),
+            },
+            5 if number.is_multiple_of(2) => Command::SetStates {
+                states: vec![NamedState {
+                    model: self.model(random),
+                    pose: Some(position(random)),
+                    velocity: Some(ModelVelocity {
+                        linear: [1.0, -0.5, 0.0],
+                        angular: [0.0, 0.0, 1.0],
+                    }),
+                }],
             },
             5 => Command::SetPoses {
                 poses: vec![NamedPose {

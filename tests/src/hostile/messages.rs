@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
+use protocol::action::ModelVelocity;
+use protocol::client_to_primary::{JointPosition, NamedPose, NamedState, SpawnRequest};
 use protocol::participant::{self, AbsencePolicy, AnswerBarrier, JoinBarrier};
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::report::divergence::{DivergenceReport, FoundBy};
@@ -157,6 +158,19 @@ fn of_models_that_are_not_there() -> Vec<(&'static str, Command)> {
                 poses: vec![NamedPose {
                     model: nobody(),
                     pose: [f64::NAN; 7],
+                }],
+            },
+        ),
+        (
+            "set-velocity",
+            Command::SetStates {
+                states: vec![NamedState {
+                    model: nobody(),
+                    pose: None,
+                    velocity: Some(ModelVelocity {
+                        linear: [f64::INFINITY; 3],
+                        angular: [f64::NAN; 3],
+                    }),
                 }],
             },
         ),

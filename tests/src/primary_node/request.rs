@@ -1,6 +1,7 @@
 //! Wording of clients' requests to a primary, in transcripts.
 
-use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+use protocol::action::ModelVelocity;
+use protocol::client_to_primary::{NamedPose, NamedState, ResetKind, SpawnRequest};
 use protocol::{Command, PeerName};
 
 /// Returns the command in some words.
@@ -37,6 +38,8 @@ pub(super) fn command(words: &[&str]) -> Command {
                 pose: at(x),
             }],
         },
+        ["set-velocity", model, x] => set_state(model, Some(number(x))),
+        ["set-nothing", model] => set_state(model, None),
         ["spawn", name, x] => spawn(BALL.to_owned(), name, x),
         ["spawn-odd", name, x] => spawn(BALL.replace("<link ", "<odd/><link "), name, x),
         ["spawn-camera", name, x] => spawn(BALL.replace("</link>", CAMERA), name, x),
@@ -84,6 +87,19 @@ fn spawn(sdf: String, name: &str, x: &str) -> Command {
         pose: Some(at(x)),
         ..SpawnRequest::default()
     }))
+}
+
+fn set_state(model: &str, velocity: Option<f64>) -> Command {
+    Command::SetStates {
+        states: vec![NamedState {
+            model: model.to_owned(),
+            pose: None,
+            velocity: velocity.map(|x| ModelVelocity {
+                linear: [x, 0.0, 0.0],
+                angular: [0.0; 3],
+            }),
+        }],
+    }
 }
 
 fn at(x: &str) -> [f64; 7] {

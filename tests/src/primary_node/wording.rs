@@ -106,7 +106,10 @@ fn action(action: &Action) -> String {
             format!("spawn {}{cell}", name(&spawn.model))
         }
         Action::Remove { model } => format!("remove {}", name(model)),
-        Action::SetPose { model, .. } => format!("place {}", name(model)),
+        Action::SetState { model, pose, .. } => {
+            let what = if pose.is_some() { "place" } else { "speed up" };
+            format!("{what} {}", name(model))
+        }
         Action::Attach { parent, child } => {
             format!("attach {} to {}", name(&child.model), name(&parent.model))
         }

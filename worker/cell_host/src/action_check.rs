@@ -121,9 +121,19 @@ impl Census<'_> {
             Action::Remove { model } => {
                 self.model(*model)?;
             }
-            Action::SetPose { model, pose } => {
+            Action::SetState {
+                model,
+                pose,
+                velocity,
+            } => {
                 self.performer(*model)?;
-                check_pose(pose)?;
+                if let Some(pose) = pose {
+                    check_pose(pose)?;
+                }
+                let numbers = velocity
+                    .iter()
+                    .flat_map(|it| it.linear.iter().chain(&it.angular));
+                check_finite(numbers)?;
             }
             Action::Wrench {
                 link,

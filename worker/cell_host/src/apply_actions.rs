@@ -34,13 +34,18 @@ impl HostedCell {
         match action {
             Action::Spawn(spawn) => self.spawn(spawn, scene),
             Action::Remove { model } => self.remove(*model, scene),
-            Action::SetPose { model, pose } => {
+            Action::SetState {
+                model,
+                pose,
+                velocity,
+            } => {
                 if let Some(performer) = self.performer(*model, scene) {
-                    let pose = Pose {
+                    let pose = pose.as_ref().map(|pose| Pose {
                         position: std::array::from_fn(|axis| pose[axis]),
                         orientation_xyzw: std::array::from_fn(|part| pose[3 + part]),
-                    };
-                    self.physics.set_pose(performer, &pose)?;
+                    });
+                    let velocity = velocity.map(|it| [it.linear, it.angular]);
+                    self.physics.set_state(performer, pose.as_ref(), velocity)?;
                 }
             }
             Action::Wrench {

@@ -8,6 +8,7 @@ use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use protocol::PerformerId;
+use rapier3d_f64::dynamics::RigidBody;
 use rapier3d_f64::math::{Rotation, Vector};
 use sdf::{JointKind, JointParent, Pose};
 
@@ -24,6 +25,9 @@ pub enum CommandError {
     /// A model that joints hold to the world has no pose of its own.
     #[error("joints hold it to the world or to what never moves: set their positions instead")]
     Held,
+    /// What moves by commands alone has no velocity.
+    #[error("it never moves by itself, and so gets no velocity")]
+    NoVelocity,
     /// The child side of a joint cannot move about it alone.
     #[error(
         "what hangs on the joint is held from another side too: its position cannot be set alone"
@@ -57,16 +61,26 @@ pub enum CommandError {
 
 impl Cell {
     /// Puts the origin of a performer's model at a pose, world frame, with everything that joints
-    /// hold to it, at rest. A performer that never moves by itself is put there alone.
+    /// hold to it, at rest; then has all that move as one, with the velocity \[m/s\] of its origin
+    /// and an angular one \[rad/s\], world frame. A performer that never moves by itself is put there
+    /// alone, and has no velocity.
     ///
     /// # Errors
     /// Fails if something holds it to the world, its state is not finite, or it never moves by
-    /// itself and joints hold others to it.
-    pub fn set_pose(&mut self, performer: PerformerId, target: &Pose) -> Result<(), CommandError> {
+    /// itself and joints hold others to it or it was to get a velocity.
+    pub fn set_state(
+        &mut self,
+        performer: PerformerId,
+        target: Option<&Pose>,
+        velocity: Option<[[f64; 3]; 2]>,
+    ) -> Result<(), CommandError> {
         let model = ModelRef::moving(performer, self.model_of(performer));
         let description = &self.world.models[model.index];
         let links = (0..description.links.len()).map(|link| (performer, link));
         let links: BTreeSet<LinkOf> = if description.moves_by_command_alone() {
+            if velocity.is_some() {
+                return Err(CommandError::NoVelocity);
+            }
             if self.joined_with([performer]).len() > 1 {
                 return Err(CommandError::Held);
             }
@@ -78,9 +92,21 @@ impl Cell {
             }
             cluster.links
         };
-        let way = normalized(target).then(&self.model_pose(model).inverse());
-        let places = self.moved(&links, &way);
-        self.rearrange(&places, true)
+        if let Some(target) = target {
+            let way = normalized(target).then(&self.model_pose(model).inverse());
+            let places = self.moved(&links, &way);
+            self.rearrange(&places, true)?;
+        }
+        if let Some([linear, angular]) = velocity {
+            let [linear, angular] = [linear, angular].map(Vector::from_array);
+            let origin = Vector::from_array(self.model_pose(model).position);
+            self.speed_up_each(&links, |body| {
+                let arm = body.center_of_mass() - origin;
+                body.set_linvel(linear + angular.cross(arm), true);
+                body.set_angvel(angular, true);
+            });
+        }
+        Ok(())
     }
 
     /// Sets position \[rad or m\] and velocity \[rad/s or m/s\] along or about an axis of a joint
@@ -176,14 +202,25 @@ impl Cell {
 
     fn speed_up(&mut self, links: &BTreeSet<LinkOf>, motion: &AxisMotion, rate: f64) {
         let change = rate - motion.coordinate.rate(&self.physics.bodies);
+        let (turn, slide) = (motion.turn * change, motion.slide * change);
+        self.speed_up_each(links, |body| {
+            let arm = body.center_of_mass() - motion.point;
+            body.set_linvel(body.linvel() + turn.cross(arm) + slide, true);
+            body.set_angvel(body.angvel() + turn, true);
+        });
+    }
+
+    /// Wakes the bodies of some links, of which each gets another velocity, and calls a function
+    /// with each.
+    fn speed_up_each(
+        &mut self,
+        links: &BTreeSet<LinkOf>,
+        mut speed_up: impl FnMut(&mut RigidBody),
+    ) {
         for (performer, link) in links {
             let handle = self.contents.performers[performer].links[*link];
             self.physics.wake_up(handle, true);
-            let body = &mut self.physics.bodies[handle];
-            let arm = body.center_of_mass() - motion.point;
-            let (turn, slide) = (motion.turn * change, motion.slide * change);
-            body.set_linvel(body.linvel() + turn.cross(arm) + slide, true);
-            body.set_angvel(body.angvel() + turn, true);
+            speed_up(&mut self.physics.bodies[handle]);
         }
         self.has_new_joints = true;
         self.solids.movers_changed();

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use protocol::client_to_primary::{JointPosition, NamedPose, ResetKind};
+use protocol::action::ModelVelocity;
+use protocol::client_to_primary::{JointPosition, NamedPose, NamedState, ResetKind};
 use protocol::{Command, LinkPose};
 
 use super::{Asked, ParseControlError, reset_kinds};
@@ -107,6 +108,36 @@ impl<'a> Words<'a> {
             poses.push(NamedPose { model, pose });
         }
         Ok(Asked::from(Command::SetPoses { poses }))
+    }
+
+    /// Takes a model, its velocity \[m/s\] and perhaps an angular one \[rad/s\].
+    pub(super) fn velocity(&mut self) -> Result<Asked, ParseControlError> {
+        let wanted = "a model and three or six numbers: MODEL X Y Z [WX WY WZ]";
+        let model = self.name(wanted)?;
+        let linear = self.three_numbers(wanted)?;
+        let angular = match self.rest {
+            [] => [0.0; 3],
+            _ => self.three_numbers(wanted)?,
+        };
+        let state = NamedState {
+            model,
+            pose: None,
+            velocity: Some(ModelVelocity { linear, angular }),
+        };
+        let states = vec![state];
+        Ok(Asked::from(Command::SetStates { states }))
+    }
+
+    /// Takes three finite numbers.
+    pub(super) fn three_numbers(
+        &mut self,
+        wanted: &'static str,
+    ) -> Result<[f64; 3], ParseControlError> {
+        Ok([
+            self.number(wanted)?,
+            self.number(wanted)?,
+            self.number(wanted)?,
+        ])
     }
 
     /// Takes all words that are left as `JOINT=POSITION`.

@@ -24,7 +24,11 @@ fn check_reason(action: Action, reason: &str) {
 const NO_MODEL: &str = "there is no such model";
 
 fn set_pose(model: ModelId, pose: [f64; 7]) -> Action {
-    Action::SetPose { model, pose }
+    Action::SetState {
+        model,
+        pose: Some(pose),
+        velocity: None,
+    }
 }
 
 const SOMEWHERE: [f64; 7] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];

@@ -1,6 +1,6 @@
 //! Actions in cells: what is done is the same on any host, and done once.
 
-use protocol::action::{Action, LinkId, Spawn, StampedAction};
+use protocol::action::{Action, LinkId, ModelVelocity, Spawn, StampedAction};
 use protocol::primary_to_secondary::{CellSource, GhostChange};
 use protocol::{CellId, ModelId, PeerName, PerformerId, SimTime};
 use sdf::ModelParcel;
@@ -80,9 +80,13 @@ fn arrivals() -> Vec<Action> {
     vec![
         come(MODELS, Some((PERFORMERS, 1)), [0.0, 0.0, 5.0]),
         come(MODELS + 1, None, [10.0, 0.0, 5.0]),
-        Action::SetPose {
+        Action::SetState {
             model: model(MODELS),
-            pose: [0.0, -2.0, 2.0, 0.0, 0.0, 0.0, 1.0],
+            pose: Some([0.0, -2.0, 2.0, 0.0, 0.0, 0.0, 1.0]),
+            velocity: Some(ModelVelocity {
+                linear: [0.5, 0.0, 1.0],
+                angular: [0.0, 2.0, 0.0],
+            }),
         },
         Action::SetStepSize(1_000_000),
         Action::SetSeed(7),
@@ -244,9 +248,10 @@ fn a_failed_action_is_told_once_with_its_reason_and_the_others_are_done() {
         child: link(crate_of(1, 1)),
     };
     let pose = [0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 1.0];
-    let put = Action::SetPose {
+    let put = Action::SetState {
         model: crate_of(0, 3),
-        pose,
+        pose: Some(pose),
+        velocity: None,
     };
     hosts.pause(|step| step.actions = stamped([detach, apart, put]));
     let told: Vec<_> = hosts.failures.iter().map(|one| one.number).collect();

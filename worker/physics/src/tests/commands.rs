@@ -50,7 +50,7 @@ fn at(cell: &Cell, model: u32, link: usize) -> [f64; 3] {
 }
 
 fn place(cell: &mut Cell, model: u32, pose: &Pose) -> Result<(), CommandError> {
-    cell.set_pose(PerformerId(model), pose)
+    cell.set_state(PerformerId(model), Some(pose), None)
 }
 
 fn reference(model: usize, link: usize) -> LinkReference {
@@ -84,6 +84,60 @@ fn a_model_that_is_put_elsewhere_keeps_its_form_and_begins_at_rest() {
     let expected = 50.0 - GRAVITY * 0.5 * 0.5 / 2.0;
     let found = at(&cell, 0, 0)[2];
     assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+}
+
+#[test]
+fn a_model_with_a_velocity_flies_as_one() {
+    let mut cell = cell(vec![pair(hinge(free(Y)), [0.0; 3])]);
+    let joint = cell.set_joint(PerformerId(0), 0, 0, Some(0.5), Some(3.0));
+    joint.unwrap();
+    let target = pose([0.0, 0.0, 50.0], [0.3, 0.2, 1.0]);
+    let (linear, angular) = ([2.0, -1.0, 4.0], [0.0, 0.0, 0.0]);
+    let set = |cell: &mut Cell, target: Option<&Pose>, velocity| {
+        cell.set_state(PerformerId(0), target, Some(velocity))
+    };
+    set(&mut cell, Some(&target), [linear, angular]).unwrap();
+    let found = state(&mut cell, 0);
+    assert_near(found.position, target.position, 1e-12);
+    assert_near(found.linear_velocity, linear, 1e-12);
+    let form = |cell: &Cell| {
+        let [one, other] = [0, 1].map(|link| cell.link_pose(who(0), link));
+        one.inverse().then(&other).position
+    };
+    let before = form(&cell);
+    run(&mut cell, 0.5);
+    assert_near(form(&cell), before, 1e-9);
+    let rise = 4.0 * 0.5 - GRAVITY * 0.5 * 0.5 / 2.0;
+    assert_near(state(&mut cell, 0).position, [1.0, -0.5, 50.0 + rise], 1e-9);
+    // Turning about its origin, every link has the velocity of its place.
+    let spin = [0.0, 0.0, 2.0];
+    set(&mut cell, None, [[0.0; 3], spin]).unwrap();
+    let origin = state(&mut cell, 0);
+    assert_near(origin.linear_velocity, [0.0; 3], 1e-12);
+    assert_near(origin.angular_velocity, spin, 1e-12);
+    let body = cell.body(who(0), 1).unwrap();
+    let arm = body.center_of_mass().to_array();
+    let [x, y] = [arm[0] - origin.position[0], arm[1] - origin.position[1]];
+    assert!(x.hypot(y) > 0.01, "the other link is beside the origin");
+    assert_near(body.linvel().to_array(), [-2.0 * y, 2.0 * x, 0.0], 1e-9);
+}
+
+#[test]
+fn what_is_held_or_never_moves_gets_no_velocity_and_stays_where_it_is() {
+    let mut held = cube("held", [0.0, 0.0, 2.0]);
+    let hold = joint(hinge(free(Y)), JointParent::World, 0, [0.0, 0.0, 2.0]);
+    held.joints = vec![hold];
+    let mut idle = cube("idle", [5.0, 0.0, 2.0]);
+    idle.links[0].is_static = true;
+    let mut cell = cell(vec![held, idle]);
+    let velocity = Some([[1.0, 0.0, 0.0], [0.0; 3]]);
+    let target = pose([9.0, 9.0, 9.0], [0.0; 3]);
+    for (model, expected) in [(0, CommandError::Held), (1, CommandError::NoVelocity)] {
+        let before = at(&cell, model, 0);
+        let set = cell.set_state(PerformerId(model), Some(&target), velocity);
+        assert_eq!(set, Err(expected));
+        assert_eq!(at(&cell, model, 0), before);
+    }
 }
 
 #[test]

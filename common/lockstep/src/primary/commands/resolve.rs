@@ -30,6 +30,7 @@ pub(crate) fn resolve(
         Command::Spawn(request) => scope.world.resolve_spawn(request, text, cx),
         Command::Remove { model } => scope.world.resolve_remove(model),
         Command::SetPoses { poses } => scope.world.resolve_poses(poses),
+        Command::SetStates { states } => scope.world.resolve_states(states),
         Command::SetPerformer { model, size } => scope.world.resolve_performer(model, *size),
         Command::ApplyWrench {
             link,

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::action::Spawn;
-use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
+use protocol::action::{ModelVelocity, Spawn};
+use protocol::client_to_primary::{JointPosition, NamedPose, NamedState, SpawnRequest};
 use protocol::primary_to_observers::Severity;
 use protocol::{Action, FailureCode, LinkPose, PerformerId, SimTime};
 use sdf::{ModelParcel, Pose, ReadModel};
@@ -30,6 +30,8 @@ const MODEL_BYTES_MAX: usize = 128 << 20;
 
 /// Farthest from the origin that a model may be put \[m\]: beyond, numbers are metres apart.
 const POSITION_MAX: f64 = 1e15;
+/// The greatest velocity that a model may get \[m/s, rad/s\].
+const VELOCITY_MAX: f64 = 1e9;
 /// The greatest force or torque that a command may ask for \[N, N m\].
 const FORCE_MAX: f64 = 1e15;
 /// The longest that a wrench may act \[s\].
@@ -58,6 +60,10 @@ pub(crate) enum CommandError {
     NoPoses,
     #[error("{model}: {error}")]
     PoseOf { model: String, error: PoseError },
+    #[error("{model}: neither a pose nor a velocity is given")]
+    NoState { model: String },
+    #[error("{model}: a velocity is no number up to {VELOCITY_MAX:e}")]
+    VelocityOf { model: String },
     #[error(transparent)]
     Pose(#[from] PoseError),
     #[error("no model that can move is named {name:?}")]
@@ -117,6 +123,8 @@ impl CodedError for CommandError {
             Self::NewName { .. } => FailureCode::NameInvalid,
             Self::NoPoses
             | Self::PoseOf { .. }
+            | Self::NoState { .. }
+            | Self::VelocityOf { .. }
             | Self::Pose(_)
             | Self::PerformerBox
             | Self::NoTarget
@@ -238,19 +246,44 @@ impl WorldState {
         if poses.is_empty() {
             return Err(CommandError::NoPoses);
         }
-        let mut actions = Vec::with_capacity(poses.len());
-        for NamedPose { model: name, pose } in poses {
+        let states = poses.iter().map(|one| (&*one.model, Some(&one.pose), None));
+        self.set_states(states)
+    }
+
+    /// Puts models elsewhere or gives them velocities.
+    pub(crate) fn resolve_states(
+        &mut self,
+        states: &[NamedState],
+    ) -> Result<ResolvedCommand, CommandError> {
+        if states.is_empty() {
+            return Err(CommandError::NoPoses);
+        }
+        let states = states
+            .iter()
+            .map(|one| (&*one.model, one.pose.as_ref(), one.velocity));
+        self.set_states(states)
+    }
+
+    fn set_states<'a>(
+        &mut self,
+        states: impl Iterator<Item = (&'a str, Option<&'a LinkPose>, Option<ModelVelocity>)>,
+    ) -> Result<ResolvedCommand, CommandError> {
+        let mut actions = Vec::with_capacity(states.size_hint().0);
+        for (name, pose, velocity) in states {
             let model = self.registry.mover(name)?;
-            let pose = sound_pose(pose).map_err(|error| CommandError::PoseOf {
-                model: name.clone(),
-                error,
-            })?;
-            let mut packed = [0.0; 7];
-            packed[..3].copy_from_slice(&pose.position);
-            packed[3..].copy_from_slice(&pose.orientation_xyzw);
-            actions.push(Action::SetPose {
+            if pose.is_none() && velocity.is_none() {
+                let model = name.to_owned();
+                return Err(CommandError::NoState { model });
+            }
+            let pose = pose.map(|pose| packed_pose(name, pose)).transpose()?;
+            if velocity.is_some_and(|velocity| !velocity.is_within(VELOCITY_MAX)) {
+                let model = name.to_owned();
+                return Err(CommandError::VelocityOf { model });
+            }
+            actions.push(Action::SetState {
                 model,
-                pose: packed,
+                pose,
+                velocity,
             });
         }
         Ok(ResolvedCommand {
@@ -451,6 +484,18 @@ impl ResolvedCommand {
             ..Self::default()
         }
     }
+}
+
+/// Returns a pose of a model as an action has it.
+fn packed_pose(model: &str, pose: &LinkPose) -> Result<LinkPose, CommandError> {
+    let pose = sound_pose(pose).map_err(|error| CommandError::PoseOf {
+        model: model.to_owned(),
+        error,
+    })?;
+    let mut packed = [0.0; 7];
+    packed[..3].copy_from_slice(&pose.position);
+    packed[3..].copy_from_slice(&pose.orientation_xyzw);
+    Ok(packed)
 }
 
 /// Returns a pose with an orientation of length 1.
