@@ -40,7 +40,7 @@ const SECONDARIES: usize = 2;
 const TURNS: usize = 3;
 
 /// Time that a run may take.
-const PATIENCE: Duration = Duration::from_mins(5);
+const TIMEOUT: Duration = Duration::from_mins(5);
 
 fn main() {
     relays();
@@ -151,7 +151,7 @@ fn alone(iterations: u32) -> Measured {
     let mut command = Command::new(binary("worker"));
     settings(&mut command, &scratch, iterations);
     let mut process = scratch.start("alone", &mut command);
-    assert_eq!(process.wait_for_long(PATIENCE), 0, "{}", process.stderr());
+    assert_eq!(process.wait_for_long(TIMEOUT), 0, "{}", process.stderr());
     measured(&scratch)
 }
 
@@ -178,7 +178,7 @@ fn apart(hosts: &TwoHosts, iterations: u32, run_ahead_max: u32) -> Measured {
         command.args(keys.of_secondary("secondaries"));
         secondaries.push(scratch.start(&name, &mut command));
     }
-    assert_eq!(primary.wait_for_long(PATIENCE), 0, "{}", primary.stderr());
+    assert_eq!(primary.wait_for_long(TIMEOUT), 0, "{}", primary.stderr());
     for secondary in &mut secondaries {
         assert_eq!(secondary.wait(), 0, "{}", secondary.stderr());
     }

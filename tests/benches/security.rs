@@ -18,7 +18,7 @@ const TURNS: usize = 3;
 /// Sizes of the step and of its answer \[bytes\].
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn main() {
     let mut results = serde_json::Map::new();
@@ -64,7 +64,7 @@ fn round_trip(size: usize, is_encrypted: bool) -> f64 {
     let secondary = thread::spawn(move || answer_all(&address, &at_peer));
 
     let step = vec![7; size];
-    let arrival = primary.receive(Some(PATIENCE)).expect("the link holds");
+    let arrival = primary.receive(Some(TIMEOUT)).expect("the link holds");
     assert!(
         matches!(arrival, Some(Arrival::Subscribed(_))),
         "{arrival:?}"
@@ -83,7 +83,7 @@ fn once(primary: &mut PrimaryLink, step: &[u8]) -> Duration {
     primary
         .send(Destination::EverySecondary, topic::STEP, step)
         .expect("sent");
-    let arrival = primary.receive(Some(PATIENCE)).expect("the link holds");
+    let arrival = primary.receive(Some(TIMEOUT)).expect("the link holds");
     assert!(
         matches!(arrival, Some(Arrival::Message { .. })),
         "{arrival:?}"
@@ -97,7 +97,7 @@ fn answer_all(endpoints: &Endpoints, options: &SocketOptions) {
     let steps = Subscription::Steps;
     let mut link = PeerLink::connect(endpoints, Some(&routing), steps, options).expect("a link");
     loop {
-        match link.receive(Some(PATIENCE)).expect("the link holds") {
+        match link.receive(Some(TIMEOUT)).expect("the link holds") {
             Some(Arrival::Message { topic, payload, .. }) if topic == topic::STEP.as_bytes() => {
                 link.send(Destination::Primary, topic::STEP_ACK, &payload)
                     .expect("sent");

@@ -204,7 +204,7 @@ fn empty_step() -> Value {
         sim_time: SimTime(10_000_000_000),
         elapsed: SimTime(10_000_000_000),
         step_size_ns: 1_000_000,
-        speaker: Some(PeerName::primary()),
+        world_publisher: Some(PeerName::primary()),
         ..Step::default()
     })));
     let bytes = encode(&message);

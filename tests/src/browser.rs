@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use serde_json::{Value, json};
 
 use crate::node::Node;
-use crate::processes::{PATIENCE, Scratch};
+use crate::processes::{Scratch, TIMEOUT};
 use crate::repository;
 
 /// Names of Chromium, after the variable `CHROMIUM`.
@@ -108,8 +108,8 @@ impl Browser {
     /// # Panics
     /// Panics if it does not become true in time.
     pub fn wait(&mut self, expression: &str) {
-        let patience = PATIENCE.as_millis();
-        let order = json!({ "op": "wait", "expression": expression, "timeout_ms": patience });
+        let timeout = TIMEOUT.as_millis();
+        let order = json!({ "op": "wait", "expression": expression, "timeout_ms": timeout });
         self.order(&order);
     }
 

@@ -150,8 +150,8 @@ impl FastPeer {
     }
 
     /// Returns the next line, if one comes in this time.
-    pub fn next(&mut self, patience: Duration) -> Option<Value> {
-        self.0.next(patience)
+    pub fn next(&mut self, timeout: Duration) -> Option<Value> {
+        self.0.next(timeout)
     }
 
     /// Calls a service and returns the values of its response; null if none came.

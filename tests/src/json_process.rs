@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::processes::PATIENCE;
+use crate::processes::TIMEOUT;
 
 /// A program that speaks in lines; gone when dropped.
 pub struct JsonProcess {
@@ -57,8 +57,8 @@ impl JsonProcess {
     }
 
     /// Returns the next line, if one comes in this time.
-    pub fn next(&mut self, patience: Duration) -> Option<Value> {
-        self.lines.recv_timeout(patience).ok()
+    pub fn next(&mut self, timeout: Duration) -> Option<Value> {
+        self.lines.recv_timeout(timeout).ok()
     }
 
     /// Returns the next line that fits; lines before it are dropped.
@@ -66,10 +66,10 @@ impl JsonProcess {
     /// # Panics
     /// Panics if none comes in time.
     pub fn hear(&mut self, what: &str, mut fits: impl FnMut(&Value) -> bool) -> Value {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let line = self.next(until.saturating_duration_since(Instant::now()));
-            let line = line.unwrap_or_else(|| panic!("no {what} in {PATIENCE:?}"));
+            let line = line.unwrap_or_else(|| panic!("no {what} in {TIMEOUT:?}"));
             if fits(&line) {
                 return line;
             }

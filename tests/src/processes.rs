@@ -12,7 +12,7 @@ use transport::zeromq::with_free_ports;
 use crate::repository;
 
 /// Time that anything may take before a test gives up; generous, since machines are shared.
-pub const PATIENCE: Duration = Duration::from_mins(5);
+pub const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Returns a binary of this workspace, built by the same command as this program.
 ///
@@ -238,15 +238,15 @@ impl Process {
     /// # Panics
     /// Panics if it does not end in time, or by a signal.
     pub fn wait(&mut self) -> i32 {
-        self.wait_for_long(PATIENCE)
+        self.wait_for_long(TIMEOUT)
     }
 
     /// Waits for the end of what may take longer than most, and returns its exit code.
     ///
     /// # Panics
     /// Panics if it does not end in that time, or by a signal.
-    pub fn wait_for_long(&mut self, patience: Duration) -> i32 {
-        let status = self.status_within(patience);
+    pub fn wait_for_long(&mut self, timeout: Duration) -> i32 {
+        let status = self.status_within(timeout);
         status
             .code()
             .unwrap_or_else(|| panic!("{} ended by {status}:\n{}", self.name, self.stderr()))
@@ -257,12 +257,12 @@ impl Process {
     /// # Panics
     /// Panics if it does not end in time.
     pub fn wait_status(&mut self) -> ExitStatus {
-        self.status_within(PATIENCE)
+        self.status_within(TIMEOUT)
     }
 
-    fn status_within(&mut self, patience: Duration) -> ExitStatus {
+    fn status_within(&mut self, timeout: Duration) -> ExitStatus {
         let mut status = None;
-        wait_within(patience, &format!("{} ends", self.name), || {
+        wait_within(timeout, &format!("{} ends", self.name), || {
             status = self.child.try_wait().expect("a child can be asked");
             status.is_some()
         });
@@ -302,7 +302,7 @@ impl Process {
                 return (rest[first..last].to_owned(), from + last, Instant::now());
             }
             assert!(
-                begin.elapsed() < PATIENCE,
+                begin.elapsed() < TIMEOUT,
                 "{} does not say {text:?}:\n{stderr}",
                 self.name
             );
@@ -405,7 +405,7 @@ pub fn is_stopped(pid: u32) -> bool {
 /// # Panics
 /// Panics if it does not hold in time.
 pub fn wait_for(what: &str, holds: impl FnMut() -> bool) {
-    wait_within(PATIENCE, what, holds);
+    wait_within(TIMEOUT, what, holds);
 }
 
 /// Lets time pass that is itself a part of what is tested: how long a cable is pulled, how old a
@@ -419,12 +419,12 @@ pub fn let_pass(time: Duration) {
     }
 }
 
-fn wait_within(patience: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+fn wait_within(timeout: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
         assert!(
-            begin.elapsed() < patience,
-            "waited {patience:?} in vain until {what}"
+            begin.elapsed() < timeout,
+            "waited {timeout:?} in vain until {what}"
         );
         std::thread::park_timeout(Duration::from_millis(5));
     }

@@ -107,13 +107,13 @@ impl Python {
         scratch: &Scratch,
         program: &Path,
         arguments: &[&Path],
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(program).args(arguments);
         // Numerical libraries would otherwise bring threads of their own.
         command.env("OMP_NUM_THREADS", "1");
-        say(scratch, &mut command, patience)
+        say(scratch, &mut command, timeout)
     }
 
     /// Waits until nobody else changes the environment; it is free again when dropped.
@@ -141,7 +141,7 @@ impl Python {
 }
 
 /// Runs a program to its end and returns what it printed.
-fn say(scratch: &Scratch, command: &mut Command, patience: Duration) -> Result<String, String> {
+fn say(scratch: &Scratch, command: &mut Command, timeout: Duration) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let path = scratch.path("python.err");
     let errors = File::create(&path).map_err(|error| error.to_string())?;
@@ -159,10 +159,10 @@ fn say(scratch: &Scratch, command: &mut Command, patience: Duration) -> Result<S
         let _ = sender.send(read.map(|_| text));
     });
     // Output ends with the program that writes it.
-    let Ok(printed) = receiver.recv_timeout(patience) else {
+    let Ok(printed) = receiver.recv_timeout(timeout) else {
         let _ = child.kill();
         let _ = child.wait();
-        return Err(format!("{name} took more than {patience:?}"));
+        return Err(format!("{name} took more than {timeout:?}"));
     };
     let status = child.wait().map_err(|error| error.to_string())?;
     if status.success() {

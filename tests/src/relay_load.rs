@@ -18,7 +18,7 @@ const ANSWER_BYTES: usize = 2_000;
 const STEP_BYTES: usize = 4_000;
 
 /// Time that anything that must happen may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Load that was measured.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +146,7 @@ fn place_of(folder: &Path, host: usize) -> Endpoints {
 fn answer(mut link: PeerLink) {
     let payload = vec![3; ANSWER_BYTES];
     loop {
-        let arrival = link.receive(Some(PATIENCE)).expect("the link works");
+        let arrival = link.receive(Some(TIMEOUT)).expect("the link works");
         match arrival.expect("the primary says something in time") {
             Arrival::Message { topic, .. } if topic == topic::STEP.as_bytes() => {
                 let sent = link.send(Destination::Primary, topic::STEP_ACK, &payload);
@@ -169,7 +169,7 @@ fn is_answer(arrival: &Arrival) -> bool {
 fn wait_for(primary: &mut PrimaryLink, count: usize, is_one: impl Fn(&Arrival) -> bool) {
     let mut left = count;
     while left > 0 {
-        let arrival = primary.receive(Some(PATIENCE)).expect("the link works");
+        let arrival = primary.receive(Some(TIMEOUT)).expect("the link works");
         let arrival = arrival.expect("all answer in time");
         left -= usize::from(is_one(&arrival));
     }

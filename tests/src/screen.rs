@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::processes::{PATIENCE, wait_for};
+use crate::processes::{TIMEOUT, wait_for};
 
 /// Begin of a synchronized update: what follows is shown as one, with its end.
 const UPDATE_BEGIN: &[u8] = b"\x1b[?2026h";
@@ -118,10 +118,10 @@ impl Screen {
             if let Some(found) = found {
                 return found;
             }
-            let is_patient = begin.elapsed() < PATIENCE;
+            let is_patient = begin.elapsed() < TIMEOUT;
             assert!(
                 is_patient,
-                "waited {PATIENCE:?} in vain for {text:?} in\n{contents}"
+                "waited {TIMEOUT:?} in vain for {text:?} in\n{contents}"
             );
             std::thread::park_timeout(Duration::from_millis(5));
         }

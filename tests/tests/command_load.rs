@@ -14,7 +14,7 @@ use protocol::{
     ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RequestId, SessionId, decode,
     encode, topic,
 };
-use tests::processes::{PATIENCE, Process, Scratch, wait_for};
+use tests::processes::{Process, Scratch, TIMEOUT, wait_for};
 use transport::zeromq::{PeerLink, SocketOptions};
 use transport::{Arrival, Destination, Endpoints, Link, Subscription};
 
@@ -152,12 +152,12 @@ fn give_commands(endpoints: &Endpoints, client: u64, session: SessionId) -> Answ
             next += 1;
             continue;
         }
-        let patience = if may_go_on {
+        let timeout = if may_go_on {
             due.saturating_duration_since(Instant::now())
         } else {
-            PATIENCE
+            TIMEOUT
         };
-        match link.receive(Some(patience)).expect("the link holds") {
+        match link.receive(Some(timeout)).expect("the link holds") {
             Some(Arrival::Message { payload, .. }) => {
                 let reply = decode::<PrimaryToClient>(&payload).expect("a reply").body;
                 assert!(waiting.remove(&reply.request.0), "each is answered once");
@@ -281,7 +281,7 @@ fn commands_under_load_are_answered_and_can_be_repeated() {
     ]
     .concat();
     let mut repeated = run(&scratch, "repeated", &arguments);
-    let code = repeated.wait_for_long(PATIENCE * 3);
+    let code = repeated.wait_for_long(TIMEOUT * 3);
     assert_eq!(code, 0, "{}", repeated.stderr());
     let repeated = digests("repeated");
     let differing = expected.lines().zip(repeated.lines()).find(|(a, b)| a != b);
@@ -310,8 +310,8 @@ impl Client {
     }
 
     /// Returns the next answer, if one comes within this time.
-    fn answer(&mut self, patience: Duration) -> Option<(u64, Reply)> {
-        let end = Instant::now() + patience;
+    fn answer(&mut self, timeout: Duration) -> Option<(u64, Reply)> {
+        let end = Instant::now() + timeout;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.link.receive(Some(left)).expect("the link works") {
@@ -342,7 +342,7 @@ fn reading_a_text_delays_nobody_and_keeps_the_order_of_its_client() {
         Client::of(&endpoints, session),
     );
     other.ask(1, Command::Ping);
-    other.answer(PATIENCE).expect("a ping is answered");
+    other.answer(TIMEOUT).expect("a ping is answered");
     // It takes seconds to read.
     let long = "<gone/>".repeat(450_000);
     let sdf =
@@ -356,7 +356,7 @@ fn reading_a_text_delays_nobody_and_keeps_the_order_of_its_client() {
     reader.ask(2, Command::Remove { model });
     for (number, command) in [(2, Command::Pause), (3, Command::Step { count: 5 })] {
         other.ask(number, command);
-        let answer = other.answer(PATIENCE);
+        let answer = other.answer(TIMEOUT);
         let is_done = matches!(answer, Some((one, Reply::Done { .. })) if one == number);
         assert!(is_done, "{answer:?}");
     }
@@ -366,7 +366,7 @@ fn reading_a_text_delays_nobody_and_keeps_the_order_of_its_client() {
         "the text was read first"
     );
     for number in [1, 2] {
-        let answer = reader.answer(PATIENCE * 3);
+        let answer = reader.answer(TIMEOUT * 3);
         let is_done = matches!(answer, Some((one, Reply::Done { .. })) if one == number);
         assert!(is_done, "{answer:?}");
     }

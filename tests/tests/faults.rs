@@ -153,12 +153,12 @@ impl Run {
 
     /// Waits for the end, which must come within a time, and holds what is true of every stop: who
     /// and why is known to all, no process is left, and all files are whole. Returns the cause.
-    fn stops_within(&mut self, patience: Duration, culprit: &str) -> String {
+    fn stops_within(&mut self, timeout: Duration, culprit: &str) -> String {
         let begin = Instant::now();
         let code = self.process.wait();
         let took = begin.elapsed();
         assert_eq!(code, 4, "{}", self.process.stderr());
-        assert!(took < patience, "the end took {took:?}");
+        assert!(took < timeout, "the end took {took:?}");
         for (name, pid) in &self.peers {
             assert!(!is_running(*pid), "{name} is left");
         }

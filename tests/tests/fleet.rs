@@ -12,7 +12,7 @@ use tests::processes::{Process, Scratch};
 const ROBOTS: u32 = 100;
 const ITERATIONS: u64 = 3000;
 /// Time that a run may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(5);
+const TIMEOUT: Duration = Duration::from_mins(5);
 /// Time when all robots are told to go another way.
 const TURN: u64 = 1500;
 
@@ -81,7 +81,7 @@ fn a_driven_fleet_says_and_does_the_same_for_any_number_of_secondaries() {
     let mut expected: Option<[String; 2]> = None;
     for secondaries in ["0", "1", "2", "4"] {
         let mut run = start(&scratch, secondaries);
-        let code = run.process.wait_for_long(PATIENCE);
+        let code = run.process.wait_for_long(TIMEOUT);
         assert_eq!(code, 0, "{}", run.process.stderr());
         let summary: Value = serde_json::from_str(&run.process.stdout()).expect("it is JSON");
         let hand_offs = summary["events"]["hand_offs"].as_u64().unwrap_or_default();

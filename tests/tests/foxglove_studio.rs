@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tests::browser::Browser;
 use tests::node::Node;
-use tests::processes::{PATIENCE, Scratch, wait_for};
+use tests::processes::{Scratch, TIMEOUT, wait_for};
 use tests::repository;
 
 /// Size of the window \[px\].
@@ -97,7 +97,7 @@ fn foxglove_studio_draws_a_run_and_knows_its_services() {
 fn wait_until_seen(browser: &mut Browser, scratch: &Scratch, selector: &str, least: [f64; 2]) {
     browser.wait(&format!("document.querySelector(\"{selector}\") !== null"));
     let seen = scratch.path("seen.png");
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         browser.picture(selector, &seen);
         let shares = shares(&seen);

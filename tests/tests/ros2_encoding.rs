@@ -23,7 +23,7 @@ const ROSBAGS: Package = Package {
     module: "rosbags",
 };
 /// Patience with the oracle.
-const PATIENCE: Duration = Duration::from_mins(3);
+const TIMEOUT: Duration = Duration::from_mins(3);
 /// Number of random messages of each type.
 const DRAWN: usize = 40;
 /// Number of altered messages of each drawn one.
@@ -62,7 +62,7 @@ impl Oracle {
         let arguments = [Path::new(mode), &source, &target];
         let said = self
             .python
-            .run(&self.scratch, &program, &arguments, PATIENCE);
+            .run(&self.scratch, &program, &arguments, TIMEOUT);
         said.unwrap_or_else(|error| panic!("{error}"));
         let answer = std::fs::read(target).expect("an answer is read");
         serde_json::from_slice(&answer).expect("an answer is JSON")

@@ -126,7 +126,7 @@ fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
         bench.peer.tell(&step);
         let (mut has_published, mut response) = (false, None);
         while response.is_none() {
-            let line = bench.peer.next(tests::processes::PATIENCE);
+            let line = bench.peer.next(tests::processes::TIMEOUT);
             let line = line.expect("odometry and a response come in time");
             has_published |= line["published"] == true;
             response = note(&line, &mut heard).or(response);
@@ -136,7 +136,7 @@ fn a_node_on_fast_dds_reads_all_odometry_and_drives_a_robot() {
     }
     let wanted = (ITERATIONS / INTERVAL) as usize;
     while heard.iter().any(|one| one.len() < wanted) {
-        let line = bench.peer.next(tests::processes::PATIENCE);
+        let line = bench.peer.next(tests::processes::TIMEOUT);
         note(&line.expect("odometry comes in time"), &mut heard);
     }
     for one in &heard {
@@ -172,7 +172,7 @@ fn a_reliable_reader_gets_all_compressed_images_of_a_robot_that_changes_its_seco
     // The first is that of the first iteration.
     let wanted = IMAGE_ITERATIONS as usize / IMAGE_INTERVAL + 1;
     while !is_answered || heard.len() < wanted {
-        let line = bench.peer.next(tests::processes::PATIENCE);
+        let line = bench.peer.next(tests::processes::TIMEOUT);
         let line = line.unwrap_or_else(|| panic!("{} images came", heard.len()));
         if let Some(response) = line.get("response") {
             assert_eq!(*response, json!([1, ""]));
@@ -321,7 +321,7 @@ fn check_late_reader_of_last(program: &Path, domain: &str, said_at: u64, when: &
         heard.len() == 2 && heard.values().all(is_last)
     };
     loop {
-        let line = peer.next(tests::processes::PATIENCE);
+        let line = peer.next(tests::processes::TIMEOUT);
         let line = line.unwrap_or_else(|| panic!("not all came {when}: {heard:?}"));
         if line["topic"] == "/fleet" && note(&mut heard, &line) {
             break;
@@ -542,7 +542,7 @@ fn a_run_that_waits_for_its_readers_says_nothing_before_they_are_there() {
         let mut peer = FastPeer::start(&mut Command::new(&program), &arguments);
         let mut heard: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
         while heard.iter().any(|one| one.len() < 30) {
-            let line = peer.next(tests::processes::PATIENCE);
+            let line = peer.next(tests::processes::TIMEOUT);
             note(&line.expect("odometry comes in time"), &mut heard);
         }
         for one in &heard {

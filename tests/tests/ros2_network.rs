@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tests::fast_dds::{self, FastPeer};
 use tests::namespaces::{ADDRESSES, TwoHosts};
-use tests::processes::{PATIENCE, Process, Scratch, binary};
+use tests::processes::{Process, Scratch, TIMEOUT, binary};
 use tests::{repository, required};
 
 const DOMAIN: &str = "42";
@@ -83,8 +83,8 @@ fn world() -> PathBuf {
     repository::root().join("tests/tests/ros2_run/two_levels.sdf")
 }
 
-fn finds(peer: &mut FastPeer, patience_s: u64) -> bool {
-    peer.tell(&format!("wait 1 {patience_s}"));
+fn finds(peer: &mut FastPeer, timeout_s: u64) -> bool {
+    peer.tell(&format!("wait 1 {timeout_s}"));
     let known = peer.hear("writers", |line| line.get("known").is_some());
     known["known"] == 1
 }
@@ -93,7 +93,7 @@ fn finds(peer: &mut FastPeer, patience_s: u64) -> bool {
 fn check_messages(peer: &mut FastPeer) {
     let mut last = None;
     for _ in 0..100 {
-        let line = peer.next(PATIENCE).expect("odometry comes");
+        let line = peer.next(TIMEOUT).expect("odometry comes");
         let part = |place: usize| line["values"][place].as_u64().expect("a stamp");
         let stamp = part(0) * 1_000_000_000 + part(1);
         if let Some(last) = last {

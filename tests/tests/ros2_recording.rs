@@ -30,7 +30,7 @@ const PACKAGES: [Package; 2] = [
     },
 ];
 /// Patience with the packages.
-const PATIENCE: Duration = Duration::from_mins(3);
+const TIMEOUT: Duration = Duration::from_mins(3);
 /// Number of iterations of each run, of 1 ms each.
 const ITERATIONS: &str = "1000";
 
@@ -95,7 +95,7 @@ fn usual(path: &Path) -> Topics {
 fn read(python: &Python, scratch: &Scratch, path: &Path) -> BTreeMap<String, Value> {
     let program = repository::root().join("tests/tests/ros2_recording/reader.py");
     let answer = scratch.path("answer.json");
-    let said = python.run(scratch, &program, &[path, &answer], PATIENCE);
+    let said = python.run(scratch, &program, &[path, &answer], TIMEOUT);
     said.unwrap_or_else(|error| panic!("{error}"));
     let answer = std::fs::read(answer).expect("an answer is written");
     serde_json::from_slice(&answer).expect("an answer is JSON")

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use tests::fast_dds::{self, FastPeer};
-use tests::processes::{PATIENCE, Scratch, binary};
+use tests::processes::{Scratch, TIMEOUT, binary};
 use tests::{repository, required, ros_domain};
 
 const ODOMETRY: &str = "nav_msgs/msg/Odometry=i1u1s2d7d36d6d36";
@@ -67,7 +67,7 @@ fn check(format: &str) {
     let mut began = None;
     let wanted = (ITERATIONS / INTERVAL) as usize;
     while heard[..2].iter().any(|one| one.len() < wanted) {
-        let line = peer.next(PATIENCE).expect("messages come in time");
+        let line = peer.next(TIMEOUT).expect("messages come in time");
         began.get_or_insert_with(Instant::now);
         let topic = line["topic"].as_str().expect("each has a topic");
         let place = TOPICS.iter().position(|one| *one == topic).unwrap_or(2);

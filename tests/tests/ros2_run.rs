@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tests::cyclone_dds;
 use tests::json_process::JsonProcess;
-use tests::processes::{PATIENCE, Process, Scratch, binary, kill_all, wait_for};
+use tests::processes::{Process, Scratch, TIMEOUT, binary, kill_all, wait_for};
 use tests::python::{Package, Python};
 use tests::ros2_readers::{LOG_LEVEL, ReaderLog, wait_for_readers};
 use tests::{repository, required, ros_domain};
@@ -78,11 +78,11 @@ impl Peer {
 
     /// Notes what arrives until a condition holds.
     fn listen_until(&mut self, what: &str, holds: impl Fn(&Self, &Value) -> bool) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let Some(line) = self.process.next(left) else {
-                panic!("no {what} in {PATIENCE:?}");
+                panic!("no {what} in {TIMEOUT:?}");
             };
             self.note(&line);
             if holds(self, &line) {

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tests::cyclone_dds;
 use tests::json_process::JsonProcess;
-use tests::processes::{PATIENCE, Scratch, wait_for};
+use tests::processes::{Scratch, TIMEOUT, wait_for};
 use tests::{repository, required, ros_domain};
 
 const WORLD: &str = "<sdf version='1.9'><world name='yard'><model name='ground'>\
@@ -143,5 +143,5 @@ fn topics_of_a_robot_that_is_spawned_come_and_go_with_it() {
     ctl(&["remove", "venus"]);
     peer.wait_for([(ALONE, 0), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 0)]);
     ctl(&["stop"]);
-    assert_eq!(run.wait_for_long(PATIENCE), 0, "{}", run.stderr());
+    assert_eq!(run.wait_for_long(TIMEOUT), 0, "{}", run.stderr());
 }

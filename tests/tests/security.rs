@@ -17,7 +17,7 @@ use protocol::{
 use serde::Serialize;
 use serde_json::Value;
 use tests::key_ring::KeyRing;
-use tests::processes::{PATIENCE, Process, Scratch, binary, let_pass, wait_for};
+use tests::processes::{Process, Scratch, TIMEOUT, binary, let_pass, wait_for};
 use tests::repository;
 use transport::zeromq::{Curve, PeerLink, SocketOptions};
 use transport::{Arrival, Denial, Destination, Endpoints, KeyPair, Link, PublicKey, Subscription};
@@ -145,7 +145,7 @@ fn ask(link: &mut PeerLink, session: SessionId, command: protocol::Command) -> (
         ClientToPrimary { request, command },
     );
     loop {
-        match link.receive(Some(PATIENCE)).expect("the link holds") {
+        match link.receive(Some(TIMEOUT)).expect("the link holds") {
             Some(Arrival::Message { payload, .. }) => {
                 let envelope = decode::<PrimaryToClient>(&payload).expect("an answer");
                 return (envelope.session, envelope.body.reply);
@@ -164,7 +164,7 @@ fn expect_refused(reply: &Reply, part: &str) {
 }
 
 fn expect_denied(link: &mut PeerLink, denial: Denial) {
-    let arrival = link.receive(Some(PATIENCE)).expect("the link holds");
+    let arrival = link.receive(Some(TIMEOUT)).expect("the link holds");
     assert_eq!(arrival, Some(Arrival::Denied(denial)));
 }
 

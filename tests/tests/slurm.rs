@@ -14,7 +14,7 @@ use tests::slurm_cluster::SlurmCluster;
 const ITERATIONS: &str = "2000";
 
 /// Time that a job may take with all that Slurm does before and after it.
-const PATIENCE: Duration = Duration::from_mins(10);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 fn submit(scratch: &Scratch, cluster: &SlurmCluster, arguments: &[&str]) -> Command {
     let mut command = scratch.phalanx();
@@ -84,7 +84,7 @@ fn every_task_of_a_job_is_a_secondary_and_a_lost_one_costs_nothing() {
         told().contains("started s2 again")
     });
     does(&scratch, &["set-real-time-factor", "0"]);
-    let code = job.wait_for_long(PATIENCE);
+    let code = job.wait_for_long(TIMEOUT);
     assert_eq!(code, 0, "{}{}", told(), job.stderr());
     let digests = std::fs::read_to_string(&digests).expect("the digests");
     assert_eq!(digests, digests_of_one_process(&scratch));
@@ -121,7 +121,7 @@ fn a_run_is_submitted_followed_and_its_summary_arrives() {
     command.args(["--iterations", ITERATIONS, "--real-time-factor=0"]);
     command.arg("--digests").arg(&digests);
     let mut run = scratch.start("run", &mut command);
-    assert_eq!(run.wait_for_long(PATIENCE), 0, "{}", run.stderr());
+    assert_eq!(run.wait_for_long(TIMEOUT), 0, "{}", run.stderr());
     let told = run.stderr();
     assert!(told.contains("submitted job "), "{told}");
     assert!(told.contains("3 secondaries on n1, n2"), "{told}");
@@ -288,7 +288,7 @@ fn a_job_whose_time_ends_is_resumed_by_another_with_the_same_digests() {
     command.args(["--iterations", ITERATIONS, "--real-time-factor=0.01"]);
     command.arg("--digests").arg(&digests);
     let mut run = scratch.start("run", &mut command);
-    assert_eq!(run.wait_for_long(PATIENCE), 130, "{}", run.stderr());
+    assert_eq!(run.wait_for_long(TIMEOUT), 130, "{}", run.stderr());
     let done = lines(&digests);
     assert!(
         done > 0 && done < 2000,
@@ -300,7 +300,7 @@ fn a_job_whose_time_ends_is_resumed_by_another_with_the_same_digests() {
     wait_for("the run goes on", || lines(&digests) > done);
     let (code, _, err) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
     assert_eq!(code, 0, "{err}");
-    assert_eq!(resumed.wait_for_long(PATIENCE), 0, "{}", resumed.stderr());
+    assert_eq!(resumed.wait_for_long(TIMEOUT), 0, "{}", resumed.stderr());
     assert!(resumed.stderr().contains("s3"), "{}", resumed.stderr());
     let digests = std::fs::read_to_string(&digests).expect("the digests");
     assert_eq!(digests, digests_of_one_process(&scratch));
@@ -345,7 +345,7 @@ fn a_job_that_slurm_queues_again_goes_on_with_its_run() {
         let (code, ..) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
         code == 0
     });
-    let code = job.wait_for_long(PATIENCE);
+    let code = job.wait_for_long(TIMEOUT);
     assert_eq!(code, 0, "{}{}", told(), job.stderr());
     let digests = std::fs::read_to_string(&digests).expect("the digests");
     assert_eq!(digests, digests_of_one_process(&scratch));
@@ -374,7 +374,7 @@ fn a_node_that_fails_costs_nothing() {
     });
     let (code, _, err) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
     assert_eq!(code, 0, "{err}");
-    assert_eq!(run.wait_for_long(PATIENCE), 0, "{}", run.stderr());
+    assert_eq!(run.wait_for_long(TIMEOUT), 0, "{}", run.stderr());
     let digests = std::fs::read_to_string(&digests).expect("the digests");
     assert_eq!(digests, digests_of_one_process(&scratch));
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use protocol::{TopicMessage, decode, topic};
 use serde_json::Value;
-use tests::processes::{PATIENCE, Process, Scratch, binary, send_signal, wait_for};
+use tests::processes::{Process, Scratch, TIMEOUT, binary, send_signal, wait_for};
 use transport::zeromq::{PeerLink, SocketOptions};
 use transport::{Arrival, Endpoints, Link, Subscription};
 
@@ -140,7 +140,7 @@ impl Subscriber {
 
     /// Waits for the next message; `None` when the primary is gone.
     fn hear(&mut self) -> Option<TopicMessage> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while Instant::now() < end {
             match self.link.receive(Some(Duration::from_secs(1))) {
                 Ok(Some(Arrival::Message { payload, .. })) => {
@@ -153,7 +153,7 @@ impl Subscriber {
                 Err(error) => panic!("the link broke: {error}"),
             }
         }
-        panic!("nothing was heard for {PATIENCE:?}");
+        panic!("nothing was heard for {TIMEOUT:?}");
     }
 }
 

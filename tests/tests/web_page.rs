@@ -15,7 +15,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::node::Node;
-use tests::processes::{PATIENCE, Process, Scratch, free_ports, wait_for};
+use tests::processes::{Process, Scratch, TIMEOUT, free_ports, wait_for};
 use tests::repository;
 
 /// Size of the window whose picture is kept \[px\].
@@ -494,7 +494,7 @@ fn each_display_of_a_run_is_drawn() {
     for (name, key) in [("contacts", "c"), ("scans", "s")] {
         let without = picture("without", &mut browser);
         press_and_draw(&mut browser, key);
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             served.ctl(&["step", "50"]);
             let with = picture(name, &mut browser);

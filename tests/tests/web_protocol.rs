@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tests::node::Node;
-use tests::processes::{PATIENCE, Process, Scratch, wait_for};
+use tests::processes::{Process, Scratch, TIMEOUT, wait_for};
 use tests::repository;
 
 /// The topic that the rover of the demo is driven by.
@@ -65,7 +65,7 @@ impl Server {
     /// Sends bytes and returns the head of the answer; empty for none.
     fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address()).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a time-out");
         // What is refused early is not read to its end.
         let _ = stream.write_all(request);
         let mut head = Vec::new();
@@ -79,7 +79,7 @@ impl Server {
     /// Returns the body of an answer after which the server closes.
     fn body(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address()).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a time-out");
         stream.write_all(request).expect("it is sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("it is answered");
@@ -178,7 +178,7 @@ impl Peer {
 
     /// Waits for a message on a topic that is as wanted.
     fn wait(&mut self, topic: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let (mut count, mut message) = self.last_after(topic, 0);
         while !is_so(&message) {
             assert!(Instant::now() < end, "{topic}: {message}");
@@ -189,7 +189,7 @@ impl Peer {
 
     /// Waits until the messages of a topic so far are as wanted.
     fn wait_for_each(&mut self, topic: &str, are_so: impl Fn(&[Value]) -> bool) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let mut count = 0;
         loop {
             (count, _) = self.last_after(topic, count);

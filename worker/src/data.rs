@@ -19,10 +19,10 @@ pub use observed::ObservedTopics;
 pub const BYTES_MAX: usize = 256 << 20;
 
 /// Time-out of the batches of a step if observers alone want them.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// Time without any batch after which those of a step are given up if none may be lost: a slow way
 /// takes that long for one that is large.
-const PATIENCE_LOSSLESS: Duration = Duration::from_mins(1);
+const TIMEOUT_LOSSLESS: Duration = Duration::from_mins(1);
 
 /// Size of a message besides its names and its body \[bytes\].
 const MESSAGE_BYTES: usize = 96;
@@ -278,7 +278,7 @@ impl Collector {
         if missing.is_empty() && !is_over {
             return Progress::Complete(self.complete());
         }
-        let is_late = now.saturating_duration_since(since) >= self.patience();
+        let is_late = now.saturating_duration_since(since) >= self.timeout();
         if is_impossible || is_late && !self.is_recovering {
             self.steps.pop_front();
             self.give_up(sequence);
@@ -293,7 +293,7 @@ impl Collector {
     /// Returns when the oldest step that was announced is given up.
     pub fn deadline(&self) -> Option<Instant> {
         let (_, since) = self.steps.front().filter(|_| !self.is_recovering)?;
-        Some(self.waits_since(*since) + self.patience())
+        Some(self.waits_since(*since) + self.timeout())
     }
 
     /// Returns since when a step that was announced at a time waits in vain: where none may be
@@ -323,11 +323,11 @@ impl Collector {
         self.lossless = false;
     }
 
-    fn patience(&self) -> Duration {
+    fn timeout(&self) -> Duration {
         if self.lossless {
-            PATIENCE_LOSSLESS
+            TIMEOUT_LOSSLESS
         } else {
-            PATIENCE
+            TIMEOUT
         }
     }
 

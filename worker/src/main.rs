@@ -599,8 +599,8 @@ fn bind(
         _ => anyhow::Error::from(error),
     });
     let (link, publisher, beats) = bound?;
-    let patience = settings.heartbeat_timeout.unwrap_or_default();
-    Ok((link.with_patience(patience), publisher, beats))
+    let timeout = settings.heartbeat_timeout.unwrap_or_default();
+    Ok((link.with_timeout(timeout), publisher, beats))
 }
 
 /// Returns what to say where nothing is encrypted and nobody is asked who he is.

@@ -13,7 +13,7 @@ use protocol::{Chain, PrimaryToSecondary, StopReason, counted, decode};
 use transport::zeromq::{BindError, Relay, RelayError, RelayEvent};
 use transport::{Denial, Waker};
 
-/// Interval at which it reports what it turned away, and looks for the end of its patience.
+/// Interval at which it reports what it turned away, and looks for the end of its time.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A relay at work.

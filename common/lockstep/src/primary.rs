@@ -696,7 +696,7 @@ impl Primary {
                 .observed_mut()
                 .take(purpose != Purpose::Advance),
             participant_topics: self.commands.participants_mut().take_topics(),
-            speaker: self.placement.speaker(self.peers.seats()).cloned(),
+            world_publisher: self.placement.world_publisher(self.peers.seats()).cloned(),
             step_size_ns: time.passes.as_nanos() as u64,
             paused: purpose != Purpose::Advance,
             checkpoint: self
@@ -707,8 +707,11 @@ impl Primary {
         };
         self.recovery.losses_mut().announce_restored(&mut step);
         let affinity = self.placement.host_map().affinity();
-        self.recovery
-            .note_cells_of_checkpoint(time.sequence, affinity, step.speaker.as_ref());
+        self.recovery.note_cells_of_checkpoint(
+            time.sequence,
+            affinity,
+            step.world_publisher.as_ref(),
+        );
         let is_plain = purpose == Purpose::Advance && snapshots.is_empty() && applied.is_empty();
         let is_ahead = self.has_done(&mut step, is_plain, cx.now);
         for (name, snapshot) in &mut snapshots {

@@ -139,7 +139,7 @@ pub struct Step {
     /// and those that systems published in it on topics that systems subscribe to.
     pub messages: Vec<TopicMessage>,
     /// Secondary that publishes for the systems of worlds, which every secondary runs.
-    pub speaker: Option<PeerName>,
+    pub world_publisher: Option<PeerName>,
     /// Topics that observers begin or cease to listen to, by name.
     pub subscriptions: Vec<SubscriptionChange>,
     /// Topics that participants of lockstep listen to from now on, by name, in the place of those
@@ -149,7 +149,7 @@ pub struct Step {
     /// Data that the answer must hold besides the states.
     pub wanted: Wanted,
     /// True if every host sends its cells as they are after the step, once it has answered; the
-    /// speaker sends the scene besides.
+    /// publisher of worlds sends the scene besides.
     pub checkpoint: bool,
     /// True if a resumed run does it once more: others have heard what is said in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -170,7 +170,7 @@ impl Step {
             elapsed: SimTime(self.elapsed.0 + passes),
             step_size_ns: self.step_size_ns,
             ghost_poses: self.ghost_poses.clone(),
-            speaker: self.speaker.clone(),
+            world_publisher: self.world_publisher.clone(),
             wanted: self.wanted.clone(),
             ..Self::default()
         }

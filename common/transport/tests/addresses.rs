@@ -14,7 +14,7 @@ use transport::{Arrival, Endpoints, Link};
 const CONNECTIONS: usize = 3_000;
 
 /// Longest time until something arrives.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Memory of this process \[MiB\].
 fn memory_mib() -> f64 {
@@ -42,7 +42,7 @@ fn dealer(context: &zmq::Context, place: &str, address: &[u8]) -> zmq::Socket {
 
 /// Has this done until something else than before is said under an address, and returns that.
 fn hear(primary: &mut PrimaryLink, address: &str, before: &[u8], say: impl Fn()) -> Vec<u8> {
-    let (address, end) = (RoutingId::from(address), Instant::now() + PATIENCE);
+    let (address, end) = (RoutingId::from(address), Instant::now() + TIMEOUT);
     while Instant::now() < end {
         say();
         let arrival = primary
@@ -111,7 +111,7 @@ fn a_connection_that_takes_an_address_in_use_is_cut_off() {
     let path = endpoints.control();
     let path = path.strip_prefix("ipc://").unwrap();
     let mut other = greet(path, b"s1");
-    other.set_write_timeout(Some(PATIENCE)).unwrap();
+    other.set_write_timeout(Some(TIMEOUT)).unwrap();
     let frame = [&[0, 200][..], &[7; 200]].concat();
     let sent = (0..100_000).take_while(|_| other.write_all(&frame).is_ok());
     assert!(sent.count() < 100_000, "it may speak on");
@@ -152,7 +152,7 @@ fn addresses_that_libzmq_gives_are_taken_by_nobody() {
         stream.write_all(&said).unwrap();
         streams.push(stream);
     }
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let mut malformed = 0;
     while malformed < 64 && Instant::now() < end {
         let _ = primary.receive(Some(Duration::from_millis(10)));

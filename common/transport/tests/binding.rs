@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use transport::zeromq::{BindError, ConnectError, PeerLink, PrimaryLink, SocketOptions};
 use transport::{Arrival, Endpoints, Link, Subscription};
 
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 fn bind(address: &str) -> Result<PrimaryLink, BindError> {
     let endpoints: Endpoints = address.parse().unwrap();
@@ -258,7 +258,7 @@ fn a_name_that_stands_for_loopback_is_bound_and_found() {
     );
     let _peer = peer.unwrap();
     assert_eq!(
-        primary.receive(Some(PATIENCE)).unwrap(),
+        primary.receive(Some(TIMEOUT)).unwrap(),
         Some(Arrival::Subscribed(id))
     );
 }
@@ -299,7 +299,7 @@ fn messages_of_too_few_or_too_many_frames_are_dropped_and_counted() {
     stranger
         .send_multipart(["/announce", "well-formed"], 0)
         .unwrap();
-    let arrival = primary.receive(Some(PATIENCE)).unwrap();
+    let arrival = primary.receive(Some(TIMEOUT)).unwrap();
     let expected = Arrival::Message {
         from: Some(RoutingId::from("stranger")),
         access: Access::Full,

@@ -1,5 +1,5 @@
 //! Shows that every kind of link keeps the same promises: in memory, over ipc and over tcp.
-//! Each test plays one scene on all three and waits for what must happen, at most [`PATIENCE`].
+//! Each test plays one scene on all three and waits for what must happen, at most [`TIMEOUT`].
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use protocol::{RoutingId, topic};
-use stage::{
-    PATIENCE, Stage, expect, expect_message, message, on_every_stage, publish_until_heard,
-};
+use stage::{Stage, TIMEOUT, expect, expect_message, message, on_every_stage, publish_until_heard};
 use transport::{Arrival, Destination, Link, LinkError, Notice, Publisher, Subscription};
 
 /// Connects a secondary and waits until both sides know of each other.
@@ -49,7 +47,7 @@ fn a_step_reaches_every_subscribed_secondary() {
             .send(Destination::EverySecondary, topic::SESSION, b"stop")
             .unwrap();
         for secondary in &mut secondaries {
-            let next = |it: &mut Box<dyn Link + Send>| it.receive(Some(PATIENCE)).unwrap();
+            let next = |it: &mut Box<dyn Link + Send>| it.receive(Some(TIMEOUT)).unwrap();
             assert_eq!(next(secondary), Some(message(None, topic::STEP, b"1")));
             assert_eq!(
                 next(secondary),
@@ -244,9 +242,9 @@ fn ten_thousand_messages_arrive_in_order_without_loss() {
         }
         for number in 0..COUNT {
             let payload = number.to_le_bytes();
-            let step = secondary.receive(Some(PATIENCE)).unwrap();
+            let step = secondary.receive(Some(TIMEOUT)).unwrap();
             assert_eq!(step, Some(message(None, topic::STEP, &payload)));
-            let ack = primary.receive(Some(PATIENCE)).unwrap();
+            let ack = primary.receive(Some(TIMEOUT)).unwrap();
             assert_eq!(ack, Some(message(Some("s1"), topic::STEP_ACK, &payload)));
         }
     });
@@ -296,18 +294,18 @@ fn a_slow_observer_loses_messages_and_never_blocks_the_publisher() {
             status.publish(topic::EVENTS, &payload).unwrap();
         }
         assert!(
-            start.elapsed() < PATIENCE,
+            start.elapsed() < TIMEOUT,
             "publishing took {:?}",
             start.elapsed()
         );
         let mut heard = 0;
-        let mut patience = PATIENCE;
-        while let Some(arrival) = observer.receive(Some(patience)).unwrap() {
+        let mut timeout = TIMEOUT;
+        while let Some(arrival) = observer.receive(Some(timeout)).unwrap() {
             let event = matches!(arrival, Arrival::Message { topic, .. } if topic == b"/events");
             heard += u32::from(event);
             // What follows the first is there, or lost.
             if event {
-                patience = Duration::from_millis(200);
+                timeout = Duration::from_millis(200);
             }
         }
         assert!(heard > 0 && heard < COUNT, "heard {heard} of {COUNT}");
@@ -318,14 +316,14 @@ fn a_slow_observer_loses_messages_and_never_blocks_the_publisher() {
 fn expect_notice(publisher: &mut dyn Publisher, expected: &Notice) -> Vec<Notice> {
     let start = Instant::now();
     let mut others = Vec::new();
-    while let Some(left) = PATIENCE.checked_sub(start.elapsed()) {
+    while let Some(left) = TIMEOUT.checked_sub(start.elapsed()) {
         match publisher.receive(Some(left)).unwrap() {
             Some(notice) if notice == *expected => return others,
             Some(other) => others.push(other),
             None => break,
         }
     }
-    panic!("waited {PATIENCE:?} for {expected:?}; what came instead: {others:?}");
+    panic!("waited {TIMEOUT:?} for {expected:?}; what came instead: {others:?}");
 }
 
 fn data(from: &str, payload: &[u8]) -> Notice {
@@ -358,7 +356,7 @@ fn data_of_secondaries_arrives_in_order_without_loss() {
                 if let Some(Notice::Data { payload, .. }) = found {
                     break payload;
                 }
-                assert!(start.elapsed() < PATIENCE, "nothing came after {next:?}");
+                assert!(start.elapsed() < TIMEOUT, "nothing came after {next:?}");
                 // What waits goes out while they receive.
                 for secondary in &mut secondaries {
                     secondary.receive(Some(Duration::ZERO)).unwrap();
@@ -431,9 +429,9 @@ fn an_observer_that_listens_to_other_topics_loses_nothing_of_those_that_stay() {
         }
         publisher.publish(&stays, b"all").unwrap();
         for round in 0..20_u32 {
-            let mut heard = observer.receive(Some(PATIENCE)).unwrap();
+            let mut heard = observer.receive(Some(TIMEOUT)).unwrap();
             while heard == Some(message(None, topic::EVENTS, b"anybody?")) {
-                heard = observer.receive(Some(PATIENCE)).unwrap();
+                heard = observer.receive(Some(TIMEOUT)).unwrap();
             }
             assert_eq!(heard, Some(message(None, &stays, &round.to_le_bytes())));
         }
@@ -443,7 +441,7 @@ fn an_observer_that_listens_to_other_topics_loses_nothing_of_those_that_stay() {
         publisher.publish(&stays, b"no more").unwrap();
         publisher.publish(&comes, b"last").unwrap();
         loop {
-            let heard = observer.receive(Some(PATIENCE)).unwrap();
+            let heard = observer.receive(Some(TIMEOUT)).unwrap();
             assert_ne!(heard, Some(message(None, &stays, b"no more")));
             if heard == Some(message(None, &comes, b"last")) {
                 break;

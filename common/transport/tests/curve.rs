@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use zmq::{Context, CurveKeyPair, Socket};
 
-const PATIENCE_MS: i32 = 120_000;
+const TIMEOUT_MS: i32 = 120_000;
 
 /// Answers libzmq's questions who may enter (RFC 27): the owner of this key, nobody else.
 /// Returns how often somebody was turned away when the context ends.
@@ -46,7 +46,7 @@ fn server(context: &Context, keys: &CurveKeyPair) -> (Socket, String) {
     router.set_curve_secretkey(&keys.secret_key).unwrap();
     router.set_zap_domain("global").unwrap();
     router.set_linger(0).unwrap();
-    router.set_rcvtimeo(PATIENCE_MS).unwrap();
+    router.set_rcvtimeo(TIMEOUT_MS).unwrap();
     router.bind("tcp://127.0.0.1:*").unwrap();
     let endpoint = router.get_last_endpoint().unwrap().unwrap();
     (router, endpoint)
@@ -59,7 +59,7 @@ fn client(endpoint: &str, server_key: &[u8], keys: &CurveKeyPair) -> (Context, S
     dealer.set_curve_publickey(&keys.public_key).unwrap();
     dealer.set_curve_secretkey(&keys.secret_key).unwrap();
     dealer.set_linger(0).unwrap();
-    dealer.set_rcvtimeo(PATIENCE_MS).unwrap();
+    dealer.set_rcvtimeo(TIMEOUT_MS).unwrap();
     dealer
         .monitor(
             "inproc://monitor",
@@ -67,7 +67,7 @@ fn client(endpoint: &str, server_key: &[u8], keys: &CurveKeyPair) -> (Context, S
         )
         .unwrap();
     let monitor = context.socket(zmq::PAIR).unwrap();
-    monitor.set_rcvtimeo(PATIENCE_MS).unwrap();
+    monitor.set_rcvtimeo(TIMEOUT_MS).unwrap();
     monitor.connect("inproc://monitor").unwrap();
     dealer.connect(endpoint).unwrap();
     (context, dealer, monitor)

@@ -15,7 +15,7 @@ use transport::{
     PublicKey, Publisher, ServerKeys, Subscription,
 };
 
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Time for which something is waited for that must not happen.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -80,7 +80,7 @@ impl EncryptedPrimary {
 
     /// Waits for a message, and returns what its sender may do.
     fn next_access(&mut self) -> Access {
-        match self.primary.receive(Some(PATIENCE)).unwrap() {
+        match self.primary.receive(Some(TIMEOUT)).unwrap() {
             Some(Arrival::Message { access, .. }) => access,
             other => panic!("no message, but {other:?}"),
         }
@@ -88,10 +88,7 @@ impl EncryptedPrimary {
 
     fn expect_subscribed(&mut self, name: &str) {
         let expected = Arrival::Subscribed(RoutingId::from(name));
-        assert_eq!(
-            self.primary.receive(Some(PATIENCE)).unwrap(),
-            Some(expected)
-        );
+        assert_eq!(self.primary.receive(Some(TIMEOUT)).unwrap(), Some(expected));
     }
 
     fn expect_silence(&mut self) {
@@ -103,7 +100,7 @@ impl EncryptedPrimary {
         let start = Instant::now();
         while !is_enough(&self.refused) {
             assert!(
-                start.elapsed() < PATIENCE,
+                start.elapsed() < TIMEOUT,
                 "{:?}: {}",
                 self.refused,
                 self.told
@@ -135,7 +132,7 @@ fn ask(peer: &mut PeerLink) {
 }
 
 fn expect_denied(peer: &mut PeerLink, denial: Denial) {
-    let arrival = peer.receive(Some(PATIENCE)).unwrap();
+    let arrival = peer.receive(Some(TIMEOUT)).unwrap();
     assert_eq!(arrival, Some(Arrival::Denied(denial)));
 }
 
@@ -167,7 +164,7 @@ fn steps_status_and_data_are_encrypted_too() {
         .unwrap();
     // That the connection stands is told by another socket, and may come before or after.
     let step = loop {
-        match secondary.receive(Some(PATIENCE)).unwrap() {
+        match secondary.receive(Some(TIMEOUT)).unwrap() {
             Some(Arrival::Connected) => {}
             other => break other,
         }
@@ -176,12 +173,12 @@ fn steps_status_and_data_are_encrypted_too() {
     secondary
         .send(Destination::Data, topic::DATA, b"2")
         .unwrap();
-    let data = place.status.receive(Some(PATIENCE)).unwrap();
+    let data = place.status.receive(Some(TIMEOUT)).unwrap();
     assert!(matches!(data, Some(Notice::Data { payload, .. }) if payload == b"2"[..]));
     let observer = place.observer.clone();
     let topics = [topic::STATS];
     let _observer = place.client(&observer, Subscription::Status(&topics));
-    let heard = place.status.receive(Some(PATIENCE)).unwrap();
+    let heard = place.status.receive(Some(TIMEOUT)).unwrap();
     assert_eq!(heard, Some(Notice::Subscribed(topic::STATS.into())));
 }
 
@@ -198,7 +195,7 @@ fn secondaries_alone_hear_the_beats() {
         place.beats.publish(topic::HEARTBEAT, b"1").unwrap();
         match heart.receive(Some(Duration::from_millis(10))).unwrap() {
             Some(Arrival::Message { payload, .. }) if payload == b"1"[..] => break,
-            Some(_) | None => assert!(start.elapsed() < PATIENCE, "no beat is heard"),
+            Some(_) | None => assert!(start.elapsed() < TIMEOUT, "no beat is heard"),
         }
     }
     while let Some(arrival) = nosy.receive(Some(SILENCE)).unwrap() {
@@ -255,7 +252,7 @@ fn a_primary_without_a_key_tells_who_brings_one() {
     let none = Subscription::None;
     let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
     // Which end gives up first is a matter of chance.
-    let arrival = peer.receive(Some(PATIENCE)).unwrap();
+    let arrival = peer.receive(Some(TIMEOUT)).unwrap();
     assert!(matches!(arrival, Some(Arrival::Denied(_))), "{arrival:?}");
 }
 
@@ -368,8 +365,8 @@ fn garbage_instead_of_a_handshake_is_counted_and_hurts_nobody() {
 /// Connects to a socket and greets as ZeroMQ 3.1 does.
 fn greet(address: &str, mechanism: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address.replace("tcp://", "")).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(TIMEOUT)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut greeting = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1];
     greeting.extend(mechanism);
     greeting.resize(64, 0);
@@ -437,7 +434,7 @@ fn a_message_of_endless_frames_is_cut_off_where_frames_can_be_seen() {
     let none = Subscription::None;
     let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
     ask(&mut peer);
-    let arrival = primary.receive(Some(PATIENCE)).unwrap();
+    let arrival = primary.receive(Some(TIMEOUT)).unwrap();
     assert!(
         matches!(arrival, Some(Arrival::Message { .. })),
         "{arrival:?}"
@@ -531,7 +528,7 @@ fn a_client_that_knows_two_keys_of_a_primary_reaches_it_with_either() {
         expect_heard(&mut primary, &mut status, &mut peers);
         drop((primary, status, beats));
         for peer in &mut peers {
-            while peer.receive(Some(PATIENCE)).unwrap() != Some(Arrival::Disconnected) {}
+            while peer.receive(Some(TIMEOUT)).unwrap() != Some(Arrival::Disconnected) {}
         }
     }
 }
@@ -541,10 +538,7 @@ fn expect_arrivals(primary: &mut PrimaryLink, peers: &mut [PeerLink; 2]) {
     let start = Instant::now();
     let (mut are_connected, mut are_heard) = ([false; 2], [false; 2]);
     while (are_connected, are_heard) != ([true; 2], [true; 2]) {
-        assert!(
-            start.elapsed() < PATIENCE,
-            "{are_connected:?} {are_heard:?}"
-        );
+        assert!(start.elapsed() < TIMEOUT, "{are_connected:?} {are_heard:?}");
         let shortly = Some(Duration::from_millis(5));
         for (peer, is_connected) in peers.iter_mut().zip(&mut are_connected) {
             *is_connected |= peer.receive(shortly).unwrap() == Some(Arrival::Connected);
@@ -564,7 +558,7 @@ fn expect_heard(
     let start = Instant::now();
     let mut are_heard = [false; 2];
     while are_heard != [true; 2] {
-        assert!(start.elapsed() < PATIENCE, "{are_heard:?}");
+        assert!(start.elapsed() < TIMEOUT, "{are_heard:?}");
         let all = Destination::EverySecondary;
         primary.send(all, topic::STEP, b"step").unwrap();
         status.publish("/stats", b"figures").unwrap();
@@ -604,7 +598,7 @@ fn a_key_that_is_added_while_the_primary_runs_is_let_in() {
     }
     let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
     ask(&mut peer);
-    let arrival = primary.receive(Some(PATIENCE)).unwrap();
+    let arrival = primary.receive(Some(TIMEOUT)).unwrap();
     let is_heard = matches!(
         arrival,
         Some(Arrival::Message {
@@ -653,9 +647,9 @@ impl Listed {
             PeerLink::connect(self.primary.endpoints(), id.as_ref(), listens, &options).unwrap()
         };
         let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < TIMEOUT {
             let mut probe = connect("probe", Subscription::None);
-            match probe.receive(Some(PATIENCE)).unwrap() {
+            match probe.receive(Some(TIMEOUT)).unwrap() {
                 Some(Arrival::Connected) => return connect(name, listens),
                 Some(Arrival::Denied(_)) => {}
                 other => panic!("{other:?}"),
@@ -669,7 +663,7 @@ impl Listed {
 fn expect_cut(peer: &mut PeerLink) {
     let start = Instant::now();
     let mut seen = Vec::new();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < TIMEOUT {
         match peer.receive(Some(Duration::from_millis(50))) {
             Ok(Some(Arrival::Denied(Denial::UnknownKey | Denial::MayNotTakePart)))
             | Err(LinkError::Denied(Denial::UnknownKey | Denial::MayNotTakePart)) => return,
@@ -685,7 +679,7 @@ fn a_key_that_is_revoked_is_heard_no_more_and_its_connections_are_cut() {
     let mut place = Listed::new();
     let mut controller = place.peer("ann", "controller", Subscription::None);
     ask(&mut controller);
-    let arrival = place.primary.receive(Some(PATIENCE)).unwrap();
+    let arrival = place.primary.receive(Some(TIMEOUT)).unwrap();
     assert!(
         matches!(arrival, Some(Arrival::Message { .. })),
         "{arrival:?}"
@@ -720,19 +714,19 @@ fn an_observer_that_is_revoked_hears_no_more() {
     let mut place = Listed::new();
     let mut observer = place.peer("bob", "observer", Subscription::Status(&["/x"]));
     ask(&mut observer);
-    assert!(place.primary.receive(Some(PATIENCE)).unwrap().is_some());
-    let heard = place.status.receive(Some(PATIENCE)).unwrap();
+    assert!(place.primary.receive(Some(TIMEOUT)).unwrap().is_some());
+    let heard = place.status.receive(Some(TIMEOUT)).unwrap();
     assert_eq!(heard, Some(Notice::Subscribed(b"/x".to_vec())));
     place.status.publish("/x", b"1").unwrap();
     // That it is connected may be told before or after.
     let mut arrivals = Vec::new();
     while !matches!(arrivals.last(), Some(Arrival::Message { .. })) {
-        let arrival = observer.receive(Some(PATIENCE)).unwrap();
+        let arrival = observer.receive(Some(TIMEOUT)).unwrap();
         arrivals.push(arrival.expect("it hears what is published"));
     }
     std::fs::remove_file(place.folder.path().join("bob.pub")).unwrap();
     expect_cut(&mut observer);
-    let gone = place.status.receive(Some(PATIENCE)).unwrap();
+    let gone = place.status.receive(Some(TIMEOUT)).unwrap();
     assert_eq!(gone, Some(Notice::Unsubscribed(b"/x".to_vec())));
 }
 
@@ -741,14 +735,14 @@ fn a_secondary_that_is_revoked_is_gone_at_once() {
     let mut place = Listed::new();
     let mut secondary = place.peer("s1", "secondary", Subscription::Steps);
     let id = RoutingId::from("s1");
-    let arrival = place.primary.receive(Some(PATIENCE)).unwrap();
+    let arrival = place.primary.receive(Some(TIMEOUT)).unwrap();
     assert_eq!(arrival, Some(Arrival::Subscribed(id.clone())));
     secondary
         .send(Destination::Primary, topic::STEP_ACK, b"!")
         .unwrap();
-    assert!(place.primary.receive(Some(PATIENCE)).unwrap().is_some());
+    assert!(place.primary.receive(Some(TIMEOUT)).unwrap().is_some());
     std::fs::remove_dir_all(place.folder.path()).unwrap();
-    let arrival = place.primary.receive(Some(PATIENCE)).unwrap();
+    let arrival = place.primary.receive(Some(TIMEOUT)).unwrap();
     assert_eq!(arrival, Some(Arrival::Unsubscribed(id)));
     expect_cut(&mut secondary);
 }
@@ -758,7 +752,7 @@ fn a_key_that_ends_while_it_is_connected_is_cut() {
     let mut place = Listed::new();
     let mut controller = place.peer("ann", "controller", Subscription::None);
     ask(&mut controller);
-    assert!(place.primary.receive(Some(PATIENCE)).unwrap().is_some());
+    assert!(place.primary.receive(Some(TIMEOUT)).unwrap().is_some());
     let path = place.folder.path().join("ann.pub");
     let line = std::fs::read_to_string(&path).unwrap();
     let ended = format!("{} valid-until=2001-01-01\n", line.trim());

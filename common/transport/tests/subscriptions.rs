@@ -13,7 +13,7 @@ const TOPIC_BYTES: usize = 1_000;
 const RETURNS: usize = 20;
 
 /// Longest time until something arrives.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 #[test]
 fn reconnecting_subscribers_are_counted_within_bounds() {
@@ -41,7 +41,7 @@ fn reconnecting_subscribers_are_counted_within_bounds() {
     };
     let mut bytes = 0;
     let mut hear_until = |what: &str| {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while Instant::now() < end {
             let notice = status.receive(Some(Duration::from_millis(5))).unwrap();
             if let Some(Notice::Subscribed(topic)) = notice {

@@ -11,6 +11,7 @@ mod listener;
 pub mod log_level;
 pub mod message_text;
 mod observer;
+pub mod observer_request;
 pub mod plain_text;
 pub mod raster;
 mod reach;
@@ -18,7 +19,6 @@ pub mod recorded;
 pub mod scene_fetch;
 pub mod sensor_image;
 pub mod units;
-pub mod wish;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, mpsc as threads};

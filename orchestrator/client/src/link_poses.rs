@@ -14,7 +14,7 @@ use transport::zeromq::ConnectError;
 use super::{Connection, News, Reach};
 
 /// Time that secondaries are given to tell of all links.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Hears where links are.
 pub struct LinkListener {
@@ -41,7 +41,7 @@ impl LinkListener {
     /// Links of a performer of which nothing is heard in time are where they were at the start, as
     /// seen from its origin.
     pub async fn poses(&mut self, world: &World, snapshot: &Snapshot) -> BTreeMap<u32, LinkPose> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let names = || {
             snapshot
                 .performers

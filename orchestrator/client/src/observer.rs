@@ -16,7 +16,7 @@ use transport::zeromq::ConnectError;
 use super::listener::Listener;
 use super::{ALL_STATUS, COURSE, Connection, News, Reach};
 use crate::feed::{CommandError, Feed, LogLine};
-use crate::wish::{Twisting, Wish};
+use crate::observer_request::{ObserverRequest, Twisting};
 
 /// Time before a link that has failed is set up again.
 const REOPEN_TIME: Duration = Duration::from_secs(1);
@@ -117,16 +117,16 @@ impl Observer {
     }
 
     /// Does what the view asks for.
-    pub fn act(&mut self, wish: Wish) {
-        match wish {
-            Wish::Send(command) => self.send(command),
-            Wish::Drive(Twisting { command, halt }) => {
+    pub fn act(&mut self, request: ObserverRequest) {
+        match request {
+            ObserverRequest::Send(command) => self.send(command),
+            ObserverRequest::Drive(Twisting { command, halt }) => {
                 self.halt = halt;
                 self.send(command);
             }
-            Wish::Listen(topic) => self.listen(topic.as_deref()),
+            ObserverRequest::Listen(topic) => self.listen(topic.as_deref()),
             // This is a run; nobody asks for that.
-            Wish::Replay(_) => {}
+            ObserverRequest::Replay(_) => {}
         }
     }
 

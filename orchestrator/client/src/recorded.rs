@@ -26,7 +26,7 @@ pub struct RecordingPlace {
 
 /// A request to the player of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ReplayWish {
+pub enum ReplayRequest {
     /// Play it, from the start if it is at its end.
     Play,
     /// Stand still.

@@ -10,7 +10,7 @@ use scene::{Assets, AssetsError, Scene};
 use super::{AskError, Connection, Reach, ask_over};
 
 /// Time that is given to one answer: the first makes the scene, which may have many meshes.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Time after which a question is asked again that came too soon.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -156,7 +156,7 @@ impl<'r> Asking<'r> {
                 asset: asset.map(str::to_owned),
                 offset,
             };
-            let asked = ask_over(&mut self.connection, self.reach, command, PATIENCE);
+            let asked = ask_over(&mut self.connection, self.reach, command, TIMEOUT);
             match asked.await? {
                 Reply::Scene(part) if part.offset == offset && part.total <= BYTES_MAX => {
                     return Ok(Some(*part));

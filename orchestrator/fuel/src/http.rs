@@ -199,7 +199,7 @@ impl HttpError {
         }
     }
 
-    /// Tells whether time may help, or patience.
+    /// Tells whether waiting may help.
     pub(crate) fn is_of_the_moment(&self) -> bool {
         !matches!(
             self,

@@ -227,8 +227,8 @@ impl Playback {
     }
 
     /// Waits until reliable readers have everything, as far as that takes no longer than this.
-    pub fn finish(&self, patience: Duration) {
-        let until = Instant::now() + patience;
+    pub fn finish(&self, timeout: Duration) {
+        let until = Instant::now() + timeout;
         let topics = self.topics.values().filter_map(|one| one.topic.as_ref());
         let topics = topics.map(|(_, publication, _)| publication);
         for publication in topics.chain([&self.clock, &self.moving, &self.fixed]) {

@@ -83,8 +83,8 @@ impl RosPlayback {
     }
 
     /// Waits until reliable readers have everything, as far as that takes no longer than this.
-    pub fn finish(&self, patience: Duration) {
-        let until = Instant::now() + patience;
+    pub fn finish(&self, timeout: Duration) {
+        let until = Instant::now() + timeout;
         for (_, publication) in self.topics.values() {
             publication.wait_until_received(until.saturating_duration_since(Instant::now()));
         }

@@ -19,7 +19,7 @@ use crate::launch::launched::Launched;
 use crate::run_directory::Runs;
 
 /// Time that the primary may take: someone waits for it with a finger on the key.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A kind of words that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +227,7 @@ fn gather(source: Source, next: &Next<'_>) -> Vec<String> {
 
 fn ask(run: Option<&str>, command: Command) -> Option<Reply> {
     let target: Target = target::find(run, &KeyArguments::default()).ok()?;
-    runtime().ok()?.block_on(target.ask(command, PATIENCE)).ok()
+    runtime().ok()?.block_on(target.ask(command, TIMEOUT)).ok()
 }
 
 fn topics(run: Option<&str>) -> Vec<(String, String)> {

@@ -16,7 +16,7 @@ use crate::run_directory::{FoundRun, RunDirectory, RunDirectoryError, Runs};
 
 /// Time that the processes of a run have to end when their run daemon has gone: more than they give
 /// themselves.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time between looks at whether they have.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -98,7 +98,7 @@ pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> Command
     }
     // What is wrong is said here, where someone reads it.
     let found = find(arguments)?;
-    wait_for_the_last_life(&found, PATIENCE)?;
+    wait_for_the_last_life(&found, TIMEOUT)?;
     let launched = launch_of(&found, arguments)?;
     check_journal(&launched)?;
     super::run::resume(arguments, words)
@@ -114,7 +114,7 @@ pub(super) fn take(arguments: &ResumeArguments) -> Result<(RunDirectory, Launche
         other => Failed::new(ExitCode::Failure, other),
     })?;
     // Nobody can take it up beside this now, and what is left of before must not be heard.
-    wait_for_the_last_life(&found, PATIENCE)?;
+    wait_for_the_last_life(&found, TIMEOUT)?;
     Ok((directory, launched))
 }
 
@@ -169,7 +169,7 @@ fn find(arguments: &ResumeArguments) -> Result<FoundRun, Failed> {
     let runs = Runs::open()
         .and_then(|runs| runs.list())
         .map_err(anyhow::Error::new)?;
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let runs: Vec<FoundRun> = runs.into_iter().map(|run| settle(run, end)).collect();
     let chosen = choose(&runs, arguments.run.as_deref());
     chosen

@@ -9,7 +9,7 @@ use client::ended::RunEnded;
 use client::feed::{StartUp, StartedProcess};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
-use view::{self, Feed, ViewEnd, ViewOptions, Wish};
+use view::{self, Feed, ObserverRequest, ViewEnd, ViewOptions};
 
 use super::feeder::Feeder;
 use super::target::Target;
@@ -23,7 +23,7 @@ const LIVENESS_PERIOD: Duration = Duration::from_millis(250);
 const LOG_PERIOD: Duration = Duration::from_millis(200);
 
 /// Number of commands of the view that may wait.
-const WISHES_MAX: usize = 64;
+const REQUESTS_MAX: usize = 64;
 
 /// Result of a view that was left.
 pub(super) struct Left {
@@ -41,9 +41,9 @@ pub(super) struct Left {
 /// Fails if there is no link to be had, or the terminal cannot be used.
 pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<Left> {
     let (mut feeder, feeds) = Feeder::new();
-    let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
+    let (request_sender, mut requests) = mpsc::channel::<ObserverRequest>(REQUESTS_MAX);
     let mut watched = Watched::new(target)?;
-    let view = view::run(options, feeds, wish_sender);
+    let view = view::run(options, feeds, request_sender);
     tokio::pin!(view);
     let (mut looks, mut log_looks) = (ticks(LIVENESS_PERIOD), ticks(LOG_PERIOD));
     loop {
@@ -70,7 +70,7 @@ pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Resu
                     feeder.push(Feed::Logs(lines));
                 }
             }
-            Some(wish) = wishes.recv() => watched.observer.act(wish),
+            Some(request) = requests.recv() => watched.observer.act(request),
             never = feeder.deliver() => match never {},
         }
     }

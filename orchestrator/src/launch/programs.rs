@@ -23,7 +23,7 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// Information for programs about their run, and the place of their logs.
 #[derive(Debug)]
-pub struct Surroundings {
+pub struct ProgramContext {
     /// The run's name.
     pub run: String,
     /// Endpoint of the run's primary.
@@ -56,7 +56,7 @@ pub struct Programs {
     unstarted: VecDeque<ProgramEnd>,
     /// Those that are started again, each at its time.
     due: Vec<(Instant, Plan)>,
-    surroundings: Surroundings,
+    context: ProgramContext,
 }
 
 /// A program, and how it is kept up if it is.
@@ -93,7 +93,7 @@ impl ProgramEnd {
 
 impl Programs {
     /// Makes the programs of a run; none is started yet.
-    pub fn new(programs: Vec<Program>, surroundings: Surroundings) -> Self {
+    pub fn new(programs: Vec<Program>, context: ProgramContext) -> Self {
         let plan = |program| Plan {
             program,
             restart: None,
@@ -103,7 +103,7 @@ impl Programs {
             running: Vec::new(),
             unstarted: VecDeque::new(),
             due: Vec::new(),
-            surroundings,
+            context,
         }
     }
 
@@ -130,8 +130,8 @@ impl Programs {
     }
 
     fn start_one(&mut self, mut plan: Plan) {
-        let command = command(&plan.program, &self.surroundings);
-        let Surroundings { logs, lines, .. } = &self.surroundings;
+        let command = command(&plan.program, &self.context);
+        let ProgramContext { logs, lines, .. } = &self.context;
         match Process::start(command, &plan.program.name, logs, lines) {
             Ok(process) => {
                 if let Some(restart) = &mut plan.restart {
@@ -236,12 +236,12 @@ impl Programs {
     }
 }
 
-fn command(plan: &Program, surroundings: &Surroundings) -> Command {
+fn command(plan: &Program, context: &ProgramContext) -> Command {
     let mut command = Command::new(&plan.command);
     command
         .args(&plan.arguments)
-        .env("PHALANX_RUN", &surroundings.run)
-        .env("PHALANX_ENDPOINT", &surroundings.endpoint)
+        .env("PHALANX_RUN", &context.run)
+        .env("PHALANX_ENDPOINT", &context.endpoint)
         .envs(plan.world.iter().map(|world| ("PHALANX_WORLD", world)))
         .envs(&plan.environment)
         .stdin(Stdio::null());

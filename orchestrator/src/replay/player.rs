@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use client::feed::{Feed, Heard};
 use client::message_text;
-use client::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
+use client::recorded::{RecordingPlace, ReplayRequest, SPEED_MAX, SPEED_MIN};
 use protocol::report::Snapshot;
 use protocol::{LinkPose, SimTime};
 use recording::content::Figures;
@@ -255,12 +255,12 @@ impl<R: Read + Seek> Player<R> {
     ///
     /// # Errors
     /// Fails if the recording cannot be read.
-    pub fn act(&mut self, wish: ReplayWish) -> Result<(), ReadError> {
-        if !matches!(wish, ReplayWish::Speed(_)) {
+    pub fn act(&mut self, request: ReplayRequest) -> Result<(), ReadError> {
+        if !matches!(request, ReplayRequest::Speed(_)) {
             (self.ahead_ns, self.until) = (0.0, None);
         }
-        let has_jumped = match wish {
-            ReplayWish::Play => {
+        let has_jumped = match request {
+            ReplayRequest::Play => {
                 let is_over = self.next_time().is_none();
                 if is_over {
                     self.load(0)?;
@@ -268,40 +268,40 @@ impl<R: Read + Seek> Player<R> {
                 self.is_playing = true;
                 is_over
             }
-            ReplayWish::Pause => {
+            ReplayRequest::Pause => {
                 self.is_playing = false;
                 false
             }
-            ReplayWish::Step(count) => {
+            ReplayRequest::Step(count) => {
                 self.step(count)?;
                 count < 0
             }
-            ReplayWish::Seek(time_s) => {
+            ReplayRequest::Seek(time_s) => {
                 self.seek(sim_time(time_s))?;
                 true
             }
-            ReplayWish::RunTo(time_s) => {
+            ReplayRequest::RunTo(time_s) => {
                 self.until = Some(sim_time(time_s));
                 self.is_playing = true;
                 false
             }
-            ReplayWish::SeekBy(share) => {
+            ReplayRequest::SeekBy(share) => {
                 let position = self.position();
                 let length = position.end.0.saturating_sub(position.start.0) as f64;
                 let time = position.now.0 as f64 + share * length;
                 self.seek(SimTime(time.max(0.0) as u64))?;
                 true
             }
-            ReplayWish::Start => {
+            ReplayRequest::Start => {
                 self.load(0)?;
                 true
             }
-            ReplayWish::End => {
+            ReplayRequest::End => {
                 self.load(self.track.len() - 1)?;
                 self.frame = self.loaded.frames.len() - 1;
                 true
             }
-            ReplayWish::Speed(speed) => {
+            ReplayRequest::Speed(speed) => {
                 self.speed = speed.clamp(SPEED_MIN, SPEED_MAX);
                 false
             }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use client::feed::Feed;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use protocol::link_offsets::LinkOffsets;
 use protocol::peer::Build;
 use protocol::primary_to_observers::{Event, Severity};
@@ -164,15 +164,15 @@ fn shown(player: &mut TestPlayer) -> u64 {
 }
 
 /// Does something and says which frame is shown then.
-fn act(player: &mut TestPlayer, wish: ReplayWish) -> u64 {
-    player.act(wish).unwrap();
+fn act(player: &mut TestPlayer, request: ReplayRequest) -> u64 {
+    player.act(request).unwrap();
     shown(player)
 }
 
 #[test]
 fn a_frame_has_what_was_recorded_of_its_iteration() {
     let mut player = player();
-    player.act(ReplayWish::Step(3)).unwrap();
+    player.act(ReplayRequest::Step(3)).unwrap();
     let snapshot = snapshot(player.feed().unwrap());
     assert_eq!(snapshot.performers, [rover(3.0)]);
     let stats = snapshot.stats;
@@ -186,16 +186,16 @@ fn a_frame_has_what_was_recorded_of_its_iteration() {
 #[test]
 fn steps_go_on_and_back_over_chunks_and_stop_at_the_ends() {
     let mut player = player();
-    for (wish, expected) in [
-        (ReplayWish::Step(4), 4),
-        (ReplayWish::Step(1), 5),
-        (ReplayWish::Step(-1), 4),
-        (ReplayWish::Step(-100), 0),
-        (ReplayWish::Step(100), 9),
-        (ReplayWish::Start, 0),
-        (ReplayWish::End, 9),
+    for (request, expected) in [
+        (ReplayRequest::Step(4), 4),
+        (ReplayRequest::Step(1), 5),
+        (ReplayRequest::Step(-1), 4),
+        (ReplayRequest::Step(-100), 0),
+        (ReplayRequest::Step(100), 9),
+        (ReplayRequest::Start, 0),
+        (ReplayRequest::End, 9),
     ] {
-        assert_eq!(act(&mut player, wish), expected, "{wish:?}");
+        assert_eq!(act(&mut player, request), expected, "{request:?}");
     }
 }
 
@@ -211,27 +211,27 @@ fn seeking_finds_the_last_frame_that_is_not_later() {
         (0.5, 5),
     ] {
         assert_eq!(
-            act(&mut player, ReplayWish::Seek(time_s)),
+            act(&mut player, ReplayRequest::Seek(time_s)),
             expected,
             "{time_s}"
         );
     }
-    act(&mut player, ReplayWish::Start);
-    let half = act(&mut player, ReplayWish::SeekBy(0.5));
+    act(&mut player, ReplayRequest::Start);
+    let half = act(&mut player, ReplayRequest::SeekBy(0.5));
     assert_eq!((half, player.position().share), (4, 4.0 / 9.0));
 }
 
 #[test]
 fn playing_takes_its_time_and_ends_at_the_end() {
     let mut player = player();
-    player.act(ReplayWish::Speed(2.0)).unwrap();
-    player.act(ReplayWish::Play).unwrap();
+    player.act(ReplayRequest::Speed(2.0)).unwrap();
+    player.act(ReplayRequest::Play).unwrap();
     for (elapsed_ms, expected) in [(40, 0), (20, 1), (100, 3), (5_000, 9)] {
         player.advance(Duration::from_millis(elapsed_ms)).unwrap();
         assert_eq!(shown(&mut player), expected);
     }
     assert!(!player.is_playing());
-    player.act(ReplayWish::Play).unwrap();
+    player.act(ReplayRequest::Play).unwrap();
     assert!(
         player.is_playing() && shown(&mut player) == 0,
         "it begins anew"
@@ -241,7 +241,7 @@ fn playing_takes_its_time_and_ends_at_the_end() {
 #[test]
 fn it_is_played_until_a_time_that_is_named() {
     let mut player = player();
-    player.act(ReplayWish::RunTo(0.7)).unwrap();
+    player.act(ReplayRequest::RunTo(0.7)).unwrap();
     player.advance(Duration::from_mins(1)).unwrap();
     assert_eq!((shown(&mut player), player.is_playing()), (7, false));
 }
@@ -253,10 +253,10 @@ fn the_past_is_that_of_the_place() {
         player.look_further().unwrap();
     }
     assert_eq!(events(&player.feed().unwrap()), Some(Vec::new()));
-    player.act(ReplayWish::End).unwrap();
+    player.act(ReplayRequest::End).unwrap();
     assert_eq!(events(&player.feed().unwrap()), Some(vec![4, 9]));
     assert_eq!(events(&player.feed().unwrap()), None, "nothing is new");
-    player.act(ReplayWish::Seek(0.5)).unwrap();
+    player.act(ReplayRequest::Seek(0.5)).unwrap();
     let feeds = player.feed().unwrap();
     assert_eq!(feeds.first(), Some(&Feed::Rewound));
     assert_eq!(events(&feeds), Some(vec![4]));
@@ -265,7 +265,7 @@ fn the_past_is_that_of_the_place() {
 #[test]
 fn time_that_was_set_back_is_played_as_it_was() {
     let mut player = player_of(&[0, 1, 2, 0, 1, 2, 3]);
-    player.act(ReplayWish::Play).unwrap();
+    player.act(ReplayRequest::Play).unwrap();
     player.advance(Duration::from_millis(250)).unwrap();
     assert_eq!(shown(&mut player), 3);
     player.advance(Duration::from_secs(9)).unwrap();
@@ -294,7 +294,7 @@ fn said(player: &mut TestPlayer) -> Vec<u64> {
 fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
     let mut player = player();
     player.keep_said().unwrap();
-    player.act(ReplayWish::Play).unwrap();
+    player.act(ReplayRequest::Play).unwrap();
     let mut all = Vec::new();
     for _ in 0..7 {
         player.advance(Duration::from_millis(70)).unwrap();
@@ -302,18 +302,18 @@ fn each_message_is_said_once_while_it_plays_and_none_while_it_stands() {
     }
     // Messages stand behind the frame of their iteration.
     assert_eq!(all, [0, 1, 2, 3]);
-    player.act(ReplayWish::Pause).unwrap();
+    player.act(ReplayRequest::Pause).unwrap();
     player.advance(Duration::from_secs(9)).unwrap();
     assert_eq!(said(&mut player), [0; 0]);
-    player.act(ReplayWish::Speed(2.0)).unwrap();
-    player.act(ReplayWish::Play).unwrap();
+    player.act(ReplayRequest::Speed(2.0)).unwrap();
+    player.act(ReplayRequest::Play).unwrap();
     player.advance(Duration::from_millis(100)).unwrap();
     assert_eq!(said(&mut player), [4, 5]);
     player.advance(Duration::from_secs(9)).unwrap();
     assert_eq!(said(&mut player), [6, 7, 8, 9], "the end is said, too");
-    player.act(ReplayWish::Seek(0.5)).unwrap();
+    player.act(ReplayRequest::Seek(0.5)).unwrap();
     assert_eq!(said(&mut player), [0; 0], "what is jumped over is not");
-    player.act(ReplayWish::Play).unwrap();
+    player.act(ReplayRequest::Play).unwrap();
     player.advance(Duration::from_secs(9)).unwrap();
     assert_eq!(said(&mut player), [5, 6, 7, 8, 9]);
 }
@@ -373,22 +373,22 @@ fn what_is_looked_at_is_said_with_its_frame_and_after_a_jump_the_last_of_it() {
         assert_eq!(said_apart(&mut player), "/even 0");
         let mut steps = Vec::new();
         for _ in 0..5 {
-            player.act(ReplayWish::Step(1)).unwrap();
+            player.act(ReplayRequest::Step(1)).unwrap();
             steps.push(said_apart(&mut player));
         }
         assert_eq!(steps, ["", "/even 2", "/once 3", "/even 4", ""]);
-        for (wish, expected) in [
-            (ReplayWish::Seek(0.25), "/even 2"),
-            (ReplayWish::Seek(0.5), "/once 3, /even 4"),
-            (ReplayWish::Step(-2), "/even 2, /once 3"),
-            (ReplayWish::Start, "/even 0"),
-            (ReplayWish::Step(5), "/even 2, /once 3, /even 4"),
-            (ReplayWish::End, "/once 3, /even 4"),
+        for (request, expected) in [
+            (ReplayRequest::Seek(0.25), "/even 2"),
+            (ReplayRequest::Seek(0.5), "/once 3, /even 4"),
+            (ReplayRequest::Step(-2), "/even 2, /once 3"),
+            (ReplayRequest::Start, "/even 0"),
+            (ReplayRequest::Step(5), "/even 2, /once 3, /even 4"),
+            (ReplayRequest::End, "/once 3, /even 4"),
         ] {
-            player.act(wish).unwrap();
-            assert_eq!(said_apart(&mut player), expected, "{wish:?}");
+            player.act(request).unwrap();
+            assert_eq!(said_apart(&mut player), expected, "{request:?}");
         }
-        player.act(ReplayWish::Play).unwrap();
+        player.act(ReplayRequest::Play).unwrap();
         player.advance(Duration::from_secs(9)).unwrap();
         assert_eq!(
             said_apart(&mut player),
@@ -412,13 +412,13 @@ fn the_view_hears_what_stands_in_other_chunks() {
         });
         heard.next()
     };
-    player.act(ReplayWish::Seek(0.3)).unwrap();
+    player.act(ReplayRequest::Seek(0.3)).unwrap();
     player.listen(Some("/even")).unwrap();
     assert_eq!(heard(&mut player), Some((0.2, 1)));
     assert_eq!(heard(&mut player), None, "it is no news");
-    player.act(ReplayWish::Step(2)).unwrap();
+    player.act(ReplayRequest::Step(2)).unwrap();
     assert_eq!(heard(&mut player), Some((0.4, 1)));
-    player.act(ReplayWish::Start).unwrap();
+    player.act(ReplayRequest::Start).unwrap();
     assert_eq!(heard(&mut player), Some((0.0, 1)));
 }
 
@@ -428,9 +428,9 @@ fn what_was_said_before_time_was_set_back_is_not_of_the_time_after() {
     let mut player = Player::new(recording.unwrap()).unwrap();
     let topics = ["/even", "/once"].map(str::to_owned);
     player.listen_to(&topics.into()).unwrap();
-    player.act(ReplayWish::Seek(0.3)).unwrap();
+    player.act(ReplayRequest::Seek(0.3)).unwrap();
     assert_eq!(said_apart(&mut player), "/even 2, /once 3");
-    player.act(ReplayWish::End).unwrap();
+    player.act(ReplayRequest::End).unwrap();
     assert_eq!(said_apart(&mut player), "/even 0");
 }
 
@@ -480,14 +480,14 @@ fn links_are_where_they_were_last_also_across_chunks_and_after_jumps() {
     assert_eq!(height(&mut player), None, "nothing has changed");
     let mut heights = Vec::new();
     for _ in 0..4 {
-        player.act(ReplayWish::Step(1)).unwrap();
+        player.act(ReplayRequest::Step(1)).unwrap();
         heights.push(height(&mut player));
     }
     // What was said of the last frame of a chunk stands in the next one.
     assert_eq!(heights, [Some(1.0), None, Some(3.0), None]);
-    player.act(ReplayWish::Seek(0.1)).unwrap();
+    player.act(ReplayRequest::Seek(0.1)).unwrap();
     assert_eq!(height(&mut player), Some(1.0));
-    player.act(ReplayWish::End).unwrap();
+    player.act(ReplayRequest::End).unwrap();
     assert_eq!(height(&mut player), Some(3.0));
 }
 
@@ -506,11 +506,11 @@ fn seeking_is_not_misled_by_a_chunk_that_begins_with_what_is_older_than_its_fram
         assert_eq!(first, Some(SimTime(3 * PERIOD_NS)));
         let mut player = Player::new(recording).unwrap();
         for (time_s, expected) in [(0.1, 1), (0.45, 4), (0.25, 2), (0.3, 3), (0.0, 0)] {
-            let found = act(&mut player, ReplayWish::Seek(time_s));
+            let found = act(&mut player, ReplayRequest::Seek(time_s));
             assert_eq!(found, expected, "{time_s}");
         }
-        player.act(ReplayWish::Seek(0.2)).unwrap();
-        player.act(ReplayWish::Play).unwrap();
+        player.act(ReplayRequest::Seek(0.2)).unwrap();
+        player.act(ReplayRequest::Play).unwrap();
         player.advance(Duration::from_millis(50)).unwrap();
         assert_eq!(shown(&mut player), 2, "the next chunk is not due yet");
     }
@@ -608,7 +608,7 @@ fn a_scene_has_the_models_of_its_place_whichever_way_it_is_reached() {
     ];
     assert_eq!(names(&mut player), (false, "m".to_owned()));
     for (count, (is_other, found)) in expected {
-        player.act(ReplayWish::Step(count)).unwrap();
+        player.act(ReplayRequest::Step(count)).unwrap();
         assert_eq!(names(&mut player), (is_other, found.to_owned()), "{count}");
     }
 }
@@ -618,7 +618,7 @@ fn time_that_was_set_back_is_sought_in_the_last_part_that_has_it() {
     let bytes = recorded_models();
     let mut player = Player::new(Recording::open(Cursor::new(bytes)).unwrap()).unwrap();
     for (time_s, expected) in [(0.3, 3), (0.2, 2), (0.1, 5), (0.05, 4), (0.0, 4)] {
-        let found = act(&mut player, ReplayWish::Seek(time_s));
+        let found = act(&mut player, ReplayRequest::Seek(time_s));
         assert_eq!(found, expected, "{time_s}");
     }
 }
@@ -722,7 +722,7 @@ fn a_model_that_came_has_the_files_of_the_recording_alone() {
 fn recordings_without_links_have_them_where_they_were_at_the_start() {
     let mut player = player();
     assert_eq!(player.link_offsets().unwrap().map(BTreeMap::len), Some(0));
-    player.act(ReplayWish::Step(1)).unwrap();
+    player.act(ReplayRequest::Step(1)).unwrap();
     assert_eq!(player.link_offsets().unwrap(), None);
 }
 
@@ -770,7 +770,7 @@ fn a_model_that_was_read_comes_back_without_its_files() {
     let no_files = LibraryIndex::default();
     let mut scene = RecordedScene::of(start_of(&[sdf::World::default()]), no_files, &run);
     let mut step = |count: i64| {
-        player.act(ReplayWish::Step(count)).unwrap();
+        player.act(ReplayRequest::Step(count)).unwrap();
         scene.go_to(&mut player).unwrap();
         let drawn = scene.scene();
         assert_eq!(drawn.scene().problems, Vec::<String>::new());

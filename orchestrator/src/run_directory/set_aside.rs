@@ -14,7 +14,7 @@ use super::{
 use crate::private_file::replace_private;
 
 /// Time that the processes of a run have to end whose run daemon has gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time between looks at whether they have.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -34,7 +34,7 @@ impl Runs {
             return Ok(None);
         }
         let held = RunDirectory::take(name, path.clone())?;
-        if !found.workers_left(PATIENCE).is_empty() {
+        if !found.workers_left(TIMEOUT).is_empty() {
             let name = name.to_owned();
             return Err(RunDirectoryError::Resumable { name });
         }
@@ -65,8 +65,8 @@ impl Runs {
 impl FoundRun {
     /// Waits until no process of the run is left that could write into its folder, and returns
     /// those that are left after that time, with their ids.
-    pub fn workers_left(&self, patience: Duration) -> Vec<(String, u32)> {
-        let end = Instant::now() + patience;
+    pub fn workers_left(&self, timeout: Duration) -> Vec<(String, u32)> {
+        let end = Instant::now() + timeout;
         loop {
             let left = self.living_workers();
             if left.is_empty() || Instant::now() >= end {

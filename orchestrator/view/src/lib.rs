@@ -23,7 +23,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
 
 pub use client::feed::{Feed, LogLine};
-pub use client::wish::Wish;
+pub use client::observer_request::ObserverRequest;
 
 pub use crate::app::command::ViewEnd;
 
@@ -88,7 +88,7 @@ impl ViewOptions {
 pub async fn run(
     options: ViewOptions,
     mut feed: Receiver<Feed>,
-    wishes: Sender<Wish>,
+    requests: Sender<ObserverRequest>,
 ) -> io::Result<ViewEnd> {
     let refresh_hz = options.view.refresh_hz.clamp(1, REFRESH_HZ_MAX);
     let frame_time = Duration::from_secs(1) / refresh_hz;
@@ -103,7 +103,7 @@ pub async fn run(
         screen,
         aside,
         signals,
-        outbox: Outbox::new(wishes),
+        outbox: Outbox::new(requests),
     };
     let mut input = Input::start()?;
     let start = Instant::now();
@@ -172,10 +172,24 @@ impl Outside {
         now: SessionTime,
     ) -> io::Result<Option<ViewEnd>> {
         match effect {
-            Effect::Send(command) => send(model, &mut self.outbox, Wish::Send(command), now),
-            Effect::Drive(twisting) => send(model, &mut self.outbox, Wish::Drive(twisting), now),
-            Effect::Listen(topic) => send(model, &mut self.outbox, Wish::Listen(topic), now),
-            Effect::Replay(wish) => send(model, &mut self.outbox, Wish::Replay(wish), now),
+            Effect::Send(command) => {
+                send(model, &mut self.outbox, ObserverRequest::Send(command), now);
+            }
+            Effect::Drive(twisting) => send(
+                model,
+                &mut self.outbox,
+                ObserverRequest::Drive(twisting),
+                now,
+            ),
+            Effect::Listen(topic) => {
+                send(model, &mut self.outbox, ObserverRequest::Listen(topic), now);
+            }
+            Effect::Replay(request) => send(
+                model,
+                &mut self.outbox,
+                ObserverRequest::Replay(request),
+                now,
+            ),
             Effect::ListFiles(folder) => self.aside.list(folder),
             Effect::Load(asked) => {
                 if let Err(error) = self.aside.load(asked) {
@@ -234,9 +248,9 @@ fn tick_time(model: &Model) -> Duration {
     }
 }
 
-/// Hands a wish on without waiting; a command that cannot be handed on is answered here.
-fn send(model: &mut Model, outbox: &mut Outbox, wish: Wish, now: SessionTime) {
-    if let Err((command, error)) = outbox.send(wish) {
+/// Hands a request on without waiting; a command that cannot be handed on is answered here.
+fn send(model: &mut Model, outbox: &mut Outbox, request: ObserverRequest, now: SessionTime) {
+    if let Err((command, error)) = outbox.send(request) {
         let result = Err(error);
         update(model, Event::Feed(Feed::Reply { command, result }), now);
     }

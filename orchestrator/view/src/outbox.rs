@@ -1,4 +1,4 @@
-//! [`Outbox`]: hands the view's wishes to its link without waiting.
+//! [`Outbox`]: hands the view's requests to its link without waiting.
 //!
 //! If the queue is full, commands are refused, but the newest steering command and the newest topic
 //! subscription are kept until there is room: a robot that shall stand must not go on.
@@ -10,13 +10,13 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 use client::feed::CommandError;
-use client::wish::{Twisting, Wish};
+use client::observer_request::{ObserverRequest, Twisting};
 
-/// The sending end of the view's wishes.
+/// The sending end of the view's requests.
 pub(super) struct Outbox {
-    wishes: Sender<Wish>,
-    drive: Option<Wish>,
-    listen: Option<Wish>,
+    requests: Sender<ObserverRequest>,
+    drive: Option<ObserverRequest>,
+    listen: Option<ObserverRequest>,
 }
 
 /// A command that is not handed on, and why.
@@ -24,35 +24,35 @@ pub(super) type Refused = (Command, CommandError);
 
 impl Outbox {
     /// Makes one with nothing in it.
-    pub(super) fn new(wishes: Sender<Wish>) -> Self {
+    pub(super) fn new(requests: Sender<ObserverRequest>) -> Self {
         Self {
-            wishes,
+            requests,
             drive: None,
             listen: None,
         }
     }
 
-    /// Hands a wish on, or keeps it in the place of an older one of its kind.
+    /// Hands a request on, or keeps it in the place of an older one of its kind.
     ///
     /// # Errors
     /// Fails if it is a command, and there is no room for it or nobody who takes it.
-    pub(super) fn send(&mut self, wish: Wish) -> Result<(), Refused> {
-        if let Some(kept) = self.place(&wish)
+    pub(super) fn send(&mut self, request: ObserverRequest) -> Result<(), Refused> {
+        if let Some(kept) = self.place(&request)
             && kept.is_some()
         {
-            *kept = Some(wish);
+            *kept = Some(request);
             return Ok(());
         }
-        match self.wishes.try_send(wish) {
+        match self.requests.try_send(request) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Full(wish)) => match self.place(&wish) {
+            Err(TrySendError::Full(request)) => match self.place(&request) {
                 Some(kept) => {
-                    *kept = Some(wish);
+                    *kept = Some(request);
                     Ok(())
                 }
-                None => refused(wish, CommandError::Busy),
+                None => refused(request, CommandError::Busy),
             },
-            Err(TrySendError::Closed(wish)) => refused(wish, CommandError::LinkEnded),
+            Err(TrySendError::Closed(request)) => refused(request, CommandError::LinkEnded),
         }
     }
 
@@ -60,31 +60,33 @@ impl Outbox {
     /// again.
     pub(super) async fn deliver(&mut self) -> Infallible {
         while self.drive.is_some() || self.listen.is_some() {
-            let Ok(room) = self.wishes.reserve().await else {
+            let Ok(room) = self.requests.reserve().await else {
                 break;
             };
-            if let Some(wish) = self.drive.take().or_else(|| self.listen.take()) {
-                room.send(wish);
+            if let Some(request) = self.drive.take().or_else(|| self.listen.take()) {
+                room.send(request);
             }
         }
         std::future::pending().await
     }
 
-    /// Returns where a wish of such a kind is kept, if it is.
-    fn place(&mut self, wish: &Wish) -> Option<&mut Option<Wish>> {
-        match wish {
-            Wish::Drive(_) => Some(&mut self.drive),
-            Wish::Listen(_) => Some(&mut self.listen),
-            Wish::Send(_) | Wish::Replay(_) => None,
+    /// Returns where a request of such a kind is kept, if it is.
+    fn place(&mut self, request: &ObserverRequest) -> Option<&mut Option<ObserverRequest>> {
+        match request {
+            ObserverRequest::Drive(_) => Some(&mut self.drive),
+            ObserverRequest::Listen(_) => Some(&mut self.listen),
+            ObserverRequest::Send(_) | ObserverRequest::Replay(_) => None,
         }
     }
 }
 
-fn refused(wish: Wish, error: CommandError) -> Result<(), Refused> {
-    match wish {
-        Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => Err((command, error)),
+fn refused(request: ObserverRequest, error: CommandError) -> Result<(), Refused> {
+    match request {
+        ObserverRequest::Send(command) | ObserverRequest::Drive(Twisting { command, .. }) => {
+            Err((command, error))
+        }
         // A recording that cannot be read any more says so itself.
-        Wish::Listen(_) | Wish::Replay(_) => Ok(()),
+        ObserverRequest::Listen(_) | ObserverRequest::Replay(_) => Ok(()),
     }
 }
 
@@ -93,15 +95,15 @@ mod tests {
     use super::*;
     use tokio::sync::mpsc;
 
-    fn twist(command: Command) -> Wish {
-        Wish::Drive(Twisting {
+    fn twist(command: Command) -> ObserverRequest {
+        ObserverRequest::Drive(Twisting {
             command,
             halt: None,
         })
     }
 
-    fn listen(topic: &str) -> Wish {
-        Wish::Listen(Some(topic.to_owned()))
+    fn listen(topic: &str) -> ObserverRequest {
+        ObserverRequest::Listen(Some(topic.to_owned()))
     }
 
     fn deliver_now(outbox: &mut Outbox) {
@@ -112,35 +114,37 @@ mod tests {
 
     #[test]
     fn a_halt_reaches_a_link_that_had_no_room_for_it() {
-        let (sender, mut wishes) = mpsc::channel(1);
+        let (sender, mut requests) = mpsc::channel(1);
         let mut outbox = Outbox::new(sender);
-        for wish in [
-            Wish::Send(Command::Play),
+        for request in [
+            ObserverRequest::Send(Command::Play),
             twist(Command::Step { count: 1 }),
             listen("/a"),
             twist(Command::Pause),
             listen("/b"),
         ] {
-            assert_eq!(outbox.send(wish), Ok(()));
+            assert_eq!(outbox.send(request), Ok(()));
         }
-        let refused = outbox.send(Wish::Send(Command::Stop)).unwrap_err();
+        let refused = outbox
+            .send(ObserverRequest::Send(Command::Stop))
+            .unwrap_err();
         assert_eq!(refused.0, Command::Stop);
         for expected in [
-            Wish::Send(Command::Play),
+            ObserverRequest::Send(Command::Play),
             twist(Command::Pause),
             listen("/b"),
         ] {
             deliver_now(&mut outbox);
-            assert_eq!(wishes.try_recv(), Ok(expected));
+            assert_eq!(requests.try_recv(), Ok(expected));
         }
         deliver_now(&mut outbox);
-        assert!(wishes.try_recv().is_err(), "all was handed on once");
+        assert!(requests.try_recv().is_err(), "all was handed on once");
     }
 
     #[test]
     fn a_command_is_refused_when_nobody_takes_it() {
-        let (sender, wishes) = mpsc::channel(1);
-        drop(wishes);
+        let (sender, requests) = mpsc::channel(1);
+        drop(requests);
         let mut outbox = Outbox::new(sender);
         let refused = outbox.send(twist(Command::Pause)).unwrap_err();
         assert_eq!(refused.1, CommandError::LinkEnded);

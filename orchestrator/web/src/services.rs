@@ -1,7 +1,7 @@
 //! The table of services: what clients can ask of a run or a recording.
 
 use client::control::{self, ControlOptions, ParseControlError};
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use protocol::Command;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(crate) enum Request {
     /// Send a command to the run.
     Command(Box<Command>),
     /// Change the playback of the recording.
-    Replay(ReplayWish),
+    Replay(ReplayRequest),
     /// Tell what is known of something.
     Show {
         /// Kind of the thing, such as `model`.
@@ -65,14 +65,14 @@ const SERVICES: &[Row] = &[
         kind: "phalanx.Play",
         fields: &[],
         offered: Offered::Always,
-        read: |_, now| Ok(now.choose(Command::Play, ReplayWish::Play)),
+        read: |_, now| Ok(now.choose(Command::Play, ReplayRequest::Play)),
     },
     Row {
         name: "/phalanx/pause",
         kind: "phalanx.Pause",
         fields: &[],
         offered: Offered::Always,
-        read: |_, now| Ok(now.choose(Command::Pause, ReplayWish::Pause)),
+        read: |_, now| Ok(now.choose(Command::Pause, ReplayRequest::Pause)),
     },
     Row {
         name: "/phalanx/step",
@@ -96,7 +96,7 @@ const SERVICES: &[Row] = &[
         read: |request, now| {
             let factor = number(request, "factor")?;
             let command = Command::SetRealTimeFactor { factor };
-            Ok(now.choose(command, ReplayWish::Speed(factor)))
+            Ok(now.choose(command, ReplayRequest::Speed(factor)))
         },
     },
     Row {
@@ -125,15 +125,15 @@ const SERVICES: &[Row] = &[
         offered: Offered::Recorded,
         read: |request, _| {
             let time_s = number(request, "sim_time_s")?;
-            Ok(Request::Replay(ReplayWish::Seek(time_s)))
+            Ok(Request::Replay(ReplayRequest::Seek(time_s)))
         },
     },
 ];
 
 impl Circumstances {
-    fn choose(self, command: Command, wish: ReplayWish) -> Request {
+    fn choose(self, command: Command, request: ReplayRequest) -> Request {
         if self.is_recording {
-            Request::Replay(wish)
+            Request::Replay(request)
         } else {
             Request::Command(Box::new(command))
         }
@@ -277,7 +277,7 @@ fn step(request: &Value, now: Circumstances) -> Result<Request, RequestProblem> 
             .ok_or(RequestProblem::Field("count", "whole number"))?,
     };
     if now.is_recording {
-        return Ok(Request::Replay(ReplayWish::Step(count)));
+        return Ok(Request::Replay(ReplayRequest::Step(count)));
     }
     let count = u64::try_from(count).map_err(|_| RequestProblem::Backwards)?;
     Ok(Request::Command(Box::new(Command::Step { count })))
@@ -286,7 +286,10 @@ fn step(request: &Value, now: Circumstances) -> Result<Request, RequestProblem> 
 fn run_to(request: &Value, now: Circumstances) -> Result<Request, RequestProblem> {
     let Some(iteration) = request["iteration"].as_u64() else {
         let sim_time_s = number(request, "sim_time_s")?;
-        return Ok(now.choose(Command::RunTo { sim_time_s }, ReplayWish::RunTo(sim_time_s)));
+        return Ok(now.choose(
+            Command::RunTo { sim_time_s },
+            ReplayRequest::RunTo(sim_time_s),
+        ));
     };
     if now.is_recording {
         return Err(RequestProblem::IterationOfRecording);
@@ -388,9 +391,9 @@ mod tests {
     #[test]
     fn requests_become_changes_of_the_playback() {
         let seek = call("/phalanx/seek", r#"{"sim_time_s":3}"#, RECORDED);
-        assert_eq!(seek.unwrap(), Request::Replay(ReplayWish::Seek(3.0)));
+        assert_eq!(seek.unwrap(), Request::Replay(ReplayRequest::Seek(3.0)));
         let back = call("/phalanx/step", r#"{"count":-1}"#, RECORDED);
-        assert_eq!(back.unwrap(), Request::Replay(ReplayWish::Step(-1)));
+        assert_eq!(back.unwrap(), Request::Replay(ReplayRequest::Step(-1)));
         assert!(call("/phalanx/seek", "{}", LIVE).is_err());
         assert!(call("/phalanx/command", r#"{"text":"play"}"#, RECORDED).is_err());
     }

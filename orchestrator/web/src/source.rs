@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use client::feed::Feed;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use protocol::groups::Groups;
 use protocol::link_frame::LinkFrame;
 use protocol::{Command, LinkPose};
@@ -112,7 +112,7 @@ pub enum Order {
         /// Number of the order.
         call: CallId,
         /// The change.
-        wish: ReplayWish,
+        request: ReplayRequest,
     },
 }
 

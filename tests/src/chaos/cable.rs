@@ -15,7 +15,7 @@ use crate::processes::{Process, Scratch, binary, let_pass};
 const HEARTBEAT_TIMEOUT_MS: &str = "5000";
 
 /// Longest time the run may take.
-const PATIENCE: Duration = Duration::from_mins(3);
+const TIMEOUT: Duration = Duration::from_mins(3);
 
 /// A run whose last secondary is on the other host.
 struct Distributed {
@@ -103,7 +103,7 @@ impl Distributed {
 
     /// Waits for the end and compares; returns how many iterations there were.
     fn finish(&mut self, scenario: &Scenario) -> Result<usize, Failure> {
-        let code = self.primary.wait_for_long(PATIENCE);
+        let code = self.primary.wait_for_long(TIMEOUT);
         if code != 0 {
             let text = format!("the primary ended with {code}: {}", self.primary.stderr());
             return Err(Failure::Wrong(text));
@@ -123,7 +123,7 @@ impl Distributed {
         command.arg("--digests").arg(self.scratch.path("expected"));
         let command = command.arg(self.scratch.path("fleet.sdf"));
         let mut alone = self.scratch.start("alone", command);
-        assert_eq!(alone.wait_for_long(PATIENCE), 0, "{}", alone.stderr());
+        assert_eq!(alone.wait_for_long(TIMEOUT), 0, "{}", alone.stderr());
         let read = |name: &str| fs::read_to_string(self.scratch.path(name)).unwrap_or_default();
         let (found, expected) = (read("digests"), read("expected"));
         if found != expected {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::processes::{is_running, let_pass};
 
 /// Longest time processes may take to be gone once their run is over.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns the processes whose environment names a folder.
 pub(super) fn processes(folder: &Path) -> Vec<u32> {
@@ -37,7 +37,7 @@ pub(super) fn processes_of_run(folder: &Path) -> Vec<u32> {
 
 /// Waits until no process knows the folder; returns those that do for too long.
 pub(super) fn processes_in_the_end(folder: &Path) -> Vec<u32> {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let left = processes(folder);
         if left.is_empty() || Instant::now() >= end {

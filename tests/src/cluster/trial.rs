@@ -17,7 +17,7 @@ use super::{Cluster, Life, NetworkFaults, Outputs, RecordedIteration, settings};
 use crate::checkers::agreement;
 
 /// Time that a run may take once nothing more goes wrong, besides what its steps take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for which everyone has to end once a loss is seen, when the policy is to stop.
 const END_WITHIN: Duration = Duration::from_secs(2);
 /// Number of events that a run may have: far more than any needs.
@@ -204,7 +204,7 @@ fn end_bound(scenario: &Scenario) -> SessionTime {
         + scenario.span() * 20
         + (detection + restart) * faults
         + Duration::from_millis(200 * missed)
-        + PATIENCE
+        + TIMEOUT
 }
 
 fn judge(

@@ -184,8 +184,8 @@ impl<'a> Attacker<'a> {
 
     /// Waits for one answer on a socket, for as long as an arrival may take.
     pub(super) fn wait_for_answer(&self, socket: &zmq::Socket) -> Option<Vec<Vec<u8>>> {
-        let patience = ARRIVAL.as_millis() as i32;
-        socket.set_rcvtimeo(patience).expect("it is a number");
+        let timeout = ARRIVAL.as_millis() as i32;
+        socket.set_rcvtimeo(timeout).expect("it is a number");
         let answer = socket.recv_multipart(0).ok();
         self.note_heard(usize::from(answer.is_some()));
         answer

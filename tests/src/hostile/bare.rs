@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Time for which an answer is waited for where one may come.
-const PATIENCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_millis(20);
 
 /// A stream without libzmq.
 pub(super) enum Bare {
@@ -18,13 +18,13 @@ impl Bare {
     pub(super) fn connect(place: &str) -> Option<Self> {
         if let Some(path) = place.strip_prefix("ipc://") {
             let stream = UnixStream::connect(path).ok()?;
-            stream.set_read_timeout(Some(PATIENCE)).ok()?;
-            stream.set_write_timeout(Some(PATIENCE)).ok()?;
+            stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+            stream.set_write_timeout(Some(TIMEOUT)).ok()?;
             return Some(Self::Unix(stream));
         }
         let stream = TcpStream::connect(place.strip_prefix("tcp://")?).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        stream.set_write_timeout(Some(PATIENCE)).ok()?;
+        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+        stream.set_write_timeout(Some(TIMEOUT)).ok()?;
         Some(Self::Tcp(stream))
     }
 

@@ -16,7 +16,7 @@ use super::table::{Pretence, TargetSocket};
 use crate::processes::let_pass;
 
 /// Time for which it tries to join.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Name of who pretends.
 const NAME: &str = "eve";
@@ -128,7 +128,7 @@ impl Pretender {
 
     /// Goes through the rules as far as it pretends to keep them.
     fn play(&mut self, attacker: &mut Attacker<'_>, pretence: Pretence) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let mut is_welcome = false;
         while Instant::now() < end && (!is_welcome || attacker.goes_on()) {
             if is_welcome {

@@ -12,7 +12,7 @@ use transport::Endpoints;
 use super::messages;
 use super::witness::Witness;
 use crate::key_ring::KeyRing;
-use crate::processes::{PATIENCE, Process, Scratch, binary, let_pass};
+use crate::processes::{Process, Scratch, TIMEOUT, binary, let_pass};
 use crate::repository;
 
 /// Number of requests for figures until nobody seems to be there.
@@ -83,7 +83,7 @@ pub fn undisturbed(iterations: u64) -> String {
     command.args(["--real-time-factor=0", "--bind", &scratch.endpoint()]);
     command.arg("--digests").arg(&digests).arg(ramp());
     let mut process = scratch.start("alone", &mut command);
-    let code = process.wait_for_long(PATIENCE * 10);
+    let code = process.wait_for_long(TIMEOUT * 10);
     assert_eq!(code, 0, "{}", process.stderr());
     std::fs::read_to_string(digests).expect("digests are text")
 }
@@ -167,7 +167,7 @@ impl Victim {
     /// Ends the run as its owner may, and returns the exit code and the digests of the run.
     pub(super) fn stop(&mut self, client: &mut Honest) -> (Option<i32>, String) {
         client.ask(protocol::Command::Stop);
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let mut code = self.primary.ended();
         while code.is_none() && Instant::now() < end {
             let_pass(Duration::from_millis(20));

@@ -14,7 +14,7 @@ pub const HEIGHT: f64 = 0.02;
 
 /// Steps of a drop, and the longest time for them.
 const STEPS: u32 = 1000;
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Source of the expected values.
 pub const SOURCE: &str =
@@ -125,7 +125,7 @@ pub fn drop_one(world: World) -> Vec<Quantity> {
     let clock = Instant::now();
     let steps = STEPS;
     let mut done = 0;
-    while done < steps && clock.elapsed() < PATIENCE {
+    while done < steps && clock.elapsed() < TIMEOUT {
         simulation.step();
         done += 1;
         gained = gained.max(simulation.energy() - begin);

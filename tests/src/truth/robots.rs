@@ -11,7 +11,7 @@ use sdf::{Axis, Geometry, Joint, JointKind, JointParent, Model, Pose, SearchPath
 use serde_json::Value;
 
 /// The longest time of one program of another engine.
-const PATIENCE: Duration = Duration::from_mins(5);
+const TIMEOUT: Duration = Duration::from_mins(5);
 
 const PINOCCHIO: Package = Package {
     name: "pin",
@@ -134,7 +134,7 @@ impl Peers {
         let program = folder.join(program);
         let said = self
             .python
-            .run(&self.scratch, &program, &[&path], PATIENCE)?;
+            .run(&self.scratch, &program, &[&path], TIMEOUT)?;
         let last = said.lines().last().unwrap_or_default();
         serde_json::from_str(last).map_err(|error| error.to_string())
     }

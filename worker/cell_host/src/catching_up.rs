@@ -187,8 +187,8 @@ fn own_part(mut step: Step, work: &CatchUpWork, own_name: &PeerName) -> Step {
     step.checkpoint = false;
     let again = work.again.as_ref().filter(|again| again.of_worlds);
     let speaks = is_last && work.speaks
-        || again.is_some_and(|again| step.speaker.as_ref() == Some(&again.of));
-    step.speaker = speaks.then(|| own_name.clone());
+        || again.is_some_and(|again| step.world_publisher.as_ref() == Some(&again.of));
+    step.world_publisher = speaks.then(|| own_name.clone());
     if !is_last {
         step.wanted = Wanted::default();
     }

@@ -251,7 +251,7 @@ impl CellHost {
         self.change_affinities(step, snapshots)?;
         self.prepare(step, parcels);
         let mut said = self.scene.begin_step(step);
-        if step.speaker.as_ref() != Some(&self.name) {
+        if step.world_publisher.as_ref() != Some(&self.name) {
             said = Outbox::default();
         }
         let Answers { at_rest, of_others } = self.run_cells(step, begin)?;
@@ -361,7 +361,7 @@ impl CellHost {
             sequence: step.sequence,
             iteration: step.iteration,
             sim_time: step.sim_time,
-            speaks: step.speaker.as_ref() == Some(&self.name),
+            speaks: step.world_publisher.as_ref() == Some(&self.name),
             messages,
             beyond_rate,
             again: None,

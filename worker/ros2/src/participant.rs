@@ -475,8 +475,8 @@ impl Publication {
 
     /// Waits until all reliable readers have acknowledged what was published; tells whether they
     /// did so in that time.
-    pub fn wait_until_received(&self, patience: std::time::Duration) -> bool {
-        matches!(self.writer.wait_for_acknowledgments(patience), Ok(true))
+    pub fn wait_until_received(&self, timeout: std::time::Duration) -> bool {
+        matches!(self.writer.wait_for_acknowledgments(timeout), Ok(true))
     }
 }
 

@@ -123,7 +123,7 @@ fn settings_of_levels_and_threads_are_checked() {
 }
 
 #[test]
-fn patience_has_defaults_and_is_more_than_nothing() {
+fn time_outs_have_defaults_and_are_more_than_nothing() {
     let stages = "warn_after: 1s, diagnose_after: 5s, wait_for_debugger: false";
     check("w.sdf", Ok(stages));
     check("--wait-for-debugger w.sdf", Ok("wait_for_debugger: true"));

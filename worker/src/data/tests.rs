@@ -91,19 +91,19 @@ fn a_batch_of_a_step_that_is_over_or_yet_to_come_is_refused() {
 #[test]
 fn a_step_whose_messages_never_come_is_lost_after_a_while() {
     let begin = Instant::now();
-    for (lossless, patience) in [(false, PATIENCE), (true, PATIENCE_LOSSLESS)] {
+    for (lossless, timeout) in [(false, TIMEOUT), (true, TIMEOUT_LOSSLESS)] {
         let mut collector = Collector::new(lossless);
         collector.announce(step(1, &[("s1", 1), ("s2", 1)]), begin);
         collector.announce(step(2, &[("s1", 1)]), begin);
         take(&mut collector, "s1", batch(1, vec![message(0, b"x")])).unwrap();
         take(&mut collector, "s1", batch(2, vec![message(0, b"y")])).unwrap();
         assert_eq!(collector.next(begin), Progress::Waiting);
-        assert_eq!(collector.deadline(), Some(begin + patience));
-        let early = begin + patience / 2;
+        assert_eq!(collector.deadline(), Some(begin + timeout));
+        let early = begin + timeout / 2;
         assert_eq!(collector.next(early), Progress::Waiting);
-        assert_eq!(collector.next(begin + patience), lost(1, &["s2"]));
+        assert_eq!(collector.next(begin + timeout), lost(1, &["s2"]));
         let complete = Progress::Complete(vec![message(0, b"y")]);
-        assert_eq!(collector.next(begin + patience), complete);
+        assert_eq!(collector.next(begin + timeout), complete);
     }
 }
 
@@ -118,7 +118,7 @@ fn nothing_is_given_up_that_must_not_be_lost_while_the_way_takes_what_comes_befo
         }
         let mut found = Vec::new();
         for sequence in 1..=steps {
-            let now = begin + PATIENCE_LOSSLESS / 2 * sequence as u32;
+            let now = begin + TIMEOUT_LOSSLESS / 2 * sequence as u32;
             let came = take(
                 &mut collector,
                 "s1",
@@ -283,13 +283,13 @@ fn a_republished_batch_is_delivered_once() {
 fn nothing_is_given_up_while_steps_are_done_again() {
     let (mut collector, now) = (Collector::new(true), Instant::now());
     collector.announce(step(1, &[("s1", 1)]), now);
-    let late = now + 2 * PATIENCE_LOSSLESS;
+    let late = now + 2 * TIMEOUT_LOSSLESS;
     collector.set_recovering(true, late);
     assert_eq!(collector.next(late), Progress::Waiting);
     assert_eq!(collector.deadline(), None);
     collector.set_recovering(false, late);
     assert_eq!(collector.next(late), Progress::Waiting);
-    let end = late + PATIENCE_LOSSLESS;
+    let end = late + TIMEOUT_LOSSLESS;
     assert_eq!(collector.deadline(), Some(end));
     assert_eq!(collector.next(end), lost(1, &["s1"]));
 }

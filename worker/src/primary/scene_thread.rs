@@ -83,7 +83,7 @@ impl SceneThread {
     ) -> io::Result<Self> {
         let (jobs, taken) = mpsc::channel();
         let (teller, answers) = mpsc::channel();
-        let mut keeper = Keeper {
+        let mut store = SceneStore {
             worlds,
             library,
             made: None,
@@ -96,13 +96,13 @@ impl SceneThread {
             while let Ok(job) = taken.recv() {
                 let ask = match job {
                     Job::Change(change) => {
-                        keeper.note(change);
+                        store.note(change);
                         continue;
                     }
                     Job::Ask(ask) => ask,
                 };
                 // What ends this thread would end no run, and leave nobody to answer.
-                let answers = AssertUnwindSafe(|| keeper.answer(&ask));
+                let answers = AssertUnwindSafe(|| store.answer(&ask));
                 let reply = catch_unwind(answers).unwrap_or_else(|_| Reply::Failed {
                     code: FailureCode::Other,
                     reason: "the scene of these worlds cannot be made".to_owned(),
@@ -135,7 +135,7 @@ impl SceneThread {
 }
 
 /// The scene, and what it is made of.
-struct Keeper {
+struct SceneStore {
     worlds: Arc<[u8]>,
     library: Arc<dyn Library>,
     made: Option<Made>,
@@ -150,7 +150,7 @@ struct Made {
     text: Arc<[u8]>,
 }
 
-impl Keeper {
+impl SceneStore {
     fn note(&mut self, change: Change) {
         if matches!(change, Change::Anew) {
             self.changes.clear();
@@ -251,9 +251,9 @@ mod tests {
                            <point>0 1</point><height>1</height></polyline></geometry></visual>\
                            </link></model></sdf>";
 
-    fn keeper() -> Keeper {
+    fn store() -> SceneStore {
         let worlds = sdf::read_worlds(TEXT, "w.sdf", &NoFiles).unwrap().worlds;
-        Keeper {
+        SceneStore {
             worlds: sdf::encode_worlds(&worlds).into(),
             library: Arc::new(NoFiles),
             made: None,
@@ -261,8 +261,8 @@ mod tests {
         }
     }
 
-    fn ask(keeper: &mut Keeper, asset: Option<&str>, offset: u64) -> Reply {
-        keeper.answer(&Ask {
+    fn ask(store: &mut SceneStore, asset: Option<&str>, offset: u64) -> Reply {
+        store.answer(&Ask {
             to: RoutingId::from("one"),
             request: RequestId(1),
             asset: asset.map(str::to_owned),
@@ -270,8 +270,8 @@ mod tests {
         })
     }
 
-    fn scene(keeper: &mut Keeper) -> Scene {
-        let Reply::Scene(part) = ask(keeper, None, 0) else {
+    fn scene(store: &mut SceneStore) -> Scene {
+        let Reply::Scene(part) = ask(store, None, 0) else {
             panic!("no scene")
         };
         assert_eq!(part.total, part.bytes.len() as u64);
@@ -281,22 +281,22 @@ mod tests {
 
     #[test]
     fn a_scene_has_the_models_that_are_there() {
-        let mut keeper = keeper();
-        assert_eq!(scene(&mut keeper).worlds[0].models[0].name, "m");
+        let mut store = store();
+        assert_eq!(scene(&mut store).worlds[0].models[0].name, "m");
         let id = |model| ModelId { world: 0, model };
         let parcel = sdf::read_model(SPAWNED, "n.sdf", &NoFiles).unwrap().parcel;
-        keeper.note(Change::Comes(id(1), parcel.encode()));
-        keeper.note(Change::Leaves(id(0)));
-        let found = scene(&mut keeper);
+        store.note(Change::Comes(id(1), parcel.encode()));
+        store.note(Change::Leaves(id(0)));
+        let found = scene(&mut store);
         assert_eq!(found.worlds[0].models.len(), 1);
         let asset = found.assets().first().copied().unwrap().to_string();
-        let Reply::Scene(part) = ask(&mut keeper, Some(&asset), 4) else {
+        let Reply::Scene(part) = ask(&mut store, Some(&asset), 4) else {
             panic!("no asset")
         };
         assert_eq!(part.bytes.len() as u64, part.total - 4);
-        keeper.note(Change::Leaves(id(1)));
-        assert!(scene(&mut keeper).worlds[0].models.is_empty());
-        let refused = ask(&mut keeper, Some(&asset), 0);
+        store.note(Change::Leaves(id(1)));
+        assert!(scene(&mut store).worlds[0].models.is_empty());
+        let refused = ask(&mut store, Some(&asset), 0);
         assert!(matches!(
             refused,
             Reply::Failed {
@@ -304,23 +304,23 @@ mod tests {
                 ..
             }
         ));
-        keeper.note(Change::Anew);
-        assert_eq!(scene(&mut keeper).worlds[0].models[0].name, "m");
+        store.note(Change::Anew);
+        assert_eq!(scene(&mut store).worlds[0].models[0].name, "m");
     }
 
     #[test]
     fn nothing_but_assets_is_served() {
-        let mut keeper = keeper();
+        let mut store = store();
         for name in [
             "",
             "/etc/passwd",
             "../w.sdf",
             "00000000000000000000000000000000.glb",
         ] {
-            let reply = ask(&mut keeper, Some(name), 0);
+            let reply = ask(&mut store, Some(name), 0);
             assert!(matches!(reply, Reply::Failed { .. }), "{name}");
         }
-        let Reply::Scene(part) = ask(&mut keeper, None, u64::MAX) else {
+        let Reply::Scene(part) = ask(&mut store, None, u64::MAX) else {
             panic!("no scene")
         };
         assert!(part.bytes.is_empty());

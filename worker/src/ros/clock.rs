@@ -37,7 +37,7 @@ const GAP_MAX: usize = 100;
 const AHEAD_MAX_NS: u64 = 5 * NS_PER_S;
 
 /// Time for which the former speaker is waited for, and between two looks.
-const PATIENCE: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_millis(200);
 const GLANCE: Duration = Duration::from_micros(200);
 
 /// The topic of simulated time.
@@ -122,7 +122,7 @@ impl ClockTopic {
 
     /// Waits until the former speaker has published all moments, or leaves those to this one.
     fn wait_for_former(&mut self) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             self.look();
             if self.moments.unheard.is_empty() {

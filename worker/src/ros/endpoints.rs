@@ -405,9 +405,9 @@ impl Endpoints {
 
     /// Waits until images are sent, and until reliable readers have what was published, as far as
     /// either takes no longer than this in all.
-    pub(super) fn finish(&mut self, images: Duration, patience: Duration) {
+    pub(super) fn finish(&mut self, images: Duration, timeout: Duration) {
         self.images.finish(images);
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         let topics = self.outbound.values().flat_map(Outbound::outlets);
         let topics = topics.map(|outlet| &outlet.publication);
         let frames = self.frames.own.iter().flatten();

@@ -106,12 +106,12 @@ impl<T> ImageQueue<T> {
 
     /// Says that no more will come, and waits until all are sent, for this time at most; returns
     /// how many are left out, since time is up.
-    pub(super) fn end(&self, patience: Duration) -> usize {
+    pub(super) fn end(&self, timeout: Duration) -> usize {
         let mut state = self.state();
         state.is_ending = true;
         self.changed.notify_all();
         let is_busy = |state: &mut State<T>| state.is_at_work || !state.topics.is_empty();
-        let waited = self.changed.wait_timeout_while(state, patience, is_busy);
+        let waited = self.changed.wait_timeout_while(state, timeout, is_busy);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.bytes = 0;
         let left = std::mem::take(&mut state.topics);

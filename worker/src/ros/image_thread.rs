@@ -122,8 +122,8 @@ impl ImageThread {
     }
 
     /// Waits until all are sent, for this time at most, and tells how many were left out.
-    pub(super) fn finish(&mut self, patience: Duration) {
-        self.left_out += self.queue.end(patience);
+    pub(super) fn finish(&mut self, timeout: Duration) {
+        self.left_out += self.queue.end(timeout);
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
             if self.left_out > 0 {

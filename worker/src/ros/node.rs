@@ -187,11 +187,11 @@ fn size(news: &[RosNews]) -> usize {
 }
 
 /// Returns the next event, none once there is no sender; one after this time if it is given.
-fn next(events: &Receiver<Event>, patience: Option<Duration>) -> Option<Event> {
-    let Some(patience) = patience else {
+fn next(events: &Receiver<Event>, timeout: Option<Duration>) -> Option<Event> {
+    let Some(timeout) = timeout else {
         return events.recv().ok();
     };
-    match events.recv_timeout(patience) {
+    match events.recv_timeout(timeout) {
         Ok(event) => Some(event),
         Err(RecvTimeoutError::Timeout) => Some(Event::Nothing),
         Err(RecvTimeoutError::Disconnected) => None,
@@ -215,7 +215,7 @@ impl Node {
     fn run(mut self, events: &Receiver<Event>, room: &Room) {
         let look = Readers::interval();
         let mut heard_at = Instant::now();
-        while let Some(event) = next(events, self.patience(look)) {
+        while let Some(event) = next(events, self.timeout(look)) {
             match event {
                 Event::News(news) if news.is_empty() => {
                     return self.endpoints.finish(LAST_IMAGES, LAST_WORDS);
@@ -248,7 +248,7 @@ impl Node {
     }
 
     /// Returns the time to wait for an event, where there is something to do without one.
-    fn patience(&self, look: Option<Duration>) -> Option<Duration> {
+    fn timeout(&self, look: Option<Duration>) -> Option<Duration> {
         let glance = self.awaited.as_ref().map(|_| GLANCE);
         let settles = self.endpoints.owes_kept().then_some(SETTLED);
         [look, glance, settles].into_iter().flatten().min()

@@ -136,12 +136,12 @@ impl<P: Publisher> Publishing<P> {
             self.stepper.tell(now);
             let wake = [self.collector.deadline(), self.stepper.deadline()];
             let wake = wake.into_iter().flatten().fold(next_beat, Instant::min);
-            let patience = if has_moved {
+            let timeout = if has_moved {
                 Duration::ZERO
             } else {
                 wake.saturating_duration_since(now)
             };
-            if let Err(error) = self.receive(patience) {
+            if let Err(error) = self.receive(timeout) {
                 self.fail(KeepMessagesError::Socket(error));
                 break;
             }
@@ -150,8 +150,7 @@ impl<P: Publisher> Publishing<P> {
     }
 
     /// Takes what has come, and waits for the first of it at most so long.
-    fn receive(&mut self, patience: Duration) -> Result<(), transport::LinkError> {
-        let mut timeout = patience;
+    fn receive(&mut self, mut timeout: Duration) -> Result<(), transport::LinkError> {
         for _ in 0..NOTICES_PER_TURN {
             match self.publisher.receive(Some(timeout))? {
                 Some(Notice::Data {

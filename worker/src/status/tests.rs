@@ -15,7 +15,7 @@ use transport::{Arrival, Destination, Link, Subscription};
 
 use super::*;
 
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 const SESSION: SessionId = SessionId(7);
 
 struct Stage {
@@ -61,7 +61,7 @@ impl Stage {
 
     /// Waits for a change of what observers listen to.
     fn told(&self) -> (String, bool) {
-        match self.inputs.recv_timeout(PATIENCE) {
+        match self.inputs.recv_timeout(TIMEOUT) {
             Ok(PrimaryInput::Observed(SubscriptionChange { topic, wanted })) => (topic, wanted),
             other => panic!("not a change of topics: {other:?}"),
         }
@@ -131,15 +131,15 @@ fn send(link: &mut MemoryPeerLink, name: &str, sequence: u64, messages: Vec<Topi
 
 /// Waits for the next message on a topic of the simulated world.
 fn hear(observer: &mut MemoryPeerLink) -> TopicMessage {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while Instant::now() < end {
-        if let Ok(Some(Arrival::Message { topic, payload, .. })) = observer.receive(Some(PATIENCE))
+        if let Ok(Some(Arrival::Message { topic, payload, .. })) = observer.receive(Some(TIMEOUT))
             && topic::message_name(&topic).is_some()
         {
             return decode(&payload).unwrap().body;
         }
     }
-    panic!("no message for {PATIENCE:?}");
+    panic!("no message for {TIMEOUT:?}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_file_that_cannot_be_written_ends_the_run() {
     let many = (0..1_000).map(|part| message("/a", part, 1)).collect();
     send(&mut peer, "s1", 1, many);
     stage.step(1, &[("s1", 1_000)]);
-    let failed = stage.inputs.recv_timeout(PATIENCE);
+    let failed = stage.inputs.recv_timeout(TIMEOUT);
     let Ok(PrimaryInput::Failed(cause)) = failed else {
         panic!("the run goes on: {failed:?}");
     };

@@ -333,8 +333,8 @@ impl Primary {
             .lose_restored((name, known), host_map, under_way, cx.now);
         let is_missing = self.barrier.round().is_some_and(|one| one.is_missing(name));
         let owes = is_missing && !self.recovery.losses().owes(name);
-        let speaker = under_way.and_then(|step| step.speaker.as_ref());
-        let speaks = owes && speaker == Some(name);
+        let world_publisher = under_way.and_then(|step| step.world_publisher.as_ref());
+        let speaks = owes && world_publisher == Some(name);
         let again = (is_first || !cells.is_empty())
             .then(|| self.recovery.republish(name, &cells, under_way, known));
         if owes

@@ -254,7 +254,7 @@ impl Placement {
 
     /// Returns the secondary that speaks for systems of worlds and the scene: one whose cells are
     /// part of the run, if there is any.
-    pub(crate) fn speaker<'a>(&self, seats: &'a Seats) -> Option<&'a PeerName> {
+    pub(crate) fn world_publisher<'a>(&self, seats: &'a Seats) -> Option<&'a PeerName> {
         let mut numbers = seats.numbers().iter();
         let seat = numbers.position(|number| !self.host_map.hosted(*number).is_empty());
         seats.names().get(seat.unwrap_or(0))

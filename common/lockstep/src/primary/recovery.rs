@@ -142,7 +142,7 @@ impl Recovery {
                 after = after.max(before);
                 hosted_after = hosted_after.max(before);
             }
-            of_worlds |= step.speaker.as_ref() == Some(lost);
+            of_worlds |= step.world_publisher.as_ref() == Some(lost);
         }
         DataAgain {
             of: lost.clone(),

@@ -238,10 +238,10 @@ impl Serving {
             .filter_map(|cell| self.snapshots.remove(cell))
             .collect();
         self.snapshots.clear();
-        let is_speaker = step.speaker.as_ref() == Some(own_name);
+        let is_world_publisher = step.world_publisher.as_ref() == Some(own_name);
         self.current = Some(Current::Computing {
             sequence: step.sequence,
-            checkpoint: step.checkpoint.then_some(is_speaker),
+            checkpoint: step.checkpoint.then_some(is_world_publisher),
         });
         let before = Sequence(step.sequence.0 - 1);
         let back_to = (before < self.done()).then_some(before);

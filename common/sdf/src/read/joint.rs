@@ -19,7 +19,7 @@ pub(super) use axis::follow_leaders;
 pub(crate) use axis::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
 
 /// Context of a joint: its scope, and the model around it.
-pub(super) struct Surroundings<'s, 't> {
+pub(super) struct JointContext<'s, 't> {
     /// The model or world that holds it.
     pub(super) scope: &'s Scope<'t>,
     /// Prefix of names of that model: empty or `nested::`.
@@ -33,31 +33,31 @@ pub(super) struct Surroundings<'s, 't> {
 /// Reads a joint of a model; none where it is wrong, or holds nothing together.
 pub(super) fn read(
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) -> Option<Joint> {
     let element = frame.element;
-    let kind = kind(frame, surroundings, report)?;
+    let kind = kind(frame, context, report)?;
     // What is wrong with sides was said when frames were solved.
-    let parent = match parent_body(element, surroundings.scope)? {
+    let parent = match parent_body(element, context.scope)? {
         Body::World | Body::StaticModel(_) => JointParent::World,
-        Body::Link(link) => JointParent::Link(link_index(&link, surroundings)?),
+        Body::Link(link) => JointParent::Link(link_index(&link, context)?),
     };
-    let child = match surroundings.scope.body_of(&side(element, "child"))? {
+    let child = match context.scope.body_of(&side(element, "child"))? {
         Body::World => return None,
-        Body::Link(link) => link_index(&link, surroundings)?,
-        Body::StaticModel(model) => any_link_of(&model, surroundings)?,
+        Body::Link(link) => link_index(&link, context)?,
+        Body::StaticModel(model) => any_link_of(&model, context)?,
     };
     if parent == JointParent::Link(child) {
         return None;
     }
-    if !surroundings.scope.is_static {
+    if !context.scope.is_static {
         axis::warn_beyond_limits(frame, kind.axes(), report);
     }
-    let pose = surroundings.pose.then(&frame.pose);
-    let name = format!("{}{}", surroundings.prefix, frame.name);
+    let pose = context.pose.then(&frame.pose);
+    let name = format!("{}{}", context.prefix, frame.name);
     Some(Joint {
-        sensors: sensor::read_all(frame, surroundings.scope, report),
+        sensors: sensor::read_all(frame, context.scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &[]),
         place: element.place().into(),
@@ -83,11 +83,11 @@ pub(super) fn side(joint: &Element, name: &str) -> String {
 /// Reads what a joint lets move.
 pub(super) fn kind(
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) -> Option<JointKind> {
     let element = frame.element;
-    axis::check(frame, surroundings, report);
+    axis::check(frame, context, report);
     let Some(name) = element.filled_attribute("type") else {
         report.error(
             "ATTRIBUTE_MISSING",
@@ -99,21 +99,21 @@ pub(super) fn kind(
     Some(match name.to_ascii_lowercase().as_str() {
         "fixed" => JointKind::Fixed,
         "ball" => JointKind::Ball,
-        "revolute" => JointKind::Revolute(axis::read_one(frame, surroundings, report)),
+        "revolute" => JointKind::Revolute(axis::read_one(frame, context, report)),
         "continuous" => {
-            JointKind::Continuous(axis::read_one(frame, surroundings, report).without_limits())
+            JointKind::Continuous(axis::read_one(frame, context, report).without_limits())
         }
-        "prismatic" => JointKind::Prismatic(axis::read_one(frame, surroundings, report)),
-        "universal" => JointKind::Universal(axis::read_two(frame, surroundings, report)),
-        "revolute2" => JointKind::Revolute2(axis::read_two(frame, surroundings, report)),
+        "prismatic" => JointKind::Prismatic(axis::read_one(frame, context, report)),
+        "universal" => JointKind::Universal(axis::read_two(frame, context, report)),
+        "revolute2" => JointKind::Revolute2(axis::read_two(frame, context, report)),
         "screw" => JointKind::Screw {
-            axis: axis::read_one(frame, surroundings, report),
+            axis: axis::read_one(frame, context, report),
             thread_pitch: thread_pitch(element, report),
         },
         "gearbox" => JointKind::Gearbox {
-            axes: axis::read_two(frame, surroundings, report),
+            axes: axis::read_two(frame, context, report),
             ratio: value::number(element, "gearbox_ratio", 1.0, report),
-            reference_body: reference_body(frame, surroundings, report),
+            reference_body: reference_body(frame, context, report),
         },
         _ => {
             let message = format!("{name:?} is no type of joint");
@@ -140,15 +140,15 @@ fn thread_pitch(joint: &Element, report: &mut Report) -> f64 {
 
 fn reference_body(
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) -> Option<usize> {
     let name = side(frame.element, "gearbox_reference_body");
     if name.is_empty() {
         return None;
     }
-    if let Some(Body::Link(link)) = surroundings.scope.body_of(&name)
-        && let Some(index) = link_index(&link, surroundings)
+    if let Some(Body::Link(link)) = context.scope.body_of(&name)
+        && let Some(index) = link_index(&link, context)
     {
         return Some(index);
     }
@@ -163,17 +163,17 @@ fn reference_body(
     None
 }
 
-fn link_index(link: &str, surroundings: &Surroundings<'_, '_>) -> Option<usize> {
-    surroundings
+fn link_index(link: &str, context: &JointContext<'_, '_>) -> Option<usize> {
+    context
         .links
-        .get(&format!("{}{link}", surroundings.prefix))
+        .get(&format!("{}{link}", context.prefix))
         .copied()
 }
 
 /// Returns a link of a static model, all of whose links stand still alike.
-fn any_link_of(model: &str, surroundings: &Surroundings<'_, '_>) -> Option<usize> {
+fn any_link_of(model: &str, context: &JointContext<'_, '_>) -> Option<usize> {
     let separator = if model.is_empty() { "" } else { "::" };
-    let prefix = format!("{}{model}{separator}", surroundings.prefix);
-    let (name, index) = surroundings.links.range(prefix.clone()..).next()?;
+    let prefix = format!("{}{model}{separator}", context.prefix);
+    let (name, index) = context.links.range(prefix.clone()..).next()?;
     name.starts_with(&prefix).then_some(*index)
 }

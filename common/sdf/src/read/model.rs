@@ -177,7 +177,7 @@ fn add_joints(
     for frame in &scope.frames {
         match frame.kind {
             FrameKind::Joint => {
-                let place = joint::Surroundings {
+                let place = joint::JointContext {
                     scope,
                     prefix,
                     pose,

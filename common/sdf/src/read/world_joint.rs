@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::joint::{self, Surroundings};
+use super::joint::{self, JointContext};
 use crate::frames::{Body, Frame, FrameKind, Scope};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -40,7 +40,7 @@ struct Reader<'r, 't> {
 impl Reader<'_, '_> {
     /// Reads a joint; none where it is wrong, which the frames or its kind have said.
     fn read(&self, frame: &Frame<'_>, report: &mut Report) -> Option<WorldJoint> {
-        let place = Surroundings {
+        let place = JointContext {
             scope: self.scope,
             prefix: "",
             pose: Pose::IDENTITY,

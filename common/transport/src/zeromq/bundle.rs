@@ -35,7 +35,7 @@ pub(super) enum Item {
     Welcome {
         /// Silence after which secondaries give the primary up, a whole number of milliseconds;
         /// zero for never.
-        patience: Duration,
+        timeout: Duration,
     },
     /// From a primary: the relay is not wanted, and why.
     Refused(String),
@@ -95,8 +95,8 @@ impl Bundle {
             Item::Hello { name, version } => {
                 self.write(Kind::Hello, &[], name.as_bytes(), &version.to_le_bytes())
             }
-            Item::Welcome { patience } => {
-                let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+            Item::Welcome { timeout } => {
+                let milliseconds = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX);
                 self.write(Kind::Welcome, &[], &[], &milliseconds.to_le_bytes())
             }
             Item::Refused(reason) => self.write(Kind::Refused, &[], &[], reason.as_bytes()),
@@ -179,7 +179,7 @@ pub(super) fn next_item(bundle: &mut Bytes) -> Result<Option<Item>, Malformed> {
             version: u32_of(&payload)?,
         },
         2 if !has_address && topic.is_empty() => Item::Welcome {
-            patience: Duration::from_millis(u32_of(&payload)?.into()),
+            timeout: Duration::from_millis(u32_of(&payload)?.into()),
         },
         3 if !has_address && topic.is_empty() && payload.len() <= TEXT_BYTES_MAX => {
             Item::Refused(text(&payload)?)
@@ -231,7 +231,7 @@ mod tests {
         vec![
             hello("r1"),
             Item::Welcome {
-                patience: Duration::from_secs(2),
+                timeout: Duration::from_secs(2),
             },
             Item::Refused("another version".to_owned()),
             Item::Came(address.clone()),

@@ -172,7 +172,7 @@ impl Inbox {
         self.wake.waker()
     }
 
-    /// Waits for what comes next; `None` when the patience is at its end.
+    /// Waits for what comes next; `None` when the time is up.
     pub(super) fn next(&mut self, timeout: &mut PollTimeout) -> Result<Option<Event>, LinkError> {
         loop {
             if self.messages_since_look < MESSAGES_PER_LOOK

@@ -132,8 +132,8 @@ impl PrimaryLink {
 
     /// Notes the silence after which secondaries give the primary up: relays do a while later.
     #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.relays.set_patience(patience);
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.relays.set_timeout(timeout);
         self
     }
 

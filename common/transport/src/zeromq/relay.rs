@@ -355,9 +355,9 @@ impl Relay {
         let mut bundle = frames.into_payload();
         while let Ok(Some(item)) = next_item(&mut bundle) {
             match item {
-                Item::Welcome { patience } if self.lower.is_none() => {
+                Item::Welcome { timeout } if self.lower.is_none() => {
                     let lower = Lower::open(&self.settings, &mut self.upper)?;
-                    self.contact.on_welcome(patience, Instant::now());
+                    self.contact.on_welcome(timeout, Instant::now());
                     let endpoints = lower.endpoints().clone();
                     self.lower = Some(lower);
                     return Ok(Some(RelayEvent::Welcomed(endpoints)));

@@ -42,7 +42,7 @@ pub(super) struct Relays {
     /// The one of them that was told of last.
     last_gone: Option<(RoutingId, PeerName)>,
     /// Silence after which secondaries give the primary up.
-    patience: Duration,
+    timeout: Duration,
     /// Time when the primary looked last for what came.
     looked_at: Option<Instant>,
 }
@@ -91,8 +91,8 @@ struct Origin {
 impl Relays {
     /// Notes after which silence of the primary secondaries give it up, to tell relays of it; zero
     /// for never.
-    pub(super) fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+    pub(super) fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
     /// Takes in that a relay's subscription is in force.
@@ -272,8 +272,8 @@ impl Relays {
         };
         // It keeps the name that it has said first: that one is blamed for what is lost with it.
         self.present.get_mut(relay)?.name.get_or_insert(name);
-        let patience = self.patience;
-        Some(Item::Welcome { patience })
+        let timeout = self.timeout;
+        Some(Item::Welcome { timeout })
     }
 
     /// Returns what a part says to the primary; `None` if it is turned away.

@@ -17,7 +17,7 @@ use transport::zeromq::{
 use transport::{Arrival, Destination, Endpoints, Link, LinkError, Publisher, Subscription, Waker};
 
 /// Time that anything that must happen may take.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A place where one primary and its peers meet.
 pub(crate) enum Stage {
@@ -96,7 +96,7 @@ impl Welcoming {
         let start = Instant::now();
         while relay.welcomes.load(Ordering::Acquire) == before {
             early.extend(link.receive(Some(Duration::from_millis(1))).unwrap());
-            assert!(start.elapsed() < PATIENCE, "the relay is not welcome");
+            assert!(start.elapsed() < TIMEOUT, "the relay is not welcome");
         }
         (Self { link, early }, status)
     }
@@ -242,14 +242,14 @@ pub(crate) fn publish_until_heard(
     topic: &str,
 ) {
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < TIMEOUT {
         status.publish(topic, b"anybody?").unwrap();
         let heard = observer.receive(Some(Duration::from_millis(5))).unwrap();
         if heard == Some(message(None, topic, b"anybody?")) {
             return;
         }
     }
-    panic!("no observer heard anything for {PATIENCE:?}");
+    panic!("no observer heard anything for {TIMEOUT:?}");
 }
 
 /// Returns the arrival of a message.
@@ -266,14 +266,14 @@ pub(crate) fn message(from: Option<&str>, topic: &str, payload: &[u8]) -> Arriva
 pub(crate) fn expect(link: &mut dyn Link, expected: &Arrival) {
     let start = Instant::now();
     let mut others = Vec::new();
-    while let Some(left) = PATIENCE.checked_sub(start.elapsed()) {
+    while let Some(left) = TIMEOUT.checked_sub(start.elapsed()) {
         match link.receive(Some(left)).unwrap() {
             Some(arrival) if arrival == *expected => return,
             Some(other) => others.push(other),
             None => break,
         }
     }
-    panic!("waited {PATIENCE:?} for {expected:?}; what came instead: {others:?}");
+    panic!("waited {TIMEOUT:?} for {expected:?}; what came instead: {others:?}");
 }
 
 /// Waits for a message from the primary.

@@ -9,7 +9,7 @@ use ::ros2_control::node::Domain;
 use ::ros2_control::playback::Playback;
 use ::ros2_control::{Mapping, Rules};
 use anyhow::Context;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use protocol::ExitCode;
 
 use super::super::{CommandResult, Failed, output, ros2_control};
@@ -95,9 +95,9 @@ impl RosOut {
         if !arguments.ros.await_reader.is_empty() {
             std::thread::sleep(DISCOVERY);
         }
-        let speed = ReplayWish::Speed(arguments.ros.speed);
+        let speed = ReplayRequest::Speed(arguments.ros.speed);
         player.act(speed).map_err(failed)?;
-        player.act(ReplayWish::Play).map_err(failed)?;
+        player.act(ReplayRequest::Play).map_err(failed)?;
         let mut last = Instant::now();
         while player.is_playing() {
             let elapsed = last.elapsed();

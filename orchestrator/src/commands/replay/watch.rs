@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use client::feed::CommandError;
-use client::recorded::ReplayWish;
-use client::wish::Twisting;
+use client::observer_request::Twisting;
+use client::recorded::ReplayRequest;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::{Command, Iteration, PrimaryToObservers};
 use recording::ReadError;
 use tokio::sync::mpsc::{Sender, channel};
-use view::{self, Feed, ViewEnd, ViewOptions, Wish};
+use view::{self, Feed, ObserverRequest, ViewEnd, ViewOptions};
 
 use super::super::feeder::Feeder;
 use super::Follower;
@@ -25,13 +25,13 @@ const FRAME_TIME: Duration = Duration::from_millis(50);
 /// Interval at which what is due is told to others.
 const FOLLOW_TIME: Duration = Duration::from_millis(2);
 /// Number of commands of the view that may wait.
-const WISHES_MAX: usize = 64;
+const REQUESTS_MAX: usize = 64;
 /// Number of batches of feeds that may be read ahead of the view.
 const BATCHES_MAX: usize = 2;
 
 /// Order to the thread that reads.
 enum Order {
-    Replay(ReplayWish),
+    Replay(ReplayRequest),
     Listen(Option<String>),
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn show(
     options: ViewOptions,
 ) -> anyhow::Result<ViewEnd> {
     let (mut feeder, feeds) = Feeder::new();
-    let (wish_sender, mut wishes) = channel::<Wish>(WISHES_MAX);
+    let (request_sender, mut requests) = channel::<ObserverRequest>(REQUESTS_MAX);
     let (batch_sender, mut batches) = channel::<Vec<Feed>>(BATCHES_MAX);
     let (orders, order_receiver) = mpsc::channel();
     thread::Builder::new()
@@ -55,18 +55,18 @@ pub(super) async fn show(
         .context("cannot start to read")?;
     feeder.push(Feed::Connected);
     feeder.extend(warning.map(|text| told(Severity::Warning, text)));
-    let view = view::run(options, feeds, wish_sender);
+    let view = view::run(options, feeds, request_sender);
     tokio::pin!(view);
     loop {
         tokio::select! {
             end = &mut view => return end.context("the terminal cannot be used"),
             Some(batch) = batches.recv(), if !feeder.is_behind() => feeder.extend(batch),
-            Some(wish) = wishes.recv() => {
+            Some(request) = requests.recv() => {
                 // Nothing is to be done when it has ended: it has said why.
-                let _ = match wish {
-                    Wish::Replay(wish) => orders.send(Order::Replay(wish)),
-                    Wish::Listen(topic) => orders.send(Order::Listen(topic)),
-                    Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => {
+                let _ = match request {
+                    ObserverRequest::Replay(request) => orders.send(Order::Replay(request)),
+                    ObserverRequest::Listen(topic) => orders.send(Order::Listen(topic)),
+                    ObserverRequest::Send(command) | ObserverRequest::Drive(Twisting { command, .. }) => {
                         feeder.push(refused(command));
                         Ok(())
                     }
@@ -143,8 +143,8 @@ fn play_on(
         is_new = player.is_playing();
         player.advance(elapsed)?;
         match order {
-            Ok(Order::Replay(wish)) => {
-                player.act(wish)?;
+            Ok(Order::Replay(request)) => {
+                player.act(request)?;
                 is_new = true;
             }
             Ok(Order::Listen(topic)) => {

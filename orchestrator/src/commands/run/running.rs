@@ -31,7 +31,7 @@ use crate::launch::LaunchPlan;
 use crate::launch::hosts::{self, HostProblem};
 use crate::launch::launched::Launched;
 use crate::launch::primary_watch::{PrimaryWatch, WatchLimits};
-use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
+use crate::launch::programs::{ProgramContext, ProgramEnd, Programs};
 use crate::launch::ros2_control;
 use crate::launch::slurm::{self, AllocationError};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
@@ -344,13 +344,13 @@ fn programs(
     directory: &RunDirectory,
     lines: mpsc::Sender<LogLine>,
 ) -> Programs {
-    let surroundings = Surroundings {
+    let context = ProgramContext {
         run: record.name.clone(),
         endpoint: record.endpoint.clone(),
         logs: directory.logs(),
         lines,
     };
-    let mut beside = Programs::new(spec.programs.clone(), surroundings);
+    let mut beside = Programs::new(spec.programs.clone(), context);
     if let Some(services) = ros2_control::of_run(spec, &record.name) {
         beside.keep_up(services, spec.run.recovery.restarts_per_minute);
     }

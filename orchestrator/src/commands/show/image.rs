@@ -94,7 +94,7 @@ impl Drawing {
 
 /// Waits for the next image of a topic, and shows it; with `--follow`, goes on with those after it.
 pub(super) fn show(target: &Target, arguments: &ShowArguments) -> CommandResult {
-    let patience = arguments.timeout;
+    let limit = arguments.timeout;
     let mut drawing = Drawing::of(arguments);
     if arguments.follow && drawing.is_none() {
         let message = "--follow draws on a terminal: leave stdout to one, or say how by \
@@ -104,15 +104,15 @@ pub(super) fn show(target: &Target, arguments: &ShowArguments) -> CommandResult 
     let shown = async {
         let topic = match &arguments.image.topic {
             Some(topic) => topic.clone(),
-            None => only_topic(target, patience).await?,
+            None => only_topic(target, limit).await?,
         };
         let mut connection = listen(target, &topic)?;
-        let next = timeout(patience, next_message(&mut connection, target)).await;
+        let next = timeout(limit, next_message(&mut connection, target)).await;
         let next = next.map_err(|_| {
             let message = format!(
                 "there was no image on {topic} in {} s; --timeout waits longer, and a run that \
                  is paused makes none",
-                patience.as_secs_f64()
+                limit.as_secs_f64()
             );
             Failed::message(ExitCode::Failure, message)
         })?;
@@ -151,8 +151,8 @@ async fn newest(
 }
 
 /// Returns the topic of the only sensor with images.
-async fn only_topic(target: &Target, patience: Duration) -> Result<String, Failed> {
-    let reply = target.ask(Command::Topics, patience).await;
+async fn only_topic(target: &Target, limit: Duration) -> Result<String, Failed> {
+    let reply = target.ask(Command::Topics, limit).await;
     let topics = match reply.map_err(from_ask)? {
         Reply::Topics(topics) => topics,
         other => return Err(refused(other)),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use client::feed::Feed;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use recording::{ReadError, Recording};
 use tokio::sync::mpsc::Sender as NewsSender;
 use web::shown_scene::ShownScene;
@@ -148,12 +148,12 @@ impl Recorded {
             Order::Send { call, .. } => {
                 self.done(call, Outcome::refused("this is a recording"))?;
             }
-            Order::Replay { call, wish } => {
-                if !is_possible(wish) {
+            Order::Replay { call, request } => {
+                if !is_possible(request) {
                     self.done(call, Outcome::refused("use a finite number"))?;
                     return Ok(false);
                 }
-                self.player.act(wish)?;
+                self.player.act(request)?;
                 self.show()?;
                 let seconds = self.player.position().now.seconds();
                 let message = format!("the recording is at {seconds:.3} s");
@@ -214,17 +214,17 @@ impl From<ReadError> for End {
     }
 }
 
-/// Tells whether the numbers of a wish are any.
-fn is_possible(wish: ReplayWish) -> bool {
-    match wish {
-        ReplayWish::Seek(number)
-        | ReplayWish::RunTo(number)
-        | ReplayWish::SeekBy(number)
-        | ReplayWish::Speed(number) => number.is_finite(),
-        ReplayWish::Play
-        | ReplayWish::Pause
-        | ReplayWish::Step(_)
-        | ReplayWish::Start
-        | ReplayWish::End => true,
+/// Tells whether the numbers of a request are any.
+fn is_possible(request: ReplayRequest) -> bool {
+    match request {
+        ReplayRequest::Seek(number)
+        | ReplayRequest::RunTo(number)
+        | ReplayRequest::SeekBy(number)
+        | ReplayRequest::Speed(number) => number.is_finite(),
+        ReplayRequest::Play
+        | ReplayRequest::Pause
+        | ReplayRequest::Step(_)
+        | ReplayRequest::Start
+        | ReplayRequest::End => true,
     }
 }

@@ -30,7 +30,7 @@ impl Fixture {
     fn new(plans: Vec<Program>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (sender, lines) = mpsc::channel(100);
-        let surroundings = Surroundings {
+        let context = ProgramContext {
             run: "a".to_owned(),
             endpoint: "ipc:///run/a".to_owned(),
             logs: folder.path().to_owned(),
@@ -39,7 +39,7 @@ impl Fixture {
         Self {
             folder,
             lines,
-            programs: Programs::new(plans, surroundings),
+            programs: Programs::new(plans, context),
         }
     }
 

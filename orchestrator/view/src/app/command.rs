@@ -3,8 +3,8 @@
 use protocol::Command;
 
 use client::control::Asked;
-use client::recorded::ReplayWish;
-use client::wish::Twisting;
+use client::observer_request::Twisting;
+use client::recorded::ReplayRequest;
 
 /// Something to be done outside the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub enum Effect {
     /// Send what steers a robot, and what stops it when the link or the view ends.
     Drive(Twisting),
     /// Play the recording otherwise.
-    Replay(ReplayWish),
+    Replay(ReplayRequest),
     /// Look which files there are in a folder, as it was typed.
     ListFiles(String),
     /// Read the file that a command names.

@@ -3,7 +3,7 @@
 //! A twist is said only when it changes: robots keep the last one. What stops the robot goes along
 //! with every twist, so that the link can say it when the view ends or comes back.
 
-use client::wish::Twisting;
+use client::observer_request::Twisting;
 use messages::motion::Twist;
 use protocol::Command;
 use protocol::report::{PerformerReport, TopicReport};

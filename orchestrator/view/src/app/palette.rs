@@ -11,7 +11,7 @@ use std::error::Error;
 use clap::Parser;
 use client::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, own_verb};
 use client::message_text::ReadMessageError;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use protocol::{Command, PeerName};
 
 use super::model::Model;
@@ -27,7 +27,7 @@ pub enum Request {
     /// A command to the primary with a file that is still to be read.
     Load(Asked),
     /// Play the recording otherwise.
-    Replay(ReplayWish),
+    Replay(ReplayRequest),
     /// Drive this robot.
     Drive(String),
     /// Leave the view.

@@ -44,25 +44,25 @@ impl Drop for RawMode {
 
 /// Asks the terminal of stdin and stdout, and waits so long for its answer. One that says nothing,
 /// or is none, has no abilities; what is typed meanwhile is lost.
-pub fn detect(patience: Duration) -> Abilities {
+pub fn detect(timeout: Duration) -> Abilities {
     let term = std::env::var("TERM").unwrap_or_default();
     if SILENT.contains(&term.as_str()) || !io::stdin().is_terminal() || !io::stdout().is_terminal()
     {
         return Abilities::default();
     }
-    let mut abilities = ask(patience).unwrap_or_default();
+    let mut abilities = ask(timeout).unwrap_or_default();
     if abilities.cell.is_none() {
         abilities.cell = cell_of_window();
     }
     abilities
 }
 
-fn ask(patience: Duration) -> io::Result<Abilities> {
+fn ask(timeout: Duration) -> io::Result<Abilities> {
     let _raw = RawMode::enter()?;
     let mut stdout = io::stdout().lock();
     stdout.write_all(QUERY.as_bytes())?;
     stdout.flush()?;
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     let mut answer = Vec::new();
     while !is_complete(&answer) && answer.len() < ANSWER_BYTES_MAX {
         let left = deadline.saturating_duration_since(Instant::now());

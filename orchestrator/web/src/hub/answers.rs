@@ -17,7 +17,7 @@ use crate::services::{self, Request};
 use crate::source::{CallId, Order, Outcome};
 use crate::viewer::{ViewerId, ViewerNews};
 use crate::viewers::AskError;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 
 /// Kinds of messages under the names that they have elsewhere.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -308,7 +308,7 @@ impl Hub {
         };
         match read {
             Ok(Request::Command(command)) => self.send(waits, *command),
-            Ok(Request::Replay(wish)) => self.replay(waits, wish),
+            Ok(Request::Replay(request)) => self.replay(waits, request),
             Ok(Request::Show { subject, name }) => {
                 let answer = show(self.details.describe(&subject, &name));
                 let answer = answer.to_string();
@@ -345,17 +345,17 @@ impl Hub {
         }
         let speed = f64::from(request.speed);
         if speed.is_finite() && speed > 0.0 {
-            self.replay(Call::Halt, ReplayWish::Speed(speed));
+            self.replay(Call::Halt, ReplayRequest::Speed(speed));
         }
         if let Some(time_ns) = request.seek_ns {
-            self.replay(Call::Halt, ReplayWish::Seek(time_ns as f64 / 1e9));
+            self.replay(Call::Halt, ReplayRequest::Seek(time_ns as f64 / 1e9));
         }
-        let wish = if request.plays {
-            ReplayWish::Play
+        let playback = if request.plays {
+            ReplayRequest::Play
         } else {
-            ReplayWish::Pause
+            ReplayRequest::Pause
         };
-        self.replay(wait(request.seek_ns.is_some()), wish);
+        self.replay(wait(request.seek_ns.is_some()), playback);
     }
 
     /// Tells a client, and whoever waits, how an order ended.
@@ -429,8 +429,8 @@ impl Hub {
     }
 
     /// Changes the playback of the recording.
-    fn replay(&mut self, call: Call, wish: ReplayWish) {
-        self.order(call, |call| Order::Replay { call, wish });
+    fn replay(&mut self, call: Call, request: ReplayRequest) {
+        self.order(call, |call| Order::Replay { call, request });
     }
 
     fn order(&mut self, waits: Call, order: impl FnOnce(CallId) -> Order) {
@@ -461,7 +461,7 @@ impl Hub {
             };
             match services::read_named(service, &request, self.circumstances()) {
                 Ok(Request::Command(command)) => self.send(call, *command),
-                Ok(Request::Replay(wish)) => self.replay(call, wish),
+                Ok(Request::Replay(request)) => self.replay(call, request),
                 Ok(Request::Show { .. }) => {}
                 Err(error) => self.refuse(viewer, error.to_string()),
             }

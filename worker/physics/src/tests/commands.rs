@@ -125,8 +125,8 @@ fn a_model_with_a_velocity_flies_as_one() {
 #[test]
 fn what_is_held_or_never_moves_gets_no_velocity_and_stays_where_it_is() {
     let mut held = cube("held", [0.0, 0.0, 2.0]);
-    let hold = joint(hinge(free(Y)), JointParent::World, 0, [0.0, 0.0, 2.0]);
-    held.joints = vec![hold];
+    let mount = joint(hinge(free(Y)), JointParent::World, 0, [0.0, 0.0, 2.0]);
+    held.joints = vec![mount];
     let mut idle = cube("idle", [5.0, 0.0, 2.0]);
     idle.links[0].is_static = true;
     let mut cell = cell(vec![held, idle]);

@@ -9,7 +9,7 @@ use super::*;
 /// Name of the domain in the environment of the other process.
 const DOMAIN: &str = "TEST_ROS_DOMAIN";
 /// Time in which everything happens, with much to spare.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// Size of a message \[bytes\].
 const SIZE: usize = 4 << 20;
 
@@ -72,7 +72,7 @@ impl Drop for Reader {
 
 /// Waits until something holds.
 fn wait_for(what: &str, holds: impl Fn() -> bool) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while !holds() {
         assert!(Instant::now() < until, "{what} in vain");
         std::thread::sleep(Duration::from_millis(5));

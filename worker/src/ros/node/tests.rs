@@ -18,7 +18,7 @@ const STEPS: u64 = 12;
 /// Number of times that they are done.
 const ROUNDS: u64 = 5;
 /// Time in which everything comes, with much to spare.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 struct Deaf;
 
@@ -62,7 +62,7 @@ impl Listener {
 
     /// Notes the steps of numbers and of images that come, until that is enough.
     fn listen(&self, heard: &mut [Vec<u64>; 2], is_enough: impl Fn(&[Vec<u64>; 2]) -> bool) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !is_enough(heard) {
             assert!(Instant::now() < until, "only {heard:?} came");
             while let Some(sample) = self.numbers.take() {
@@ -151,7 +151,7 @@ fn small_topics_are_never_behind_images_which_all_come() {
     let listener = Listener::join(domain);
     let mut heard = [Vec::new(), Vec::new()];
     let mut first = 0;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     // Until both know each other.
     while heard.iter().any(Vec::is_empty) {
         assert!(Instant::now() < until, "the listener is not found");

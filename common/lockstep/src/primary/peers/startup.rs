@@ -134,7 +134,7 @@ fn awaited(settings: &Settings) -> Option<&AwaitedReaders> {
 }
 
 /// Returns the time for which secondaries are waited for, with the readers that they wait for.
-fn patience(settings: &Settings) -> Duration {
+fn timeout(settings: &Settings) -> Duration {
     let readers = awaited(settings).map_or(Duration::ZERO, |awaited| awaited.timeout);
     settings.peer_timeout.saturating_add(readers)
 }
@@ -316,7 +316,7 @@ impl Peers {
     /// Returns the time by which something is to be done about those who are not ready.
     pub(crate) fn startup_deadline(&self, settings: &Settings) -> SessionTime {
         let since = self.startup.since;
-        let timeout = since.map_or(SessionTime(0), |at| at + patience(settings));
+        let timeout = since.map_or(SessionTime(0), |at| at + timeout(settings));
         let sync = self.has_peer_to_sync().then_some(self.startup.next_sync);
         sync.map_or(timeout, |at| at.min(timeout))
     }
@@ -335,8 +335,8 @@ impl Peers {
         }
         let began = *self.startup.since.get_or_insert(cx.now);
         let sync_is_due = cx.now >= self.startup.next_sync;
-        if cx.now >= began + patience(settings) {
-            let seconds = patience(settings).as_secs_f64();
+        if cx.now >= began + timeout(settings) {
+            let seconds = timeout(settings).as_secs_f64();
             let missing = self.roster.missing(settings.secondaries as usize);
             let cause = format!("not ready after {seconds} s: {missing}");
             return Some(StopReason::new(Outcome::TimedOut, cause));

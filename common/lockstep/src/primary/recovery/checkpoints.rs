@@ -25,7 +25,7 @@ pub(crate) struct Coming {
     own: Option<OwnPart>,
     scene: Option<SceneSnapshot>,
     /// Secondary that tells the scene.
-    speaker: Option<PeerName>,
+    world_publisher: Option<PeerName>,
     /// The cells that are missing, with their hosts.
     missing: BTreeMap<CellId, PeerName>,
     cells: BTreeMap<CellId, CellSnapshot>,
@@ -201,7 +201,7 @@ impl Recovery {
             sequence,
             own: None,
             scene: None,
-            speaker: None,
+            world_publisher: None,
             missing: BTreeMap::new(),
             cells: BTreeMap::new(),
         });
@@ -216,13 +216,13 @@ impl Recovery {
         &mut self,
         sequence: Sequence,
         hosts: &BTreeMap<CellId, PeerName>,
-        speaker: Option<&PeerName>,
+        world_publisher: Option<&PeerName>,
     ) {
         if let Some(coming) = &mut self.checkpoints.coming
             && coming.sequence == sequence
         {
             coming.missing = hosts.clone();
-            coming.speaker = speaker.cloned();
+            coming.world_publisher = world_publisher.cloned();
         }
     }
 
@@ -276,7 +276,7 @@ impl Recovery {
             return PartVerdict::LetGo;
         }
         match &mut self.checkpoints.coming {
-            Some(coming) if coming.speaker.as_ref() != Some(sender) => PartVerdict::Foreign,
+            Some(coming) if coming.world_publisher.as_ref() != Some(sender) => PartVerdict::Foreign,
             Some(coming) if coming.sequence == scene.sequence && coming.scene.is_none() => {
                 coming.scene = Some(scene);
                 PartVerdict::Taken

@@ -1,6 +1,6 @@
 //! `<axis>` and `<axis2>` of a joint: direction, limits, dynamics, and what an axis mimics.
 
-use super::Surroundings;
+use super::JointContext;
 use crate::frames::Frame;
 use crate::parcel::start_of_follower;
 use crate::report::Report;
@@ -23,14 +23,14 @@ const BEYOND_MIN: f64 = 1e-6;
 const LENGTH_MIN: f64 = 1e-6;
 
 /// Checks the axes that a joint has, whether its type needs them or not.
-pub(super) fn check(frame: &Frame<'_>, surroundings: &Surroundings<'_, '_>, report: &mut Report) {
+pub(super) fn check(frame: &Frame<'_>, context: &JointContext<'_, '_>, report: &mut Report) {
     for name in NAMES {
         let Some(axis) = frame.element.child(name) else {
             continue;
         };
         direction(axis, report);
         let expressed_in = expressed_in(axis);
-        if let Some(name) = expressed_in.filter(|name| !surroundings.scope.knows(name)) {
+        if let Some(name) = expressed_in.filter(|name| !context.scope.knows(name)) {
             let message = format!(
                 "the axis of the joint {:?} is expressed in {name:?}, and there is no such frame",
                 frame.name
@@ -39,32 +39,32 @@ pub(super) fn check(frame: &Frame<'_>, surroundings: &Surroundings<'_, '_>, repo
                 "JOINT_AXIS_EXPRESSED_IN_INVALID",
                 axis,
                 message,
-                surroundings,
+                context,
                 report,
             );
         }
-        check_mimic(axis, name, frame, surroundings, report);
+        check_mimic(axis, name, frame, context, report);
     }
 }
 
 /// Reads the axis of a joint that has one.
 pub(super) fn read_one(
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) -> Axis {
-    read(0, [0.0, 0.0, 1.0], frame, surroundings, report)
+    read(0, [0.0, 0.0, 1.0], frame, context, report)
 }
 
 /// Reads the axes of a joint that has two.
 pub(super) fn read_two(
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) -> [Axis; 2] {
     [
-        read(0, [1.0, 0.0, 0.0], frame, surroundings, report),
-        read(1, [0.0, 1.0, 0.0], frame, surroundings, report),
+        read(0, [1.0, 0.0, 0.0], frame, context, report),
+        read(1, [0.0, 1.0, 0.0], frame, context, report),
     ]
 }
 
@@ -151,10 +151,10 @@ fn read(
     index: usize,
     default: [f64; 3],
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) -> Axis {
-    let joint_pose = surroundings.pose.then(&frame.pose);
+    let joint_pose = context.pose.then(&frame.pose);
     let name = NAMES[index];
     let Some(element) = frame.element.child(name) else {
         let once = format!("{name} {}", frame.element.place());
@@ -170,11 +170,11 @@ fn read(
     // Directions that cannot be were reported by `check`.
     let xyz = direction(element, &mut Report::default());
     let orientation = expressed_in(element)
-        .and_then(|name| surroundings.scope.pose_of(name))
-        .map_or(joint_pose, |pose| surroundings.pose.then(&pose));
+        .and_then(|name| context.scope.pose_of(name))
+        .map_or(joint_pose, |pose| context.pose.then(&pose));
     let axis = Axis {
         xyz: orientation.rotate(xyz),
-        mimic: mimic(element, surroundings, report),
+        mimic: mimic(element, context, report),
         initial_position: value::number(element, INITIAL_POSITION, 0.0, report),
         ..Axis::default()
     };
@@ -272,7 +272,7 @@ fn check_mimic(
     axis: &Element,
     axis_name: &str,
     frame: &Frame<'_>,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) {
     let Some(mimic) = axis.child("mimic") else {
@@ -286,7 +286,7 @@ fn check_mimic(
     } else if !NAMES.contains(&leading) {
         let message = format!("the joint {own:?} mimics {leading:?}, which is axis or axis2");
         report.error("JOINT_AXIS_MIMIC_INVALID", mimic, message);
-    } else if surroundings
+    } else if context
         .scope
         .joint(joint)
         .is_none_or(|joint| joint.child(leading).is_none())
@@ -294,27 +294,17 @@ fn check_mimic(
         let message = format!(
             "the joint {own:?} mimics <{leading}> of {joint:?}, and there is no such joint with it"
         );
-        refuse(
-            "JOINT_AXIS_MIMIC_INVALID",
-            mimic,
-            message,
-            surroundings,
-            report,
-        );
+        refuse("JOINT_AXIS_MIMIC_INVALID", mimic, message, context, report);
     }
 }
 
-fn mimic(
-    axis: &Element,
-    surroundings: &Surroundings<'_, '_>,
-    report: &mut Report,
-) -> Option<Mimic> {
+fn mimic(axis: &Element, context: &JointContext<'_, '_>, report: &mut Report) -> Option<Mimic> {
     let element = axis.child("mimic")?;
     let (joint, leading) = leader(element);
     let index = NAMES.iter().position(|name| *name == leading)?;
-    surroundings.scope.joint(joint)?.child(leading)?;
+    context.scope.joint(joint)?.child(leading)?;
     Some(Mimic {
-        joint: format!("{}{joint}", surroundings.prefix),
+        joint: format!("{}{joint}", context.prefix),
         axis: index,
         multiplier: value::number(element, "multiplier", 1.0, report),
         offset: value::number(element, "offset", 0.0, report),
@@ -327,10 +317,10 @@ fn refuse(
     code: &'static str,
     element: &Element,
     message: String,
-    surroundings: &Surroundings<'_, '_>,
+    context: &JointContext<'_, '_>,
     report: &mut Report,
 ) {
-    if surroundings.scope.is_nested {
+    if context.scope.is_nested {
         let once = element.place().to_string();
         report.warn_once(code, &once, element, || format!("{message}; it is ignored"));
     } else {

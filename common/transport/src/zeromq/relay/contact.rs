@@ -14,7 +14,7 @@ const HERE_INTERVAL: Duration = Duration::from_millis(100);
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Number of times that a relay is as patient as the secondaries behind it, which know better.
-const PATIENCE_FACTOR: u32 = 2;
+const TIMEOUT_FACTOR: u32 = 2;
 
 /// State of the connection to a primary.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Contact {
     /// Time when the primary was heard last, once it has welcomed the relay.
     heard_at: Option<Instant>,
     /// Silence of the primary after which its secondaries give it up; zero for never.
-    patience: Duration,
+    timeout: Duration,
     /// True once the primary has said on `step` that the run ends.
     has_last_words: bool,
     /// Time when the lower end closes, since the connection is lost.
@@ -35,8 +35,8 @@ pub(super) struct Contact {
 
 impl Contact {
     /// Takes in that the primary welcomed the relay.
-    pub(super) fn on_welcome(&mut self, patience: Duration, now: Instant) {
-        self.patience = patience;
+    pub(super) fn on_welcome(&mut self, timeout: Duration, now: Instant) {
+        self.timeout = timeout;
         self.heard_at = Some(now);
         self.greeted_at = Some(now);
     }
@@ -123,9 +123,9 @@ impl Contact {
     }
 
     fn given_up_at(&self) -> Option<Instant> {
-        let is_patient = self.patience.is_zero();
+        let is_patient = self.timeout.is_zero();
         let heard_at = self.heard_at.filter(|_| !is_patient)?;
-        heard_at.checked_add(self.patience.saturating_mul(PATIENCE_FACTOR))
+        heard_at.checked_add(self.timeout.saturating_mul(TIMEOUT_FACTOR))
     }
 }
 
@@ -133,27 +133,27 @@ impl Contact {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(2);
+    const TIMEOUT: Duration = Duration::from_secs(2);
 
     fn welcome(now: Instant) -> Contact {
         let mut contact = Contact::default();
         contact.on_connected();
-        contact.on_welcome(PATIENCE, now);
+        contact.on_welcome(TIMEOUT, now);
         contact
     }
 
     #[test]
-    fn a_primary_is_given_up_after_twice_the_patience_of_secondaries() {
+    fn a_primary_is_given_up_after_twice_the_time_out_of_secondaries() {
         let start = Instant::now();
         let mut contact = welcome(start);
-        assert_eq!(contact.silence(start + PATIENCE), None);
-        assert_eq!(contact.silence(start + 2 * PATIENCE), Some(2 * PATIENCE));
-        contact.on_heard(start + PATIENCE);
-        assert_eq!(contact.silence(start + 2 * PATIENCE), None);
+        assert_eq!(contact.silence(start + TIMEOUT), None);
+        assert_eq!(contact.silence(start + 2 * TIMEOUT), Some(2 * TIMEOUT));
+        contact.on_heard(start + TIMEOUT);
+        assert_eq!(contact.silence(start + 2 * TIMEOUT), None);
         contact.on_closed();
-        assert_eq!(contact.silence(start + 9 * PATIENCE), None);
+        assert_eq!(contact.silence(start + 9 * TIMEOUT), None);
         contact.on_welcome(Duration::ZERO, start);
-        assert_eq!(contact.silence(start + 9 * PATIENCE), None);
+        assert_eq!(contact.silence(start + 9 * TIMEOUT), None);
     }
 
     #[test]

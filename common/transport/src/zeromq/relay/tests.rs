@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 
 /// Time that anything that must happen may take.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 const RELAY: &str = "r1-0";
 
@@ -54,13 +54,13 @@ fn items(payload: Vec<u8>) -> Result<Vec<Item>, Malformed> {
 
 impl Scene {
     /// Starts a relay whose answers wait so long for each other, and welcomes it.
-    fn new(hold: Duration, patience: Duration) -> Self {
+    fn new(hold: Duration, timeout: Duration) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let [primary, place] = ["primary", "relay"].map(|name| endpoints(&folder, name));
         let options = SocketOptions::default();
         let bound = bind(&primary, &options, &Tally::default()).expect("nobody is there");
         for socket in [&bound.control, &bound.step, &bound.data] {
-            let timeout = i32::try_from(PATIENCE.as_millis()).expect("it is short");
+            let timeout = i32::try_from(TIMEOUT.as_millis()).expect("it is short");
             socket.set_rcvtimeo(timeout).expect("an open socket");
         }
         let relay = Relay::connect(RelaySettings {
@@ -97,17 +97,17 @@ impl Scene {
             thread: Some(std::thread::spawn(work)),
             _folder: folder,
         };
-        scene.welcomes(patience);
+        scene.welcomes(timeout);
         scene.waits_for(&Told::Event(RelayEvent::Welcomed(place)));
         scene
     }
 
-    fn welcomes(&self, patience: Duration) {
+    fn welcomes(&self, timeout: Duration) {
         let presence = [&[SUBSCRIBE][..], &topic::relay_presence(RELAY.as_bytes())].concat();
         while self.bound.step.recv_bytes(0).expect("a subscription") != presence {}
         let (from, items) = self.hears();
         assert!(from == RELAY && items == [bundle::hello("r1")], "{items:?}");
-        self.says(RELAY, &Item::Welcome { patience });
+        self.says(RELAY, &Item::Welcome { timeout });
     }
 
     /// Returns the next message of the relay but those that say that it is there.
@@ -145,7 +145,7 @@ impl Scene {
 
     fn waits_for(&self, expected: &Told) {
         let mut others = Vec::new();
-        while let Ok(told) = self.told.recv_timeout(PATIENCE) {
+        while let Ok(told) = self.told.recv_timeout(TIMEOUT) {
             if told == *expected {
                 return;
             }
@@ -188,7 +188,7 @@ impl Drop for Scene {
 /// Waits for a message of the primary.
 fn takes(link: &mut Peer, topic: &str, payload: &[u8]) {
     loop {
-        let arrival = link.receive(Some(PATIENCE)).expect("the transport works");
+        let arrival = link.receive(Some(TIMEOUT)).expect("the transport works");
         match arrival.expect("something comes") {
             Arrival::Message {
                 topic: of,
@@ -217,7 +217,7 @@ fn answer(name: &str, step: &[u8]) -> Item {
 #[test]
 fn answers_to_a_step_go_up_as_one_message_although_somebody_is_mute() {
     // Whoever waited for the mute one would wait beyond the end of the test.
-    let scene = Scene::new(10 * PATIENCE, Duration::ZERO);
+    let scene = Scene::new(10 * TIMEOUT, Duration::ZERO);
     let [mut a, mut b, mute] = scene.secondaries(["a-0", "b-0", "mute-0"]);
     let mut answer_to = |step: &[u8], messages: usize| {
         scene.publishes(topic::STEP, step);
@@ -241,7 +241,7 @@ fn answers_to_a_step_go_up_as_one_message_although_somebody_is_mute() {
 
 #[test]
 fn heartbeats_go_up_and_down_by_a_connection_of_their_own_while_answers_wait() {
-    let scene = Scene::new(10 * PATIENCE, Duration::ZERO);
+    let scene = Scene::new(10 * TIMEOUT, Duration::ZERO);
     let [mut a, mut b] = scene.secondaries(["a-0", "b-0"]);
     let mut beating = scene.connects("a-0~heartbeat", Subscription::Beats(&[topic::HEARTBEAT]));
     scene.publishes(topic::STEP, b"0");
@@ -318,7 +318,7 @@ fn a_subscription_under_no_address_harms_nobody() {
         .expect("the relay is there");
     let mut malformed = 0;
     while malformed < 3 {
-        match scene.told.recv_timeout(PATIENCE).expect("it is told") {
+        match scene.told.recv_timeout(TIMEOUT).expect("it is told") {
             Told::Malformed(count) => malformed += count,
             Told::Event(other) => panic!("{other:?}"),
         }
@@ -332,14 +332,14 @@ fn a_relay_that_its_primary_does_not_know_has_lost_it() {
     let [mut a] = scene.secondaries(["a-0"]);
     scene.says(RELAY, &Item::Unknown);
     scene.waits_for(&Told::Event(RelayEvent::Lost));
-    while a.receive(Some(PATIENCE)).expect("the transport works") != Some(Arrival::Disconnected) {}
+    while a.receive(Some(TIMEOUT)).expect("the transport works") != Some(Arrival::Disconnected) {}
 }
 
 #[test]
 fn a_relay_gives_up_a_silent_primary() {
     let scene = Scene::new(HOLD, Duration::from_millis(300));
     let is_silent = |told: &Told| matches!(told, Told::Event(RelayEvent::Silent(_)));
-    while !is_silent(&scene.told.recv_timeout(PATIENCE).expect("it is told")) {}
+    while !is_silent(&scene.told.recv_timeout(TIMEOUT).expect("it is told")) {}
     // A primary that is back is another one to the relay, and greeted anew.
     while scene.hears().1 != [bundle::hello("r1")] {}
 }

@@ -9,7 +9,7 @@ use protocol::Access;
 use protocol::report::RefusedCounts;
 use std::time::Instant;
 
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The relays of a primary.
 struct Scene {
@@ -68,7 +68,7 @@ impl Scene {
     fn new() -> Self {
         let tally = Tally::default();
         let mut relays = Relays::default();
-        relays.set_patience(PATIENCE);
+        relays.set_timeout(TIMEOUT);
         Self {
             relays,
             entrance: Entrance::new(tally.clone(), Roll::default(), None),
@@ -80,7 +80,7 @@ impl Scene {
     fn with(names: &[&str]) -> Self {
         let mut scene = Self::new();
         for name in names {
-            let welcome = Item::Welcome { patience: PATIENCE };
+            let welcome = Item::Welcome { timeout: TIMEOUT };
             scene.relays.come((*name).into());
             let answer = scene.hears(name, &[hello("r")]);
             assert_eq!(answer, [Said::Answer((*name).to_owned(), welcome)]);

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::Context;
 use client::link_poses::{numbers, pose};
 use client::plain_text::plain;
-use client::recorded::ReplayWish;
+use client::recorded::ReplayRequest;
 use protocol::report::Snapshot;
 use protocol::{ExitCode, LinkPose};
 use recording::ReadError;
@@ -37,8 +37,8 @@ pub(super) fn show(file: &Path, options: &PictureArguments, size: [usize; 2]) ->
     if let (Some(every), Some(folder)) = (options.every, &options.output) {
         return archive.lapse(every, folder);
     }
-    let wish = options.at.map_or(ReplayWish::End, ReplayWish::Seek);
-    archive.act(wish)?;
+    let request = options.at.map_or(ReplayRequest::End, ReplayRequest::Seek);
+    archive.act(request)?;
     let snapshot = archive.snapshot()?;
     let picture = archive.picture(&snapshot)?;
     output::print_bytes(&picture)
@@ -76,8 +76,8 @@ impl<'a> Archive<'a> {
         })
     }
 
-    fn act(&mut self, wish: ReplayWish) -> Result<(), Failed> {
-        let acted = self.player.act(wish);
+    fn act(&mut self, request: ReplayRequest) -> Result<(), Failed> {
+        let acted = self.player.act(request);
         acted.map_err(|error| unreadable(self.file, error))
     }
 
@@ -104,7 +104,7 @@ impl<'a> Archive<'a> {
     fn lapse(&mut self, every: f64, folder: &Path) -> CommandResult {
         let options = self.view.options();
         let mut lapse = Lapse::new(every, folder, options.count)?;
-        self.act(options.at.map_or(ReplayWish::Start, ReplayWish::Seek))?;
+        self.act(options.at.map_or(ReplayRequest::Start, ReplayRequest::Seek))?;
         while !lapse.is_done() {
             let snapshot = self.snapshot()?;
             let (time, iteration) = (snapshot.stats.sim_time_s, snapshot.stats.iteration);
@@ -114,7 +114,7 @@ impl<'a> Archive<'a> {
                     break;
                 }
             }
-            self.act(ReplayWish::Step(1))?;
+            self.act(ReplayRequest::Step(1))?;
             let next = self.snapshot()?.stats;
             if (next.sim_time_s, next.iteration) == (time, iteration) && self.player.is_at_end() {
                 break;

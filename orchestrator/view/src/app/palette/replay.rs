@@ -1,7 +1,7 @@
 //! The palette of a recording.
 
 use client::control::own_verb;
-use client::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
+use client::recorded::{ReplayRequest, SPEED_MAX, SPEED_MIN};
 
 use super::{PaletteError, Word};
 
@@ -21,9 +21,9 @@ pub(super) const WORDS: &[Word] = &[
 ];
 
 /// Returns what a line asks of a recording, if it is a word of recordings.
-pub(super) fn parse(name: &str, rest: &str) -> Option<Result<ReplayWish, PaletteError>> {
-    let alone = |wish| match rest {
-        "" => Ok(wish),
+pub(super) fn parse(name: &str, rest: &str) -> Option<Result<ReplayRequest, PaletteError>> {
+    let alone = |request| match rest {
+        "" => Ok(request),
         _ => Err(PaletteError::wants(name, "nothing more")),
     };
     let number = |least: f64, most: f64, wanted| {
@@ -40,14 +40,14 @@ pub(super) fn parse(name: &str, rest: &str) -> Option<Result<ReplayWish, Palette
     };
     let time = || number(0.0, f64::MAX, "a simulated time in seconds");
     Some(match name {
-        "play" => alone(ReplayWish::Play),
-        "pause" => alone(ReplayWish::Pause),
-        "step" => count().map(ReplayWish::Step),
-        "back" => count().map(|count| ReplayWish::Step(-count)),
-        "seek" => time().map(ReplayWish::Seek),
-        "run-to" => time().map(ReplayWish::RunTo),
+        "play" => alone(ReplayRequest::Play),
+        "pause" => alone(ReplayRequest::Pause),
+        "step" => count().map(ReplayRequest::Step),
+        "back" => count().map(|count| ReplayRequest::Step(-count)),
+        "seek" => time().map(ReplayRequest::Seek),
+        "run-to" => time().map(ReplayRequest::RunTo),
         "speed" | "set-real-time-factor" => {
-            number(SPEED_MIN, SPEED_MAX, "a number from 0.1 to 100").map(ReplayWish::Speed)
+            number(SPEED_MIN, SPEED_MAX, "a number from 0.1 to 100").map(ReplayRequest::Speed)
         }
         _ => return None,
     })
@@ -60,12 +60,12 @@ mod tests {
     #[test]
     fn words_of_recordings_take_times_frames_and_speeds() {
         for (line, expected) in [
-            (("seek", "1.5"), ReplayWish::Seek(1.5)),
-            (("seek", "2 s"), ReplayWish::Seek(2.0)),
-            (("run-to", "3"), ReplayWish::RunTo(3.0)),
-            (("back", ""), ReplayWish::Step(-1)),
-            (("step", "10"), ReplayWish::Step(10)),
-            (("speed", "0.5"), ReplayWish::Speed(0.5)),
+            (("seek", "1.5"), ReplayRequest::Seek(1.5)),
+            (("seek", "2 s"), ReplayRequest::Seek(2.0)),
+            (("run-to", "3"), ReplayRequest::RunTo(3.0)),
+            (("back", ""), ReplayRequest::Step(-1)),
+            (("step", "10"), ReplayRequest::Step(10)),
+            (("speed", "0.5"), ReplayRequest::Speed(0.5)),
         ] {
             assert_eq!(parse(line.0, line.1).unwrap().unwrap(), expected);
         }

@@ -1,6 +1,6 @@
 //! A robot that the keys steer.
 
-use client::wish::Twisting;
+use client::observer_request::Twisting;
 use protocol::Command;
 
 use super::control::{READ_ONLY, refuse};

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use client::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
+use client::recorded::{ReplayRequest, SPEED_MAX, SPEED_MIN};
 
 use super::control::refuse;
 use super::typing::open_palette;
@@ -22,16 +22,16 @@ pub(super) fn act(model: &mut Model, action: Action) -> ControlFlow<Option<Effec
     let Some(place) = model.session.recording else {
         return ControlFlow::Continue(());
     };
-    let wish = match action {
-        Action::TogglePlay if place.is_playing => ReplayWish::Pause,
-        Action::TogglePlay => ReplayWish::Play,
-        Action::Step(count) => ReplayWish::Step(count.cast_signed()),
-        Action::FramesBack(count) => ReplayWish::Step(-count.cast_signed()),
+    let request = match action {
+        Action::TogglePlay if place.is_playing => ReplayRequest::Pause,
+        Action::TogglePlay => ReplayRequest::Play,
+        Action::Step(count) => ReplayRequest::Step(count.cast_signed()),
+        Action::FramesBack(count) => ReplayRequest::Step(-count.cast_signed()),
         Action::PlaySlower => return ControlFlow::Break(on_speed(model, place.speed / 2.0)),
         Action::PlayFaster => return ControlFlow::Break(on_speed(model, place.speed * 2.0)),
-        Action::SeekOn(by) => ReplayWish::SeekBy(f64::from(by) * SEEK_SHARE),
-        Action::SeekStart => ReplayWish::Start,
-        Action::SeekEnd => ReplayWish::End,
+        Action::SeekOn(by) => ReplayRequest::SeekBy(f64::from(by) * SEEK_SHARE),
+        Action::SeekStart => ReplayRequest::Start,
+        Action::SeekEnd => ReplayRequest::End,
         Action::SeekTo => {
             open_palette(model, "seek ");
             return ControlFlow::Break(None);
@@ -45,21 +45,24 @@ pub(super) fn act(model: &mut Model, action: Action) -> ControlFlow<Option<Effec
         }
         _ => return ControlFlow::Continue(()),
     };
-    ControlFlow::Break(Some(ask(model, wish)))
+    ControlFlow::Break(Some(ask(model, request)))
 }
 
 /// Asks for something, and notes what is known of its outcome: keys may come faster than news.
-pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Effect {
+pub(super) fn ask(model: &mut Model, request: ReplayRequest) -> Effect {
     if let Some(place) = &mut model.session.recording {
-        match wish {
-            ReplayWish::Play | ReplayWish::RunTo(_) => place.is_playing = true,
-            ReplayWish::Pause | ReplayWish::Step(_) => place.is_playing = false,
-            ReplayWish::Speed(speed) => place.speed = speed.clamp(SPEED_MIN, SPEED_MAX),
-            ReplayWish::Seek(_) | ReplayWish::SeekBy(_) | ReplayWish::Start | ReplayWish::End => {}
+        match request {
+            ReplayRequest::Play | ReplayRequest::RunTo(_) => place.is_playing = true,
+            ReplayRequest::Pause | ReplayRequest::Step(_) => place.is_playing = false,
+            ReplayRequest::Speed(speed) => place.speed = speed.clamp(SPEED_MIN, SPEED_MAX),
+            ReplayRequest::Seek(_)
+            | ReplayRequest::SeekBy(_)
+            | ReplayRequest::Start
+            | ReplayRequest::End => {}
         }
     }
     model.prompt.notice = None;
-    Effect::Replay(wish)
+    Effect::Replay(request)
 }
 
 fn on_speed(model: &mut Model, wanted: f64) -> Option<Effect> {
@@ -74,5 +77,5 @@ fn on_speed(model: &mut Model, wanted: f64) -> Option<Effect> {
             "a recording is played 0.1 to 100 times as fast as it was simulated",
         );
     }
-    Some(ask(model, ReplayWish::Speed(speed)))
+    Some(ask(model, ReplayRequest::Speed(speed)))
 }

@@ -161,7 +161,7 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
         Request::Command(command) => return send(model, command),
         Request::Load(asked) => return load(model, asked),
         Request::Drive(name) => return driving::begin(model, &name),
-        Request::Replay(wish) => return Some(replay::ask(model, wish)),
+        Request::Replay(request) => return Some(replay::ask(model, request)),
         Request::Quit => return keys::on_quit(model),
         Request::Detach => return Some(Effect::End(ViewEnd::Detach)),
         Request::Help(words) => open_help(model, &words),

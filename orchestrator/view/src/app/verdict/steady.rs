@@ -10,7 +10,7 @@ use protocol::SessionTime;
 use super::{Culprit, Verdict};
 
 /// For how long another one must be to blame until it is told.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The verdict that is told.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ impl SteadyVerdict {
             told.culprit == verdict.culprit || is_plain(&told.culprit) || is_plain(&verdict.culprit)
         });
         let since = *self.other_since.get_or_insert(now);
-        if is_told || now.since(since) >= PATIENCE {
+        if is_told || now.since(since) >= TIMEOUT {
             self.told = Some(verdict);
             self.other_since = None;
         }

@@ -1,7 +1,7 @@
 //! Walks through a recording.
 
 use client::feed::Feed;
-use client::recorded::{RecordingPlace, ReplayWish};
+use client::recorded::{RecordingPlace, ReplayRequest};
 use protocol::SimTime;
 
 use super::Walk;
@@ -32,12 +32,12 @@ fn place(is_playing: bool) -> RecordingPlace {
     }
 }
 
-fn wishes(walk: &Walk) -> Vec<ReplayWish> {
-    let wish = |effect: &Effect| match effect {
-        Effect::Replay(wish) => Some(*wish),
+fn requests(walk: &Walk) -> Vec<ReplayRequest> {
+    let request = |effect: &Effect| match effect {
+        Effect::Replay(request) => Some(*request),
         _ => None,
     };
-    walk.effects.iter().filter_map(wish).collect()
+    walk.effects.iter().filter_map(request).collect()
 }
 
 #[test]
@@ -54,22 +54,22 @@ fn keys_play_a_recording() {
     let mut walk = walk(100, 30);
     walk.keys("Space n N b B } { ^ $ > < -");
     let expected = [
-        ReplayWish::Play,
-        ReplayWish::Step(1),
-        ReplayWish::Step(10),
-        ReplayWish::Step(-1),
-        ReplayWish::Step(-10),
-        ReplayWish::SeekBy(0.05),
-        ReplayWish::SeekBy(-0.05),
-        ReplayWish::Start,
-        ReplayWish::End,
-        ReplayWish::Speed(2.0),
-        ReplayWish::Speed(1.0),
-        ReplayWish::Speed(0.5),
+        ReplayRequest::Play,
+        ReplayRequest::Step(1),
+        ReplayRequest::Step(10),
+        ReplayRequest::Step(-1),
+        ReplayRequest::Step(-10),
+        ReplayRequest::SeekBy(0.05),
+        ReplayRequest::SeekBy(-0.05),
+        ReplayRequest::Start,
+        ReplayRequest::End,
+        ReplayRequest::Speed(2.0),
+        ReplayRequest::Speed(1.0),
+        ReplayRequest::Speed(0.5),
     ];
-    assert_eq!(wishes(&walk), expected);
+    assert_eq!(requests(&walk), expected);
     walk.feed(Feed::Recording(place(true))).keys("Space");
-    assert_eq!(wishes(&walk).last(), Some(&ReplayWish::Pause));
+    assert_eq!(requests(&walk).last(), Some(&ReplayRequest::Pause));
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn times_and_speeds_are_typed() {
     walk.keys("t").sees("run-to").types("20").keys("Enter");
     walk.keys(":").types("speed 100").keys("Enter");
     let expected = [
-        ReplayWish::Seek(12.5),
-        ReplayWish::RunTo(20.0),
-        ReplayWish::Speed(100.0),
+        ReplayRequest::Seek(12.5),
+        ReplayRequest::RunTo(20.0),
+        ReplayRequest::Speed(100.0),
     ];
-    assert_eq!(wishes(&walk), expected);
+    assert_eq!(requests(&walk), expected);
     walk.keys(">").sees("0.1 to 100 times");
 }
 
@@ -99,7 +99,7 @@ fn a_read_only_view_refuses_commands() {
         .types("stop")
         .keys("Enter")
         .sees("this is a recording");
-    assert!(wishes(&walk).is_empty());
+    assert!(requests(&walk).is_empty());
     let sent = |effect: &Effect| matches!(effect, Effect::Send(_));
     assert!(!walk.effects.iter().any(sent));
     walk.keys("q");

@@ -1,12 +1,12 @@
-//! [`Wish`]: requests of a view to its link to the run.
+//! [`ObserverRequest`]: requests of a view to its link to the run.
 
 use protocol::Command;
 
-use crate::recorded::ReplayWish;
+use crate::recorded::ReplayRequest;
 
 /// A request of the view to its link to the run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
+pub enum ObserverRequest {
     /// Send this to the primary.
     Send(Command),
     /// Subscribe to this topic of the simulated worlds instead of any other; `None` unsubscribes.
@@ -14,7 +14,7 @@ pub enum Wish {
     /// Send a command that steers a robot, and one that stops it when the link or the view ends.
     Drive(Twisting),
     /// Change the playback of a recording.
-    Replay(ReplayWish),
+    Replay(ReplayRequest),
 }
 
 /// The current steering command, and the command that would stop the robot.
