@@ -60,7 +60,7 @@ pub enum ImageProblem {
     #[error("TIFF and digital elevation models are not read; convert it to a 16-bit grey PNG")]
     ElevationModel,
     /// None of the formats that are read.
-    #[error("neither a PNG nor a JPEG image; convert it to a grey PNG")]
+    #[error("no image of a format that is read; convert it to PNG")]
     UnknownFormat,
     /// The image is not what its format demands.
     #[error("{message}")]

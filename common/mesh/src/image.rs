@@ -1,5 +1,10 @@
 //! [`ImageFile`] and [`Image`]: textures as they come, and as they are drawn.
 
+mod bmp;
+mod dds;
+mod tga;
+mod words;
+
 use std::io::Cursor;
 
 use png::{ColorType, Transformations};
@@ -46,17 +51,34 @@ pub struct Image {
 }
 
 impl ImageFile {
-    /// Takes a PNG or JPEG file whose header says what can be drawn; the format is told by content.
+    /// Takes a PNG or JPEG file whose header says what can be drawn, or an image in TGA, BMP or
+    /// DDS, of which it makes a PNG file; the format is told by content.
     ///
     /// # Errors
     /// Fails if the format is another one, the header is broken, or the image is too large.
     pub fn new(bytes: Vec<u8>) -> Result<Self, ImageProblem> {
+        if bytes.len() > IMAGE_BYTES_MAX {
+            let message = format!("it has more than {IMAGE_BYTES_MAX} bytes");
+            return Err(ImageProblem::Malformed { message });
+        }
         let format = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
             ImageFormat::Png
         } else if bytes.starts_with(b"\xff\xd8\xff") {
             ImageFormat::Jpeg
         } else {
-            return Err(ImageProblem::UnknownFormat);
+            let read = if bytes.starts_with(b"DDS ") {
+                dds::read
+            } else if bytes.starts_with(b"BM") {
+                bmp::read
+            } else if tga::is_one(&bytes) {
+                tga::read
+            } else {
+                return Err(ImageProblem::UnknownFormat);
+            };
+            return Ok(Self {
+                format: ImageFormat::Png,
+                bytes: read(&bytes)?.to_png(),
+            });
         };
         let own = Self { format, bytes };
         own.size()?;
@@ -65,10 +87,6 @@ impl ImageFile {
 
     /// Returns width and height in pixels, as the header says.
     fn size(&self) -> Result<(usize, usize), ImageProblem> {
-        if self.bytes.len() > IMAGE_BYTES_MAX {
-            let message = format!("it has more than {IMAGE_BYTES_MAX} bytes");
-            return Err(ImageProblem::Malformed { message });
-        }
         match self.format {
             ImageFormat::Png => {
                 let reader = self.png()?;
@@ -189,6 +207,9 @@ fn checked(width: usize, height: usize) -> Result<(usize, usize), ImageProblem> 
 }
 
 #[cfg(test)]
+mod formats;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -220,7 +241,7 @@ mod tests {
             let error = ImageFile::new(bytes.to_vec()).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         };
-        refused(b"root:x:0:0:", "neither a PNG nor a JPEG");
+        refused(b"root:x:0:0:", "no image of a format that is read");
         refused(b"\x89PNG\r\n\x1a\n", "");
         refused(b"\xff\xd8\xff\xe0", "");
         let whole = png(ColorType::Rgb, 1, &[1, 2, 3]);
