@@ -24,6 +24,22 @@ const MTL: &str = "newmtl green\nKd 0 1 0\nKe 0 1 0\n";
 const CAMERA: &str = "<camera><horizontal_fov>1.2</horizontal_fov>\
     <image><width>80</width><height>60</height></image><clip><near>0.1</near><far>90</far></clip>";
 
+/// A lens that sees all around but for what is behind it.
+const LENS: &str = "<lens><type>equidistant</type><cutoff_angle>2.6</cutoff_angle>\
+    <env_texture_size>64</env_texture_size></lens>";
+
+const SCAN: &str = "<sensor name='scan' type='gpu_lidar'><topic>scan</topic><update_rate>20\
+    </update_rate><lidar><scan><horizontal><samples>180</samples><min_angle>-3.1</min_angle>\
+    <max_angle>3.1</max_angle></horizontal></scan><range><min>0.1</min><max>40</max></range>\
+    <noise><type>gaussian</type><stddev>0.01</stddev></noise></lidar></sensor>";
+
+/// Has lidars and depth cameras of a world measure distances to visuals.
+const TO_VISUALS: &str = "<plugin filename='s' name='gz::sim::systems::Sensors'>\
+    <phalanx:distances>visuals</phalanx:distances></plugin>";
+
+const THERMAL: &str = "<plugin filename='gz-sim-thermal-system' name='gz::sim::systems::Thermal'>\
+    <temperature>340</temperature></plugin>";
+
 /// A lamp that the robot passes, and one that it carries.
 const LAMP: &str = "<light name='lamp' type='point'><pose>2 2 3 0 0 0</pose><attenuation>\
     <range>12</range><constant>0.6</constant></attenuation><cast_shadows>true</cast_shadows>\
@@ -71,9 +87,8 @@ fn skin() -> Vec<u8> {
     mesh.to_glb()
 }
 
-/// A robot that drives along +x through two levels, among things of both and of a third one that
-/// stays inactive, with balls that fall and an actor that walks beside it.
-fn world() -> String {
+/// Cameras of all kinds, and a lidar.
+fn sensors() -> String {
     let sensor = |name: &str, kind: &str, content: &str| {
         format!(
             "<sensor name='{name}' type='{kind}'><topic>{name}</topic>\
@@ -81,9 +96,20 @@ fn world() -> String {
         )
     };
     let noise = "<noise><type>gaussian</type><stddev>0.02</stddev></noise>";
-    let sensors = sensor("eye", "camera", noise)
+    sensor("eye", "camera", noise)
         + &sensor("labels", "segmentation_camera", "")
-        + &sensor("both", "rgbd_camera", "");
+        + &sensor("both", "rgbd_camera", "")
+        + &sensor("flat", "boundingbox_camera", "<box_type>2d</box_type>")
+        + &sensor("solid", "boundingbox_camera", "<box_type>3d</box_type>")
+        + &sensor("heat", "thermal_camera", noise)
+        + &sensor("wide", "wide_angle_camera", LENS)
+        + SCAN
+}
+
+/// A robot that drives along +x through two levels, among things of both and of a third one that
+/// stays inactive, with balls that fall and an actor that walks beside it.
+fn world() -> String {
+    let sensors = sensors();
     let inertia = "<inertial><mass>1</mass></inertial>";
     let cube = "<geometry><box><size>0.5 0.5 0.5</size></box></geometry>";
     let performers = ["rover", "ball_west", "ball_east"].map(|name| {
@@ -108,7 +134,7 @@ fn world() -> String {
     let wall = |name: &str, x: f64, geometry: &str| {
         format!(
             "<model name='{name}'><static>true</static><pose>{x} 0 1 0 0 0</pose><link name='l'>\
-             <visual name='v'><geometry>{geometry}</geometry></visual></link>\
+             <visual name='v'><geometry>{geometry}</geometry>{THERMAL}</visual></link>\
              <plugin filename='gz-sim-label-system' name='gz::sim::systems::Label'>\
              <label>9</label></plugin></model>"
         )
@@ -149,17 +175,22 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("it can be written");
 }
 
-/// Writes the world with its files.
-fn prepare(scratch: &Scratch) {
+/// Writes a world with its files.
+fn prepare(scratch: &Scratch, world: &str) {
     write(&scratch.path("square.obj"), OBJ);
     write(&scratch.path("square.mtl"), MTL);
     fs::write(scratch.path("walker.glb"), skin()).expect("it can be written");
-    write(&scratch.path("w.sdf"), &world());
+    write(&scratch.path("w.sdf"), world);
 }
 
 /// Returns a run of the world.
 fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
-    prepare(scratch);
+    started_with(scratch, &world(), arguments)
+}
+
+/// Returns a run of a world.
+fn started_with(scratch: &Scratch, world: &str, arguments: &[&str]) -> Process {
+    prepare(scratch, world);
     let mut command = scratch.phalanx();
     command.args(["run", "--name", "r", "--headless"]);
     command.args(arguments).arg(scratch.path("w.sdf"));
@@ -168,20 +199,29 @@ fn started(scratch: &Scratch, arguments: &[&str]) -> Process {
 
 /// Runs the world and returns its file of messages and how many hand-offs there were.
 fn messages(arguments: &[&str]) -> (String, u64) {
-    let (written, events) = told(arguments);
+    counted(&told(arguments))
+}
+
+/// Returns a file of messages and how many hand-offs there were.
+fn counted((written, events): &(String, Value)) -> (String, u64) {
     let hand_offs = events["hand_offs"].as_u64().unwrap_or_default();
-    (written, hand_offs)
+    (written.clone(), hand_offs)
 }
 
 /// Runs the world and returns its file of messages and the counts of its events.
 fn told(arguments: &[&str]) -> (String, Value) {
+    told_of(&world(), arguments)
+}
+
+/// Does the same with another world.
+fn told_of(world: &str, arguments: &[&str]) -> (String, Value) {
     let scratch = Scratch::new();
     let messages = scratch.path("messages");
     let file = messages.to_string_lossy();
     let mut all = vec!["--iterations", "2000", "--real-time-factor", "0"];
     all.extend(["--messages", &file, "--format", "json"]);
     all.extend(arguments);
-    let mut run = started(&scratch, &all);
+    let mut run = started_with(&scratch, world, &all);
     assert_eq!(run.wait(), 0, "{}", run.stderr());
     let summary: Value = serde_json::from_str(&run.stdout()).expect("it is JSON");
     let written = fs::read_to_string(&messages).expect("the run has written it");
@@ -191,9 +231,44 @@ fn told(arguments: &[&str]) -> (String, Value) {
 #[test]
 fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_offs() {
     let (expected, _) = messages(&["--secondaries", "0"]);
-    for topic in ["/eye", "/labels/labels_map", "/both/image", "/both/points"] {
-        let is_on = |line: &&str| line.split_whitespace().nth(1) == Some(topic);
-        let lines: Vec<&str> = expected.lines().filter(is_on).collect();
+    check_changes(
+        &expected,
+        &[
+            "/eye",
+            "/labels/labels_map",
+            "/both/image",
+            "/both/points",
+            "/flat",
+            "/solid",
+            "/heat",
+            "/wide",
+            "/scan",
+        ],
+    );
+    check_equal(&expected, &[("1", "1"), ("2", "1"), ("3", "2")], messages);
+}
+
+#[test]
+fn distances_to_visuals_are_equal_for_any_number_of_secondaries_and_across_hand_offs() {
+    let to_visuals = |arguments: &[&str]| {
+        let world = world().replacen("<scene>", &format!("{TO_VISUALS}<scene>"), 1);
+        counted(&told_of(&world, arguments))
+    };
+    let (expected, _) = to_visuals(&["--secondaries", "0"]);
+    check_changes(&expected, &["/scan", "/both/depth_image", "/both/points"]);
+    let (to_collisions, _) = messages(&["--secondaries", "0"]);
+    assert!(
+        to_collisions != expected,
+        "visuals are seen that nothing collides with"
+    );
+    check_equal(&expected, &[("2", "1"), ("3", "2")], to_visuals);
+}
+
+/// Checks that messages on topics change as the robot drives.
+fn check_changes(messages: &str, topics: &[&str]) {
+    for topic in topics {
+        let is_on = |line: &&str| line.split_whitespace().nth(1) == Some(*topic);
+        let lines: Vec<&str> = messages.lines().filter(is_on).collect();
         assert_eq!(lines.len(), 41, "{topic}");
         let mut digests: Vec<&str> = lines
             .iter()
@@ -206,8 +281,12 @@ fn images_are_equal_for_any_number_of_secondaries_and_threads_and_across_hand_of
             digests.len()
         );
     }
-    for (secondaries, threads) in [("1", "1"), ("2", "1"), ("3", "2")] {
-        let (found, hand_offs) = messages(&["--secondaries", secondaries, "--threads", threads]);
+}
+
+/// Checks that messages are these with so many secondaries and threads, across hand-offs.
+fn check_equal(expected: &str, processes: &[(&str, &str)], run: impl Fn(&[&str]) -> (String, u64)) {
+    for (secondaries, threads) in processes {
+        let (found, hand_offs) = run(&["--secondaries", secondaries, "--threads", threads]);
         assert!(hand_offs >= 1, "{hand_offs} hand-offs");
         for (one, other) in expected.lines().zip(found.lines()) {
             assert_eq!(one, other, "with {secondaries} secondaries");
