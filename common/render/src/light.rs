@@ -13,6 +13,8 @@ use crate::view::View;
 pub struct Lamp {
     /// Red, green and blue as amounts of light.
     pub color: [f32; 3],
+    /// The same in highlights.
+    pub specular: [f32; 3],
     /// Extent, frame of the camera.
     pub reach: Reach,
     /// Unit vector along it, world frame.
@@ -49,6 +51,8 @@ impl Lamp {
         let color = light
             .diffuse
             .map(|part| linear(part as f32) * light.intensity as f32);
+        // Plain factors, as in Gazebo: how bright a highlight is, and no colour of a screen.
+        let specular = light.specular.map(|part| (part * light.intensity) as f32);
         let reach = if light.kind == LightKind::Directional {
             Reach::Far(along)
         } else {
@@ -66,6 +70,7 @@ impl Lamp {
         };
         Self {
             color,
+            specular,
             reach,
             along: in_world,
             origin: place(&pose, [0.0; 3]),
@@ -89,6 +94,7 @@ impl Lamp {
     pub(crate) fn at_camera() -> Self {
         Self {
             color: [0.7; 3],
+            specular: [0.2; 3],
             reach: Reach::Far([0.2, 0.3, 0.932_737_9]),
             along: [0.0, 0.0, -1.0],
             origin: [0.0; 3],
@@ -161,6 +167,7 @@ mod tests {
     fn light_decreases_with_distance_and_ends_with_its_cone() {
         let lamp = |cone| Lamp {
             color: [1.0; 3],
+            specular: [1.0; 3],
             reach: Reach::Near {
                 at: [0.0; 3],
                 range: 4.0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::lanes::{Vectors, dot, lane, lanes_of, power, unit, vectors};
+use crate::lanes::{Lanes, Vectors, dot, each, lane, lanes_of, power, unit, vectors};
 use crate::light::Lamp;
 use crate::raster::Sample;
 use crate::region::Placing;
@@ -10,7 +10,7 @@ use crate::shadow::Shadows;
 use crate::texture::Texture;
 
 /// Part of the light that comes straight back from what is no metal.
-pub const REFLECTANCE: f32 = 0.04;
+const REFLECTANCE: f32 = 0.04;
 
 /// Part of the light from everywhere that pictures show: worlds are made for viewers in which a
 /// white wall in the sun and full ambient light is not yet blinding.
@@ -28,8 +28,8 @@ pub struct Look {
     pub emissive: [f32; 3],
     /// From 0 to 1, for a metal.
     pub metalness: f32,
-    /// From 0, for a mirror, to 1.
-    pub roughness: f32,
+    /// Light that comes straight back from it.
+    pub highlight: Highlight,
     /// The texture that its colour is multiplied by, as an index into those of its stage.
     pub texture: Option<usize>,
     /// The same for light of its own.
@@ -46,6 +46,47 @@ pub struct Look {
     pub is_lit: bool,
     /// True if it is seen from behind, too, by whoever does not see all backs.
     pub(crate) has_back: bool,
+}
+
+/// Light that comes straight back from a surface: by Blinn and Phong, a power of the cosine between
+/// the normal and the direction halfway from the light to the camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Highlight {
+    /// Exponent of that cosine.
+    pub exponent: f32,
+    /// Red, green and blue of what has no metal.
+    pub plain: [f32; 3],
+    /// Factors of the colour of the surface: what metals add.
+    pub of_color: [f32; 3],
+}
+
+impl Highlight {
+    /// Makes that of a surface by its roughness and metalness, as bright as it is narrow; `tint`
+    /// multiplies it.
+    pub(crate) fn of_roughness(roughness: f32, metalness: f32, tint: [f32; 3]) -> Self {
+        let width = (roughness * roughness).max(0.02);
+        let exponent = (2.0 / (width * width) - 2.0).clamp(1.0, 1000.0);
+        let strength = (exponent + 8.0) / 8.0;
+        Self {
+            exponent,
+            plain: tint.map(|part| part * strength * REFLECTANCE * (1.0 - metalness)),
+            of_color: tint.map(|part| part * strength * metalness),
+        }
+    }
+
+    /// Makes one of a colour and an exponent, as SDFormat has them.
+    pub(crate) fn of_shininess(shininess: f32, color: [f32; 3]) -> Self {
+        Self {
+            exponent: shininess.clamp(0.1, 1000.0),
+            plain: color,
+            of_color: [0.0; 3],
+        }
+    }
+
+    /// Tells whether nothing is to be seen of it.
+    fn is_none(&self) -> bool {
+        self.plain == [0.0; 3] && self.of_color == [0.0; 3]
+    }
 }
 
 /// The lights of a picture.
@@ -131,8 +172,7 @@ impl Look {
             let above = 0.85 + 0.15 * up[i];
             AMBIENT_PART * albedo[part][i] * lighting.ambient[part] * above
         });
-        let width = (self.roughness * self.roughness).max(0.02);
-        let exponent = (2.0 / (width * width) - 2.0).clamp(1.0, 1000.0);
+        let shine = Some(self.highlight).filter(|highlight| !highlight.is_none());
         for (number, lamp) in lighting.lamps.iter().enumerate() {
             let (towards, mut amount) = lamp.at(samples);
             let facing = dot(&normal, &towards);
@@ -147,16 +187,22 @@ impl Look {
             if amount.iter().all(|amount| *amount <= 0.0) {
                 continue;
             }
-            let between = vectors(|part, i| towards[part][i] + view[part][i]);
-            let highlight = power(&dot(&normal, &unit(&between)), exponent);
+            let lit: Lanes<N> = each(|i| LAMP_PART * amount[i] * facing[i]);
             sum = vectors(|part, i| {
-                let albedo = albedo[part][i];
-                let mirror = REFLECTANCE + (albedo - REFLECTANCE) * self.metalness;
-                let back = dull * albedo + mirror * (highlight[i] * (exponent + 8.0) / 25.0);
-                let more = LAMP_PART * lamp.color[part] * amount[i] * facing[i] * back;
+                let more = lit[i] * (lamp.color[part] * dull * albedo[part][i]);
                 let sum = sum[part][i];
                 if amount[i] > 0.0 { sum + more } else { sum }
             });
+            if let Some(shine) = shine {
+                let between = vectors(|part, i| towards[part][i] + view[part][i]);
+                let powers = power(&dot(&normal, &unit(&between)), shine.exponent);
+                sum = vectors(|part, i| {
+                    let mirror = shine.plain[part] + shine.of_color[part] * albedo[part][i];
+                    let more = lit[i] * powers[i] * (lamp.specular[part] * mirror);
+                    let sum = sum[part][i];
+                    if amount[i] > 0.0 { sum + more } else { sum }
+                });
+            }
         }
         sum
     }

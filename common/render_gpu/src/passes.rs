@@ -325,7 +325,7 @@ pub(crate) fn add_lamps(numbers: &mut Numbers, frame: &Frame<'_>) {
         numbers.end_struct();
     }
     if frame.lamps.is_empty() {
-        numbers.words([0; 20]);
+        numbers.words([0; 24]);
     }
 }
 
@@ -335,7 +335,8 @@ fn add_lamp(numbers: &mut Numbers, lamp: &Lamp) {
         Reach::Far(along) => {
             numbers.words([0]);
             numbers.floats(along.map(|part| part as f32));
-            numbers.floats([0.0; 10]);
+            numbers.floats([0.0; 9]);
+            numbers.three_and(lamp.specular, 0.0);
         }
         Reach::Near {
             at,
@@ -353,7 +354,7 @@ fn add_lamp(numbers: &mut Numbers, lamp: &Lamp) {
             numbers.three_and(*at, *range);
             numbers.three_and(parts.map(|part| part as f32), falloff);
             numbers.three_and(along, inner);
-            numbers.floats([outer]);
+            numbers.three_and(lamp.specular, outer);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use render::{
     AMBIENT_PART, HORIZON, LAMP_PART, LAMP_SHADOW_LIFT, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE,
-    LEAN_MIN, REFLECTANCE, SHADOW_SIZE, ZENITH,
+    LEAN_MIN, SHADOW_SIZE, ZENITH,
 };
 use wgpu::{
     BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BlendComponent,
@@ -226,7 +226,7 @@ fn prelude() -> String {
     let color = |[red, green, blue]: [f32; 3]| format!("vec3f({red:?}, {green:?}, {blue:?})");
     format!(
         "const AMBIENT_PART = {AMBIENT_PART:?};\nconst LAMP_PART = {LAMP_PART:?};\n\
-         const REFLECTANCE = {REFLECTANCE:?};\nconst SHADOW_SIZE = {SHADOW_SIZE};\n\
+         const SHADOW_SIZE = {SHADOW_SIZE};\n\
          const LAMP_SHADOW_SIZE = {LAMP_SHADOW_SIZE};\n\
          const LAMP_SHADOW_LIFT = {LAMP_SHADOW_LIFT:?};\n\
          const LAMP_SHADOW_NEAR = {LAMP_SHADOW_NEAR:?};\n\

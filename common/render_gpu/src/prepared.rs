@@ -271,14 +271,15 @@ fn looks(looks: &[Look]) -> Numbers {
     for look in looks {
         numbers.floats(look.color);
         numbers.three_and(look.emissive, look.cutoff);
-        numbers.floats([look.metalness, look.roughness]);
+        numbers.three_and(look.highlight.plain, look.highlight.exponent);
+        numbers.three_and(look.highlight.of_color, look.metalness);
         numbers.words([look.blends, look.is_lit].map(u32::from));
         numbers.words([u32::from(look.normal_texture.is_some())]);
         numbers.floats([look.normal_scale]);
         numbers.end_struct();
     }
     if looks.is_empty() {
-        numbers.words([0; 16]);
+        numbers.words([0; 20]);
     }
     numbers
 }

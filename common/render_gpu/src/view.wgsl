@@ -34,8 +34,11 @@ struct Look {
     color: vec4f,
     emissive: vec3f,
     cutoff: f32,
+    // Highlights: red, green and blue of what has no metal, the exponent, and what metals add.
+    plain: vec3f,
+    exponent: f32,
+    of_color: vec3f,
     metalness: f32,
-    roughness: f32,
     blends: u32,
     is_lit: u32,
     has_normals: u32,
@@ -53,8 +56,9 @@ struct Lamp {
     attenuation: vec3f,
     falloff: f32,
     along: vec3f,
-    // Cosines of half the angles of the cone.
+    // Cosines of half the angles of the cone, and the colour in highlights between.
     inner: f32,
+    specular: vec3f,
     outer: f32,
     // The shades that are its own; none if it casts no shadows.
     first_shade: u32,
@@ -267,8 +271,8 @@ fn light(own: Look, at: vec3f, normals: mat2x3f, albedo: vec3f) -> vec3f {
     let dull = 1.0 - 0.6 * own.metalness;
     let above = 0.85 + 0.15 * dot(normal, view.up.xyz);
     var sum = AMBIENT_PART * albedo * view.ambient.rgb * above;
-    let width = max(own.roughness * own.roughness, 0.02);
-    let exponent = clamp(2.0 / (width * width) - 2.0, 1.0, 1000.0);
+    let mirror = own.plain + own.of_color * albedo;
+    let shines = any(mirror > vec3f(0.0));
     for (var number = 0u; number < view.lamp_count; number++) {
         let lit = lamp_at(lamps[number], at);
         let towards = lit.xyz;
@@ -283,11 +287,13 @@ fn light(own: Look, at: vec3f, normals: mat2x3f, albedo: vec3f) -> vec3f {
                 continue;
             }
         }
-        let halfway = unit_or(towards + towards_view, vec3f(0.0));
-        let highlight = power(dot(normal, halfway), exponent) * (exponent + 8.0) / 25.0;
-        let mirror = REFLECTANCE + (albedo - REFLECTANCE) * own.metalness;
-        let back = dull * albedo + mirror * highlight;
-        sum += LAMP_PART * lamps[number].color * amount * facing * back;
+        var back = lamps[number].color * dull * albedo;
+        if shines {
+            let halfway = unit_or(towards + towards_view, vec3f(0.0));
+            let highlight = power(dot(normal, halfway), own.exponent);
+            back += lamps[number].specular * mirror * highlight;
+        }
+        sum += LAMP_PART * amount * facing * back;
     }
     return sum;
 }

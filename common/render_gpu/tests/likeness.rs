@@ -185,6 +185,12 @@ fn materials_look_alike() {
              </metalness><roughness>{roughness}</roughness></metal></pbr></material>"
         )
     };
+    let shiny = |shininess: f64, color: &str| {
+        format!(
+            "<material><diffuse>0.2 0.3 0.6</diffuse><specular>{color}</specular><shininess>\
+             {shininess}</shininess></material>"
+        )
+    };
     let glow =
         "<material><diffuse>0.2 0.2 0.2</diffuse><emissive>0.1 0.7 0.2</emissive></material>";
     let unlit = "<material><diffuse>0.3 0.5 0.9</diffuse><lighting>0</lighting></material>";
@@ -193,12 +199,17 @@ fn materials_look_alike() {
         ("metal", pbr(1.0, 0.3)),
         ("polished", pbr(0.5, 0.1)),
         ("chalk", pbr(0.0, 1.0)),
+        ("shiny", shiny(40.0, "0.9 0.6 0.3")),
+        ("dull", shiny(2.0, "0.5 0.5 0.5")),
+        ("sheen", shiny(0.0, "1 1 1")),
         ("glow", glow.to_owned()),
         ("unlit", unlit.to_owned()),
     ];
+    let lamp = "<light name='lamp' type='point'><pose>-4 -2 3 0 0 0</pose><specular>0.9 1 0.8\
+                </specular><attenuation><range>20</range></attenuation></light>";
     for (name, material) in materials {
-        let world = format!("{SUN}{GROUND}{}", model("0 0 0.5 0 0 0.4", BALL, &material));
-        check(name, &mut Sight::of(&world));
+        let ball = model("0 0 0.5 0 0 0.4", BALL, &material);
+        check(name, &mut Sight::of(&format!("{SUN}{lamp}{GROUND}{ball}")));
     }
 }
 

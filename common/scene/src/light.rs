@@ -18,7 +18,7 @@ pub struct Light {
     pub pose: Pose,
     /// Colour of its light on dull surfaces, 0 to 1.
     pub diffuse: [f64; 3],
-    /// Colour of its highlights, 0 to 1.
+    /// Amounts of its light in highlights, red, green and blue, 0 to 1.
     pub specular: [f64; 3],
     /// Unit vector along which it shines, frame of the light; point lights have none.
     pub direction: [f64; 3],

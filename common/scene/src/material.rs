@@ -12,8 +12,12 @@ pub struct Material {
     pub ambient: [f64; 4],
     /// Colour under light from somewhere; it multiplies the texture.
     pub diffuse: [f64; 4],
-    /// Colour of highlights.
+    /// Factors of highlights, red, green, blue; the fourth says nothing.
     pub specular: [f64; 4],
+    /// Exponent of the cosine in highlights, whose colour is `specular` alone; 0 where roughness
+    /// and metalness say how they look.
+    #[serde(default)]
+    pub shininess: f64,
     /// Colour that it sends out by itself.
     pub emissive: [f64; 4],
     /// 0 for plastic, 1 for metal.
@@ -57,8 +61,12 @@ impl Material {
 /// Colour of what says none, red, green and blue.
 const GREY: [f64; 3] = [0.7; 3];
 
-/// Roughness of what says none.
-const ROUGHNESS: f64 = 0.8;
+/// Roughness of what says none, as in Gazebo.
+const ROUGHNESS: f64 = 0.5;
+
+/// Factors of highlights of what has none, and of what is physically based and says nothing else.
+const BLACK: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
+const WHITE: [f64; 4] = [1.0; 4];
 
 /// Makes the material of a visual that stands in a file; `visual` is its scoped name.
 ///
@@ -97,11 +105,18 @@ pub(crate) fn of(
     } else {
         [0.0; 3]
     };
+    let shininess = if pbr.is_some() {
+        0.0
+    } else {
+        material.shininess
+    };
     let roughness = match pbr {
         Some(pbr) => pbr.roughness,
-        None if material.shininess > 0.0 => (2.0 / (material.shininess + 2.0)).sqrt(),
+        // That of a highlight as wide.
+        None if shininess > 0.0 => (2.0 / (shininess + 2.0)).sqrt().sqrt(),
         None => ROUGHNESS,
     };
+    let plain_specular = if pbr.is_some() { WHITE } else { BLACK };
     Material {
         ambient: material
             .ambient
@@ -110,7 +125,8 @@ pub(crate) fn of(
         specular: material
             .specular
             .or(script.map(|script| opaque(script.specular)))
-            .unwrap_or([0.0, 0.0, 0.0, 1.0]),
+            .unwrap_or(plain_specular),
+        shininess,
         emissive: material
             .emissive
             .or(script.map(|script| opaque(script.emissive)))

@@ -29,6 +29,8 @@
  * @typedef {object} Material
  * @property {number[]} diffuse red, green, blue, alpha, 0 to 1
  * @property {number[]} [emissive]
+ * @property {number[]} [specular] factors of highlights
+ * @property {number} [shininess] exponent of highlights; 0 where roughness says how wide they are
  * @property {number} [metalness]
  * @property {number} [roughness]
  * @property {number} [transparency]
@@ -101,6 +103,7 @@
  * @property {number | null} [link]
  * @property {Pose} pose frame of its link, or world frame
  * @property {Triple} diffuse
+ * @property {Triple} [specular] amounts of light in highlights
  * @property {Triple} direction
  * @property {number} [intensity]
  * @property {number} [range] [m]

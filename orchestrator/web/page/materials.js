@@ -12,6 +12,7 @@ import {
   FrontSide,
   MeshBasicMaterial,
   MeshLambertMaterial,
+  MeshPhongMaterial,
   MeshStandardMaterial,
   SRGBColorSpace,
 } from './vendor/three.module.min.js';
@@ -25,6 +26,8 @@ import { PlainShading } from './plain_shading.js';
 const PLAIN = [0.72, 0.74, 0.77, 1];
 /** Opacity below which nothing is drawn. */
 const OPACITY_MIN = 0.004;
+/** Least roughness of what has no highlights. */
+const DULL = 0.8;
 /** Part of the metalness that is shown. */
 const METAL_SHOWN = 0.4;
 
@@ -37,6 +40,8 @@ export class Materials {
   isSimple;
   /** That shading. */
   plain = new PlainShading();
+  /** Brightness of highlights in the light of the world, as a part of that of dull surfaces. */
+  gloss = 1;
 
   /**
    * @param {import('./assets.js').Assets} assets
@@ -47,6 +52,19 @@ export class Materials {
     this.#assets = assets;
     this.isSimple = isSimple;
     this.#onLoaded = onLoaded;
+  }
+
+  /**
+   * Takes how brightly things shine in the lights of a world.
+   *
+   * @param {import('./contract.js').Light[]} lights
+   */
+  takeLights(lights) {
+    const parts = lights.map(({ diffuse, specular }) => {
+      const { r, g, b } = new Color().setRGB(...diffuse, SRGBColorSpace);
+      return Math.max(...(specular ?? diffuse)) / Math.max(r, g, b, 0.01);
+    });
+    this.gloss = parts.length > 0 ? parts.reduce((sum, part) => sum + part, 0) / parts.length : 1;
   }
 
   /**
@@ -66,7 +84,8 @@ export class Materials {
       emissive: (material?.emissive ?? [0, 0, 0]).slice(0, 3),
       // There is nothing to reflect: bare metal would be black.
       metalness: (material?.metalness ?? 0) * METAL_SHOWN,
-      roughness: material?.roughness ?? 0.7,
+      roughness: material ? roughnessOf(material) : 0.7,
+      shine: material ? shineOf(material) : null,
       texture: material?.texture ?? null,
       repeat: material?.texture_repeat,
       maps: [
@@ -123,6 +142,16 @@ export class Materials {
       SRGBColorSpace,
     );
     if (this.isSimple) return this.#makeSimple(common, emissive, look);
+    if (look.shine) {
+      const { exponent, specular } = look.shine;
+      return new MeshPhongMaterial({
+        ...common,
+        emissive,
+        shininess: exponent,
+        // So that the middle of a highlight has the colour that the world says.
+        specular: new Color(...specular).multiplyScalar((8 / (exponent + 2)) * this.gloss),
+      });
+    }
     const standard = new MeshStandardMaterial({
       ...common,
       emissive,
@@ -219,4 +248,21 @@ export class Materials {
     for (const material of this.#made.values()) material.dispose();
     this.#made.clear();
   }
+}
+
+/**
+ * Returns the highlight of a material that has an exponent of its own, if it has any.
+ *
+ * @param {Material} material
+ */
+function shineOf({ shininess, specular }) {
+  if (!shininess || !specular?.slice(0, 3).some((part) => part > 0)) return null;
+  const exponent = Math.min(Math.max(shininess, 0.1), 1000);
+  return { exponent, specular: specular.slice(0, 3) };
+}
+
+/** @param {Material} material */
+function roughnessOf({ roughness, specular }) {
+  const shines = !specular || specular.slice(0, 3).some((part) => part > 0);
+  return shines ? (roughness ?? 0.7) : Math.max(roughness ?? DULL, DULL);
 }

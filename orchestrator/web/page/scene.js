@@ -120,6 +120,7 @@ export class WorldScene {
     this.links = world.models.flatMap((model) => model.links);
     const count = this.links.reduce((sum, link) => sum + link.visuals.length, 0);
     chooseDetail(count, this.#materials.isSimple);
+    this.#materials.takeLights(world.lights);
     this.#track.reset(this.links);
     let slot = 0;
     for (const model of world.models) {

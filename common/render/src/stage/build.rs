@@ -9,7 +9,7 @@ use scene::{AssetId, Assets, Geometry, Link, Material, Visual, World};
 
 use super::{Item, Stage, Traits};
 use crate::limbs::Limbs;
-use crate::lit::Look;
+use crate::lit::{Highlight, Look};
 use crate::shape::Surface;
 use crate::texture::Texture;
 use crate::vector::{Vector, add, length, scale, subtract};
@@ -348,7 +348,7 @@ impl Builder<'_> {
             color: [light(red), light(green), light(blue), alpha as f32],
             emissive: [light(own_red), light(own_green), light(own_blue)],
             metalness: material.metalness as f32,
-            roughness: material.roughness as f32,
+            highlight: highlight(material),
             texture,
             emissive_texture,
             normal_texture,
@@ -372,6 +372,16 @@ fn decoded(image: &ImageFile, is_plain: bool) -> ReadImage {
     Ok(Arc::new(Texture::new(&image, is_plain)))
 }
 
+fn highlight(material: &Material) -> Highlight {
+    let [red, green, blue, _] = material.specular.map(|part| part as f32);
+    let specular = [red, green, blue];
+    if material.shininess > 0.0 {
+        return Highlight::of_shininess(material.shininess as f32, specular);
+    }
+    let [roughness, metalness] = [material.roughness, material.metalness].map(|part| part as f32);
+    Highlight::of_roughness(roughness, metalness, specular)
+}
+
 /// Returns the look of a material of a mesh.
 fn of_mesh(material: &VisualMaterial, images: &[Option<usize>]) -> Look {
     let [red, green, blue, alpha] = material.color;
@@ -381,7 +391,7 @@ fn of_mesh(material: &VisualMaterial, images: &[Option<usize>]) -> Look {
         color: [linear(red), linear(green), linear(blue), alpha],
         emissive: material.emissive.map(linear),
         metalness: material.metalness,
-        roughness: material.roughness,
+        highlight: Highlight::of_roughness(material.roughness, material.metalness, [1.0; 3]),
         texture,
         emissive_texture: number(material.emissive_image),
         normal_texture: number(material.normal_image),
@@ -403,7 +413,7 @@ fn plain() -> Look {
         color: [grey, grey, grey, 1.0],
         emissive: [0.0; 3],
         metalness: 0.0,
-        roughness: 0.8,
+        highlight: Highlight::of_roughness(0.8, 0.0, [1.0; 3]),
         texture: None,
         emissive_texture: None,
         normal_texture: None,

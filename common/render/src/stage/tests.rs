@@ -1,6 +1,7 @@
 //! Pictures of small worlds, judged by what must be seen in them.
 
 mod actors;
+mod highlights;
 
 use mesh::{ImageFile, VisualMaterial, VisualMesh, VisualPart};
 use scene::{Assets, Scene};
@@ -412,7 +413,8 @@ fn a_picture_has_the_same_bits_anywhere() {
             "cone",
             "-1 0 1 0.3 0.2 0.1",
             "<cone/>",
-            &colored("0.1 0.2 0.9"),
+            "<material><diffuse>0.1 0.2 0.9</diffuse><specular>0.9 0.8 0.7</specular><shininess>9\
+             </shininess></material>",
         )
         + &model(
             "capsule",
@@ -435,7 +437,7 @@ fn a_picture_has_the_same_bits_anywhere() {
     assert_eq!(digest, DIGEST, "{digest:#x}");
 }
 
-const DIGEST: u64 = 0x7471_fd53_672b_1b13;
+const DIGEST: u64 = 0x4423_6b10_a211_b838;
 
 /// Poses that are none, or from which nothing can be drawn.
 const NOWHERE: [Pose; 6] = [
