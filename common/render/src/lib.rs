@@ -27,7 +27,7 @@ mod view;
 pub use camera::{Camera, Intrinsics, Lens};
 pub use frame::{Caster, Frame, FrameItem, FrameShadow, Rows};
 pub use light::{Lamp, Reach};
-pub use lit::{AMBIENT_PART, Highlight, LAMP_PART, LEAN_MIN, Look};
+pub use lit::{AMBIENT_PART, Highlight, LAMP_PART, LEAN_MIN, Layers, Look};
 pub use painter::Painter;
 pub use region::{LAMP_SHADOW_LIFT, LAMP_SHADOW_NEAR, LAMP_SHADOW_SIZE, Region, SHADOW_SIZE};
 pub use renderer::{NO_VISUAL, Renderer, Seen};

@@ -46,6 +46,47 @@ pub struct Look {
     pub is_lit: bool,
     /// True if it is seen from behind, too, by whoever does not see all backs.
     pub(crate) has_back: bool,
+    /// Layers over its texture, of ground that has some.
+    pub layers: Option<Layers>,
+}
+
+/// Textures that cover the one below by their shares. All are indices into those of the stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layers {
+    /// The texture of the shares: red of the first layer, green of the second, blue of the third.
+    pub shares: usize,
+    /// Factors of coordinates along u and v, and what is added, for a place in that.
+    pub shares_at: [f32; 4],
+    /// Textures of layers, with factors of coordinates.
+    pub textures: [Option<(usize, f32)>; 3],
+}
+
+impl Layers {
+    /// Returns a colour as the layers leave it.
+    fn over(
+        &self,
+        below: [f32; 4],
+        [u, v]: [f32; 2],
+        footprint: [f32; 2],
+        textures: &[Arc<Texture>],
+    ) -> [f32; 4] {
+        let [along, down, first, top] = self.shares_at;
+        let covered = [footprint[0] * along, footprint[1] * down];
+        let at = [u * along + first, v * down + top];
+        let shares = textures[self.shares].sample(at, covered);
+        let mut color = below;
+        for (layer, share) in self.textures.iter().zip(shares) {
+            let Some((texture, repeat)) = layer else {
+                continue;
+            };
+            let covered = footprint.map(|edge| edge * repeat);
+            let own = textures[*texture].sample([u * repeat, v * repeat], covered);
+            for (part, own) in color.iter_mut().zip(own) {
+                *part += (own - *part) * share;
+            }
+        }
+        color
+    }
 }
 
 /// Light that comes straight back from a surface: by Blinn and Phong, a power of the cosine between
@@ -114,9 +155,15 @@ impl Look {
         let of = |texture: Option<usize>, i: usize| {
             texture.map(|texture| textures[texture].sample(samples[i].texcoord, footprint(i)))
         };
-        let colors: [[f32; 4]; N] = std::array::from_fn(|i| match of(self.texture, i) {
-            Some(texel) => std::array::from_fn(|part| self.color[part] * texel[part]),
-            None => self.color,
+        let colors: [[f32; 4]; N] = std::array::from_fn(|i| {
+            let own = match of(self.texture, i) {
+                Some(texel) => std::array::from_fn(|part| self.color[part] * texel[part]),
+                None => self.color,
+            };
+            let layers = self.layers.as_ref();
+            layers.map_or(own, |layers| {
+                layers.over(own, samples[i].texcoord, footprint(i), textures)
+            })
         });
         let albedo = vectors(|part, i| colors[i][part]);
         let light = if self.is_lit {

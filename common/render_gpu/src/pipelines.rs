@@ -105,6 +105,10 @@ impl Pipelines {
                 texture(1, ShaderStages::FRAGMENT, filtered),
                 texture(2, ShaderStages::FRAGMENT, filtered),
                 texture(3, ShaderStages::FRAGMENT, filtered),
+                texture(4, ShaderStages::FRAGMENT, filtered),
+                texture(5, ShaderStages::FRAGMENT, filtered),
+                texture(6, ShaderStages::FRAGMENT, filtered),
+                texture(7, ShaderStages::FRAGMENT, filtered),
             ],
         );
         let shadow_layout = layout(device, "shadow", &[storage(0, ShaderStages::VERTEX)]);

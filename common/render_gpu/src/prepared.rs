@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use render::{Look, Stage, Surface, Texture};
+use render::{Layers, Look, Stage, Surface, Texture};
 use wgpu::util::{BufferInitDescriptor, DeviceExt};
 use wgpu::{
     AddressMode, BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer,
@@ -276,12 +276,31 @@ fn looks(looks: &[Look]) -> Numbers {
         numbers.words([look.blends, look.is_lit].map(u32::from));
         numbers.words([u32::from(look.normal_texture.is_some())]);
         numbers.floats([look.normal_scale]);
+        add_layers(&mut numbers, look.layers.as_ref());
         numbers.end_struct();
     }
     if looks.is_empty() {
-        numbers.words([0; 20]);
+        numbers.words([0; 32]);
     }
     numbers
+}
+
+fn add_layers(numbers: &mut Numbers, layers: Option<&Layers>) {
+    let Some(layers) = layers else {
+        numbers.words([0; 12]);
+        return;
+    };
+    numbers.floats(layers.shares_at);
+    // A layer that is not there leaves what is below it.
+    let masks = layers
+        .textures
+        .map(|own| f32::from(u8::from(own.is_some())));
+    numbers.three_and(masks, 1.0);
+    numbers.floats(
+        layers
+            .textures
+            .map(|own| own.map_or(1.0, |(_, repeat)| repeat)),
+    );
 }
 
 /// Returns groups of textures, and for each look the group that it has.
@@ -304,7 +323,17 @@ fn groups(
     let view = |number: Option<usize>| number.map_or(&white, |number| &own[number].1);
     let (mut groups, mut known) = (Vec::new(), BTreeMap::new());
     let of_look = stage.looks().iter().map(|look| {
-        let own = [look.texture, look.emissive_texture, look.normal_texture];
+        let layers = look.layers.as_ref();
+        let layer = |number: usize| Some(layers?.textures[number]?.0);
+        let own = [
+            look.texture,
+            look.emissive_texture,
+            look.normal_texture,
+            layers.map(|layers| layers.shares),
+            layer(0),
+            layer(1),
+            layer(2),
+        ];
         *known.entry(own).or_insert_with(|| {
             groups.push(group(gpu, &sampler, own.map(view)));
             groups.len() - 1
@@ -312,13 +341,20 @@ fn groups(
     });
     let of_look = of_look.collect();
     // The background has one, too, of which it makes no use.
-    groups.push(group(gpu, &sampler, [&white; 3]));
+    groups.push(group(gpu, &sampler, [&white; TEXTURES]));
     (groups, of_look)
 }
 
-fn group(gpu: &Gpu, sampler: &Sampler, textures: [&TextureView; 3]) -> BindGroup {
-    let [color, emissive, normals] = textures.map(BindingResource::TextureView);
-    let resources = [BindingResource::Sampler(sampler), color, emissive, normals];
+/// Number of textures of a look: of colours, own light, normals, shares of layers, and the layers.
+const TEXTURES: usize = 7;
+
+fn group(gpu: &Gpu, sampler: &Sampler, textures: [&TextureView; TEXTURES]) -> BindGroup {
+    let [color, emissive, normals, shares, first, second, third] =
+        textures.map(BindingResource::TextureView);
+    let sampler = BindingResource::Sampler(sampler);
+    let resources = [
+        sampler, color, emissive, normals, shares, first, second, third,
+    ];
     bind(gpu, &gpu.pipelines.texture_layout, resources)
 }
 

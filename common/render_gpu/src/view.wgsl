@@ -43,6 +43,12 @@ struct Look {
     is_lit: u32,
     has_normals: u32,
     normal_scale: f32,
+    // Layers over the texture: where their shares are, factors of these, 1 if there are any, and
+    // factors of coordinates.
+    shares_at: vec4f,
+    layers: vec3f,
+    has_layers: f32,
+    repeats: vec3f,
 }
 
 struct Lamp {
@@ -92,6 +98,10 @@ struct Shade {
 @group(1) @binding(1) var color_texture: texture_2d<f32>;
 @group(1) @binding(2) var emissive_texture: texture_2d<f32>;
 @group(1) @binding(3) var normal_texture: texture_2d<f32>;
+@group(1) @binding(4) var shares_texture: texture_2d<f32>;
+@group(1) @binding(5) var first_layer: texture_2d<f32>;
+@group(1) @binding(6) var second_layer: texture_2d<f32>;
+@group(1) @binding(7) var third_layer: texture_2d<f32>;
 
 struct Corner {
     @builtin(position) position: vec4f,
@@ -135,6 +145,18 @@ fn sample_of(image: texture_2d<f32>, texcoord: vec2f, footprint: vec2f) -> vec4f
     let number = floor(log2(covered));
     let level = number + covered / exp2(number) - 1.0;
     return textureSampleLevel(image, texture_sampler, texcoord, level);
+}
+
+// A colour as layers leave it.
+fn covered(own: Look, below: vec4f, texcoord: vec2f, footprint: vec2f) -> vec4f {
+    let place = texcoord * own.shares_at.xy + own.shares_at.zw;
+    let seen = sample_of(shares_texture, place, footprint * own.shares_at.xy);
+    let shares = seen.rgb * own.layers;
+    let at = own.repeats;
+    var color = below;
+    color = mix(color, sample_of(first_layer, texcoord * at.x, footprint * at.x), shares.r);
+    color = mix(color, sample_of(second_layer, texcoord * at.y, footprint * at.y), shares.g);
+    return mix(color, sample_of(third_layer, texcoord * at.z, footprint * at.z), shares.b);
 }
 
 // The unit vector to a lamp from a place, and the amount of light there.
@@ -324,7 +346,10 @@ fn in_fog(color: vec3f, at: vec3f) -> vec3f {
 // The colour of a sample, and its alpha; 0 where it is cut out.
 fn shade(own: Look, in: Corner, sides: Sides) -> vec4f {
     let footprint = sides.edges * view.footprint;
-    let color = own.color * sample_of(color_texture, in.texcoord, footprint);
+    var color = own.color * sample_of(color_texture, in.texcoord, footprint);
+    if own.has_layers > 0.0 {
+        color = covered(own, color, in.texcoord, footprint);
+    }
     if own.blends == 0u && color.a < own.cutoff {
         return vec4f(0.0);
     }

@@ -246,6 +246,23 @@ fn textures_look_alike() {
         );
         check(name, &mut Sight::of(&world));
     }
+    // Ground whose textures cover each other by height.
+    let texture = |file: &str, size: f64| {
+        format!("<texture><size>{size}</size><diffuse>{file}.png</diffuse></texture>")
+    };
+    let blend = |from: f64, fade: f64| {
+        format!("<blend><min_height>{from}</min_height><fade_dist>{fade}</fade_dist></blend>")
+    };
+    let ground = format!(
+        "<heightmap><uri>odd.png</uri><size>20 20 1</size>{}{}{}{}{}</heightmap>",
+        texture("squares", 9.0),
+        texture("bumps", 12.0),
+        texture("squares", 5.0),
+        blend(0.2, 0.3),
+        blend(0.6, 0.2),
+    );
+    let world = format!("{SUN}{}", model("0 0 -1 0 0 0", &ground, ""));
+    check("ground", &mut Sight::of(&world));
     // From far away, where textures are smaller than their images.
     let floor = "<plane><size>60 60</size></plane>";
     let world = format!(

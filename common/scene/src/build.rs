@@ -8,7 +8,7 @@ use crate::assets::Assets;
 use crate::files::Files;
 use crate::geometry::Geometry;
 use crate::light::{Attenuation, Light, LightKind, Spot};
-use crate::material;
+use crate::material::{self, Material};
 use crate::motion::Motion;
 use crate::scene::{
     Collision, FRAME, Fog, FogKind, Frame, Level, Link, Model, Pose, Scene, Sensor, Sky, Visual,
@@ -344,7 +344,7 @@ fn empty(world: &sdf::World, worlds: usize) -> World {
 fn link(link: &sdf::Link, id: u32, scope: &str, data: &sdf::World, files: &mut Files<'_>) -> Link {
     let visuals = link.visuals.iter().map(|visual| {
         let name = format!("{scope}::{}", visual.name);
-        let mut geometry = visual_geometry(visual, &name, files);
+        let (mut geometry, ground) = visual_geometry(visual, &name, files);
         if geometry == Geometry::Empty {
             geometry = like_a_collision(&visual.geometry, link, data, files);
         }
@@ -353,7 +353,9 @@ fn link(link: &sdf::Link, id: u32, scope: &str, data: &sdf::World, files: &mut F
             name: visual.name.clone(),
             pose: numbers(&visual.pose),
             geometry,
-            material: own.map(|own| material::of(own, &visual.file, &name, files)),
+            material: own
+                .map(|own| material::of(own, &visual.file, &name, files))
+                .or(ground),
             transparency: visual.transparency,
             cast_shadows: visual.cast_shadows,
             visibility_flags: visual.visibility_flags,
@@ -438,7 +440,13 @@ fn plain_geometry(geometry: &sdf::Geometry, files: &mut Files<'_>) -> Geometry {
     }
 }
 
-fn visual_geometry(visual: &sdf::Visual, name: &str, files: &mut Files<'_>) -> Geometry {
+/// Returns the shape of a visual, and the material that a heightmap has by itself.
+fn visual_geometry(
+    visual: &sdf::Visual,
+    name: &str,
+    files: &mut Files<'_>,
+) -> (Geometry, Option<Material>) {
+    let mut material = None;
     let asset = match &visual.geometry {
         sdf::Geometry::Mesh(shape) => {
             let asset = files.mesh(shape, &visual.file, name);
@@ -448,12 +456,15 @@ fn visual_geometry(visual: &sdf::Visual, name: &str, files: &mut Files<'_>) -> G
             })
         }
         sdf::Geometry::Heightmap(shape) => {
-            let asset = files.ground(shape, &visual.ground, &visual.file, name);
-            asset.map(|asset| Geometry::Heightmap { asset })
+            let ground = files.ground(shape, &visual.ground, &visual.file, name);
+            ground.map(|(asset, layers)| {
+                material = layers;
+                Geometry::Heightmap { asset }
+            })
         }
-        other => return plain_geometry(other, files),
+        other => return (plain_geometry(other, files), None),
     };
-    asset.unwrap_or(Geometry::Empty)
+    (asset.unwrap_or(Geometry::Empty), material)
 }
 
 /// Returns the triangles of a collision of the same file, for a visual whose file is not here: they
@@ -495,7 +506,7 @@ fn collision_geometry(
         }
         sdf::Geometry::Heightmap(shape) => {
             let grid = shape.grid.and_then(|index| data.height_grids.get(index));
-            let asset = grid.and_then(|grid| files.heights(shape, grid, None));
+            let asset = grid.and_then(|grid| files.heights(shape, grid, None, None));
             asset.map(|asset| Geometry::Heightmap { asset })
         }
         other => return plain_geometry(other, files),

@@ -7,11 +7,13 @@ use mesh::{
     VisualPart,
 };
 use sdf::{
-    Actor, GroundTexture, HeightmapShape, KeptFiles, MeshShape, ResolveError, ResolvedData,
-    Resolver, mesh_name,
+    Actor, GroundBlend, GroundTexture, HeightmapShape, KeptFiles, MeshShape, ResolveError,
+    ResolvedData, Resolver, mesh_name,
 };
 
 use crate::assets::{Assets, MediaType};
+use crate::ground::{self, Ground, GroundLayer, LAYERS_MAX};
+use crate::material::{self, Material};
 
 /// The most problems that are told of all worlds.
 const PROBLEMS_MAX: usize = 200;
@@ -236,14 +238,15 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns the asset of the ground of a heightmap, whose image a visual in a file names.
+    /// Returns the asset of the ground of a heightmap, whose image a visual in a file names, and
+    /// its material, where that has layers.
     pub(crate) fn ground(
         &mut self,
         shape: &HeightmapShape,
         textures: &[GroundTexture],
         file: &str,
         visual: &str,
-    ) -> Option<String> {
+    ) -> Option<(String, Option<Material>)> {
         let data = match self.read_data(&shape.uri, file) {
             Ok(data) => data,
             Err(error) => {
@@ -258,26 +261,78 @@ impl<'a> Files<'a> {
                 return None;
             }
         };
-        let mut texture = None;
-        if let Some(first) = textures.iter().find(|texture| !texture.diffuse.is_empty()) {
-            let image = self.read_image(&first.diffuse, file, visual);
-            texture = image.map(|image| (image, first.size));
+        let Some((first, upper)) = textures.split_first() else {
+            return Some((self.heights(shape, &grid, None, None)?, None));
+        };
+        let edge = Some(first.size);
+        let named = Some(&first.diffuse).filter(|uri| !uri.is_empty());
+        let image = named.and_then(|uri| self.read_image(uri, file, visual));
+        // Viewers of the mesh alone see the first texture.
+        let asset = self.heights(shape, &grid, image, edge)?;
+        let layers = self.layers(first.size, upper, file, visual);
+        if layers.is_empty() {
+            return Some((asset, None));
         }
-        self.heights(shape, &grid, texture)
+        let (blends, layers): (Vec<GroundBlend>, _) = layers.into_iter().unzip();
+        let (shares, shares_at) = ground::shares(shape, &grid, first.size, &blends);
+        let ground = Ground {
+            shares: self.keep(MediaType::Png, shares.to_png())?,
+            shares_at,
+            layers,
+        };
+        let texture = self.image(&first.diffuse, file, visual);
+        Some((asset, Some(material::of_ground(texture, ground))))
     }
 
-    /// Returns the asset of the ground of a heightmap, with a texture and the edge length of one
-    /// copy of it \[m\].
+    /// Returns the layers of a heightmap over its first texture, as far as they are drawn, with the
+    /// heights at which they cover those below.
+    fn layers(
+        &mut self,
+        edge: f64,
+        textures: &[GroundTexture],
+        file: &str,
+        visual: &str,
+    ) -> Vec<(GroundBlend, GroundLayer)> {
+        let mut layers = Vec::new();
+        for texture in textures {
+            let uri = &texture.diffuse;
+            let Some(blend) = texture.blend else {
+                let problem = format!(
+                    "texture {uri:?} has no <blend>: a heightmap has one for each texture but the \
+                     first"
+                );
+                self.tell_of(visual, &problem);
+                continue;
+            };
+            if layers.len() == LAYERS_MAX {
+                let problem = format!("texture {uri:?} is one more than {}", LAYERS_MAX + 1);
+                self.tell_of(visual, &problem);
+                break;
+            }
+            if let Some(image) = self.image(uri, file, visual) {
+                let repeat = edge / texture.size;
+                let layer = GroundLayer {
+                    texture: image,
+                    repeat,
+                };
+                layers.push((blend, layer));
+            }
+        }
+        layers
+    }
+
+    /// Returns the asset of the ground of a heightmap, with a texture, and with coordinates for
+    /// copies of that with an edge length \[m\].
     pub(crate) fn heights(
         &mut self,
         shape: &HeightmapShape,
         grid: &HeightGrid,
-        texture: Option<(ImageFile, f64)>,
+        image: Option<ImageFile>,
+        edge: Option<f64>,
     ) -> Option<String> {
-        let edge = texture.as_ref().map(|(_, edge)| *edge);
         let mut part = ground_part(shape, grid, edge)?;
         let mut mesh = VisualMesh::default();
-        if let Some((image, _)) = texture {
+        if let Some(image) = image {
             part.material = Some(0);
             mesh.images.push(image);
             mesh.materials.push(VisualMaterial {

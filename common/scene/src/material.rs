@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
+use crate::ground::Ground;
 use crate::script;
 
 /// Look of a surface. Textures are assets: `/assets/ID.png`.
@@ -42,6 +43,9 @@ pub struct Material {
     pub double_sided: bool,
     /// False if lights do not matter: it has its diffuse colour everywhere.
     pub lighting: bool,
+    /// Layers over the texture, of a heightmap that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground: Option<Ground>,
 }
 
 impl Material {
@@ -54,7 +58,8 @@ impl Material {
             &self.metalness_map,
             &self.emissive_map,
         ];
-        maps.into_iter().filter_map(|map| map.as_deref())
+        let maps = maps.into_iter().filter_map(|map| map.as_deref());
+        maps.chain(self.ground.iter().flat_map(Ground::maps))
     }
 }
 
@@ -143,5 +148,35 @@ pub(crate) fn of(
         texture_repeat: [1.0; 2],
         double_sided: material.double_sided,
         lighting: material.lighting,
+        ground: None,
+    }
+}
+
+/// Makes the material of ground with layers over its texture, if that was found.
+pub(crate) fn of_ground(texture: Option<String>, ground: Ground) -> Material {
+    let [red, green, blue] = GREY;
+    let diffuse = if texture.is_some() {
+        WHITE
+    } else {
+        [red, green, blue, 1.0]
+    };
+    Material {
+        ambient: diffuse,
+        diffuse,
+        specular: BLACK,
+        shininess: 0.0,
+        emissive: BLACK,
+        metalness: 0.0,
+        roughness: 1.0,
+        transparency: 0.0,
+        texture,
+        texture_repeat: [1.0; 2],
+        normal_map: None,
+        roughness_map: None,
+        metalness_map: None,
+        emissive_map: None,
+        double_sided: false,
+        lighting: true,
+        ground: Some(ground),
     }
 }

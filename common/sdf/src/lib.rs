@@ -55,9 +55,9 @@ pub use visual_files::{
 pub use vocabulary::{SENSORS, SYSTEMS, SensorKind, find_sensor};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Color, Content, ContentNode,
-    ConvexDecomposition, Fog, Geometry, GroundTexture, HeightmapShape, Inertial, Joint, JointEnd,
-    JointKind, JointParent, Level, Light, Link, LinkReference, Material, MeshApproximation,
-    MeshShape, Mimic, Model, NamedFrame, NestedModel, Pbr, Performer, Physics, Plugin, Progress,
-    Script, Sensor, Skin, Sky, Solver, SphericalCoordinates, Surface, Surroundings, Trajectory,
-    Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
+    ConvexDecomposition, Fog, Geometry, GroundBlend, GroundTexture, HeightmapShape, Inertial,
+    Joint, JointEnd, JointKind, JointParent, Level, Light, Link, LinkReference, Material,
+    MeshApproximation, MeshShape, Mimic, Model, NamedFrame, NestedModel, Pbr, Performer, Physics,
+    Plugin, Progress, Script, Sensor, Skin, Sky, Solver, SphericalCoordinates, Surface,
+    Surroundings, Trajectory, Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
 };

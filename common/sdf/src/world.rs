@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 use crate::visual_files::VisualFile;
 
 pub use actor::{Actor, Animation, Skin};
-pub use appearance::{Color, Fog, GroundTexture, Light, Material, Pbr, Sky, Surroundings, Visual};
+pub use appearance::{
+    Color, Fog, GroundBlend, GroundTexture, Light, Material, Pbr, Sky, Surroundings, Visual,
+};
 pub use content::{Content, ContentNode, Plugin, Sensor};
 pub use environment::{Atmosphere, Physics, Solver, SphericalCoordinates};
 pub use geometry::{ConvexDecomposition, Geometry, HeightmapShape, MeshApproximation, MeshShape};

@@ -26,6 +26,13 @@
  */
 
 /**
+ * @typedef {object} Ground layers over a texture
+ * @property {string} shares image of what each layer covers: red, green and blue of the first three
+ * @property {[number, number, number, number]} shares_at factors of coordinates, and what is added
+ * @property {{ texture: string, repeat: number }[]} layers the lowest first
+ */
+
+/**
  * @typedef {object} Material
  * @property {number[]} diffuse red, green, blue, alpha, 0 to 1
  * @property {number[]} [emissive]
@@ -42,6 +49,7 @@
  * @property {string | null} [emissive_map]
  * @property {boolean} [double_sided]
  * @property {boolean} [lighting]
+ * @property {Ground | null} [ground] layers over the texture
  */
 
 /**

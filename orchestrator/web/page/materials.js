@@ -15,10 +15,13 @@ import {
   MeshPhongMaterial,
   MeshStandardMaterial,
   SRGBColorSpace,
+  Texture,
+  Vector4,
 } from './vendor/three.module.min.js';
 import { PlainShading } from './plain_shading.js';
 
 /** @typedef {import('./contract.js').Material} Material */
+/** @typedef {import('./contract.js').Ground} Ground */
 /** @typedef {import('./vendor/three.module.min.js').Material} ThreeMaterial */
 /** @typedef {{ key: string, make: () => ThreeMaterial, colour: Color, opacity: number }} Surface */
 
@@ -28,6 +31,10 @@ const PLAIN = [0.72, 0.74, 0.77, 1];
 const OPACITY_MIN = 0.004;
 /** Least roughness of what has no highlights. */
 const DULL = 0.8;
+/** Parts of the image of shares of layers. */
+const LAYER_PARTS = ['r', 'g', 'b'];
+/** Place in the shaders of three.js where a texture is applied. */
+const MAP = '#include <map_fragment>';
 /** Part of the metalness that is shown. */
 const METAL_SHOWN = 0.4;
 
@@ -98,6 +105,7 @@ export class Materials {
       isLit: material?.lighting !== false,
       isPlane: options.isPlane === true,
       isMesh: options.isMesh === true,
+      ground: material?.ground ?? null,
     };
     const colour = new Color().setRGB(diffuse[0], diffuse[1], diffuse[2], SRGBColorSpace);
     return { key: JSON.stringify(look), make: () => this.#make(look, material), colour, opacity };
@@ -141,7 +149,8 @@ export class Materials {
       look.emissive[2],
       SRGBColorSpace,
     );
-    if (this.isSimple) return this.#makeSimple(common, emissive, look);
+    if (look.ground && !common.map) common.map = new Texture();
+    if (this.isSimple) return this.#grown(this.#makeSimple(common, emissive, look), look);
     if (look.shine) {
       const { exponent, specular } = look.shine;
       return new MeshPhongMaterial({
@@ -167,7 +176,36 @@ export class Materials {
       standard.emissiveMap = this.#texture(material.emissive_map, true, look);
       standard.emissive.set(0xffffff);
     }
-    return standard;
+    return this.#grown(standard, look);
+  }
+
+  /**
+   * Has a material with a texture show layers over that, where it has some.
+   *
+   * @param {ThreeMaterial} material
+   * @param {any} look
+   */
+  #grown(material, look) {
+    if (!look.ground) return material;
+    const { shares, shares_at: place, layers } = /** @type {Ground} */ (look.ground);
+    const shown = layers.slice(0, LAYER_PARTS.length);
+    /** @type {Record<string, { value: any }>} */
+    const uniforms = {
+      groundShares: { value: this.#texture(shares, false, look) },
+      groundPlace: { value: new Vector4(...place) },
+    };
+    shown.forEach(({ texture, repeat }, nth) => {
+      uniforms[`groundLayer${nth}`] = { value: this.#texture(texture, true, look) };
+      uniforms[`groundRepeat${nth}`] = { value: repeat };
+    });
+    material.onBeforeCompile = (shader) => {
+      Object.assign(shader.uniforms, uniforms);
+      const { fragmentShader } = shader;
+      shader.fragmentShader =
+        groundUniforms(shown.length) + fragmentShader.replace(MAP, groundOver(shown.length));
+    };
+    material.customProgramCacheKey = () => `ground ${shown.length}`;
+    return material;
   }
 
   /**
@@ -265,4 +303,25 @@ function shineOf({ shininess, specular }) {
 function roughnessOf({ roughness, specular }) {
   const shines = !specular || specular.slice(0, 3).some((part) => part > 0);
   return shines ? (roughness ?? 0.7) : Math.max(roughness ?? DULL, DULL);
+}
+
+/** @param {number} count of layers */
+function groundUniforms(count) {
+  let text = 'uniform sampler2D groundShares;\nuniform vec4 groundPlace;\n';
+  for (let nth = 0; nth < count; nth += 1)
+    text += `uniform sampler2D groundLayer${nth};\nuniform float groundRepeat${nth};\n`;
+  return text;
+}
+
+/** @param {number} count of layers */
+function groundOver(count) {
+  let text = `${MAP}
+vec4 groundPart = texture2D(groundShares, vMapUv * groundPlace.xy + groundPlace.zw);
+`;
+  for (let nth = 0; nth < count; nth += 1) {
+    const part = LAYER_PARTS[nth];
+    const layer = `texture2D(groundLayer${nth}, vMapUv * groundRepeat${nth})`;
+    text += `diffuseColor.rgb = mix(diffuseColor.rgb, ${layer}.rgb, groundPart.${part});\n`;
+  }
+  return text;
 }

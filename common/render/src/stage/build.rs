@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use mesh::color::linear;
 use mesh::{Alpha, ImageFile, ImageProblem, VisualMaterial};
-use scene::{AssetId, Assets, Geometry, Link, Material, Visual, World};
+use scene::{AssetId, Assets, Geometry, Ground, Link, Material, Visual, World};
 
 use super::{Item, Stage, Traits};
 use crate::limbs::Limbs;
-use crate::lit::{Highlight, Look};
+use crate::lit::{Highlight, Layers, Look};
 use crate::shape::Surface;
 use crate::texture::Texture;
 use crate::vector::{Vector, add, length, scale, subtract};
@@ -353,11 +353,35 @@ impl Builder<'_> {
             emissive_texture,
             normal_texture,
             normal_scale: 1.0,
-            cutoff: if texture.is_some() { CUTOFF } else { 0.0 },
+            // Alpha of textures of ground is no hole in it.
+            cutoff: if texture.is_some() && material.ground.is_none() {
+                CUTOFF
+            } else {
+                0.0
+            },
             blends: alpha < 1.0,
             is_lit: material.lighting,
             has_back: material.double_sided,
+            layers: material
+                .ground
+                .as_ref()
+                .and_then(|ground| self.layers(ground)),
         }
+    }
+
+    /// Returns the layers of ground whose shares are there.
+    fn layers(&mut self, ground: &Ground) -> Option<Layers> {
+        let shares = self.texture(&ground.shares, true)?;
+        let mut textures = [None; 3];
+        for (place, layer) in textures.iter_mut().zip(&ground.layers) {
+            let texture = self.texture(&layer.texture, false);
+            *place = texture.map(|texture| (texture, layer.repeat as f32));
+        }
+        Some(Layers {
+            shares,
+            shares_at: ground.shares_at.map(|part| part as f32),
+            textures,
+        })
     }
 
     fn tell(&mut self, problem: String) {
@@ -403,6 +427,7 @@ fn of_mesh(material: &VisualMaterial, images: &[Option<usize>]) -> Look {
         blends: material.alpha == Alpha::Blend,
         is_lit: true,
         has_back: material.is_double_sided,
+        layers: None,
     }
 }
 
@@ -422,6 +447,7 @@ fn plain() -> Look {
         blends: false,
         is_lit: true,
         has_back: false,
+        layers: None,
     }
 }
 

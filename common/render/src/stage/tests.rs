@@ -1,6 +1,7 @@
 //! Pictures of small worlds, judged by what must be seen in them.
 
 mod actors;
+mod ground;
 mod highlights;
 
 use mesh::{ImageFile, VisualMaterial, VisualMesh, VisualPart};

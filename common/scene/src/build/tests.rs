@@ -218,6 +218,29 @@ fn heightmaps_are_ground_with_their_texture() {
 }
 
 #[test]
+fn heightmaps_have_layers_in_their_material_and_the_first_texture_in_their_mesh() {
+    let map = "<heightmap><uri>a.png</uri><size>4 4 2</size><texture><size>2</size>\
+               <diffuse>a.png</diffuse></texture><texture><size>0.5</size><diffuse>a.png</diffuse>\
+               </texture><blend><min_height>1</min_height></blend></heightmap>";
+    let (visuals, problems, assets) = visuals(&visual(map, ""));
+    assert!(problems.is_empty(), "{problems:?}");
+    let material = visuals[0].material.as_ref().unwrap();
+    let ground = material.ground.as_ref().unwrap();
+    assert_eq!((ground.layers.len(), ground.layers[0].repeat), (1, 4.0));
+    assert_eq!(material.texture.as_ref(), Some(&ground.layers[0].texture));
+    for map in material.maps() {
+        assert!(assets.get(&map.parse().unwrap()).is_some(), "{map}");
+    }
+    assert_eq!(material.maps().count(), 3);
+    let Geometry::Heightmap { asset } = &visuals[0].geometry else {
+        panic!("{visuals:?}")
+    };
+    let bytes = assets.get(&asset.parse().unwrap()).unwrap().bytes;
+    let back = mesh::read_visual_mesh(&bytes, "a.glb", &|_| None).unwrap();
+    assert_eq!(back.images.len(), 1);
+}
+
+#[test]
 fn models_come_and_go_under_numbers_of_their_own() {
     let (mut scene, mut assets) =
         scene("<world name='w'><model name='m'><link name='l'/></model></world>");

@@ -5,7 +5,7 @@ use crate::frames::{Frame, Scope};
 use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
-use crate::world::{Geometry, GroundTexture, Visual};
+use crate::world::{Geometry, GroundBlend, GroundTexture, Visual};
 
 /// Edge length of a ground texture where the file does not say it \[m\].
 const GROUND_TEXTURE_SIZE: f64 = 10.0;
@@ -66,12 +66,19 @@ fn ground(geometry: &Geometry, shape: Option<&Element>) -> Vec<GroundTexture> {
         return Vec::new();
     };
     let textures = heightmap.children_named("texture");
-    let texture = |texture: &Element| GroundTexture {
+    // The first is that of the second texture.
+    let mut blends = heightmap.children_named("blend");
+    let blends = std::iter::once(None).chain(std::iter::from_fn(|| Some(blends.next())));
+    let texture = |(texture, blend): (&Element, Option<&Element>)| GroundTexture {
         size: look::number(texture, "size")
             .filter(|size| *size > 0.0)
             .unwrap_or(GROUND_TEXTURE_SIZE),
         diffuse: look::uri(texture, "diffuse"),
         normal: look::uri(texture, "normal"),
+        blend: blend.map(|blend| GroundBlend {
+            min_height: look::number(blend, "min_height").unwrap_or(0.0),
+            fade_distance: look::size(blend, "fade_dist", 0.0),
+        }),
     };
-    textures.map(texture).collect()
+    textures.zip(blends).map(texture).collect()
 }

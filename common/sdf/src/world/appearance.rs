@@ -111,6 +111,33 @@ pub struct GroundTexture {
     pub diffuse: String,
     /// URI of its normals; empty without.
     pub normal: String,
+    /// Heights at which it covers the textures before it; `None` for the first, and for what has no
+    /// `<blend>`.
+    #[serde(default)]
+    pub blend: Option<GroundBlend>,
+}
+
+/// A `<blend>` of a heightmap.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroundBlend {
+    /// Height above the base from which a texture is seen \[m\].
+    pub min_height: f64,
+    /// Height above that at which it covers all before it \[m\].
+    pub fade_distance: f64,
+}
+
+impl GroundBlend {
+    /// Returns the part of the ground at a height above the base that the texture covers.
+    pub fn share(&self, height: f64) -> f64 {
+        let above = height - self.min_height;
+        if above < 0.0 {
+            0.0
+        } else if above < self.fade_distance {
+            above / self.fade_distance
+        } else {
+            1.0
+        }
+    }
 }
 
 /// A `<light>` of a world or link.

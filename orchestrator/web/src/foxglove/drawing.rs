@@ -174,11 +174,14 @@ impl Drawing<'_> {
     ) -> Option<Value> {
         let name = asset_name(asset);
         let asset = self.assets.get(name)?;
+        // The mesh of ground with layers has a texture of its own.
+        let material = visual.material.as_ref();
+        let overrides = material.is_some_and(|material| material.ground.is_none());
         Some(json!({
             "pose": pose(&compose(at, &TURN_BACK)),
             // Factors are applied after the turn.
             "scale": vector([x, z, y]),
-            "color": color(visual), "override_color": visual.material.is_some(),
+            "color": color(visual), "override_color": overrides,
             "url": format!("{ASSETS}{name}"), "media_type": asset.kind, "data": "",
         }))
     }

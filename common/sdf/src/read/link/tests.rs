@@ -77,7 +77,10 @@ fn visuals_have_shape_colour_and_transparency() {
 fn what_is_only_looked_at_is_no_reason_to_refuse_a_file() {
     let link = &model(
         "<link name='l'><visual name='v'><geometry><heightmap><uri>h.png</uri>\
-         <texture><size>-1</size><diffuse>d.png</diffuse></texture></heightmap></geometry>\
+         <texture><size>-1</size><diffuse>d.png</diffuse></texture>\
+         <texture><size>2</size><diffuse>e.png</diffuse></texture>\
+         <texture><diffuse>f.png</diffuse></texture>\
+         <blend><min_height>3</min_height><fade_dist>2</fade_dist></blend></heightmap></geometry>\
          <visibility_flags>0x0f</visibility_flags><cast_shadows>false</cast_shadows></visual>\
          <visual name='w'><geometry><box/></geometry></visual>\
          <light name='lamp' type='spot'><direction>0 1 0</direction><intensity>2</intensity>\
@@ -92,6 +95,10 @@ fn what_is_only_looked_at_is_no_reason_to_refuse_a_file() {
         (ground.ground[0].size, &*ground.ground[0].diffuse),
         (10.0, "d.png")
     );
+    let blends = ground.ground.iter().map(|texture| texture.blend);
+    let shares = blends.map(|blend| blend.map(|own| [2.9, 3.5, 5.0].map(|at| own.share(at))));
+    let shares: Vec<Option<[f64; 3]>> = shares.collect();
+    assert_eq!(shares, [None, Some([0.0, 0.25, 1.0]), None]);
     assert_eq!((shape.color(), shape.file.as_str()), (None, ""));
     let light = &link.lights[0];
     assert_eq!(

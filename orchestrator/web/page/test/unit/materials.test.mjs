@@ -26,6 +26,26 @@ test('without an exponent roughness counts, and what has no specular colour is d
   assert.deepEqual([dull.type, dull.roughness], ['MeshStandardMaterial', 0.8]);
 });
 
+test('ground has its layers in the shader, by their parts of the image of shares', () => {
+  const assets = { texture: (address) => ({ address }) };
+  const materials = new Materials(assets, false, () => {});
+  const layers = [
+    { texture: '/assets/b.png', repeat: 2 },
+    { texture: '/assets/c.png', repeat: 0.5 },
+  ];
+  const ground = { shares: '/assets/s.png', shares_at: [0.5, 0.25, 0.1, 0.2], layers };
+  const given = { diffuse: [1, 1, 1, 1], texture: '/assets/a.png', ground };
+  const material = materials.of(materials.surface(given, 0, { isMesh: true }));
+  const shader = { uniforms: {}, fragmentShader: 'void main() {\n#include <map_fragment>\n}' };
+  material.onBeforeCompile(shader);
+  assert.equal(shader.uniforms.groundShares.value.address, '/assets/s.png');
+  assert.equal(shader.uniforms.groundLayer1.value.address, '/assets/c.png');
+  assert.equal(shader.uniforms.groundRepeat0.value, 2);
+  assert.match(shader.fragmentShader, /groundLayer0, vMapUv \* groundRepeat0\)\.rgb, groundPart\.r/);
+  assert.match(shader.fragmentShader, /groundLayer1, vMapUv \* groundRepeat1\)\.rgb, groundPart\.g/);
+  assert.ok(!shader.fragmentShader.includes('groundLayer2'));
+});
+
 test('without a GPU nothing shines', () => {
   assert.equal(made({ specular: [1, 1, 1, 1], shininess: 9 }, true).type, 'ShaderMaterial');
 });
