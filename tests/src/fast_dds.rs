@@ -92,6 +92,9 @@ fn compile(source: &Path, program: &Path, root: Option<&Path>) -> Result<(), Str
             .map_err(|error| error.to_string())?
             .flatten()
         {
+            // Debian keeps what differs between processors beside both.
+            let headers = root.join("usr/include").join(entry.file_name());
+            compiler.arg("-I").arg(headers);
             compiler.arg("-L").arg(entry.path());
             let mut place = std::ffi::OsString::from("-Wl,-rpath,");
             place.push(entry.path());

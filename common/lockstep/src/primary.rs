@@ -706,12 +706,9 @@ impl Primary {
             ..step
         };
         self.recovery.losses_mut().announce_restored(&mut step);
-        let affinity = self.placement.host_map().affinity();
-        self.recovery.note_cells_of_checkpoint(
-            time.sequence,
-            affinity,
-            step.world_publisher.as_ref(),
-        );
+        let (affinity, publisher) = (self.placement.host_map().affinity(), &step.world_publisher);
+        self.recovery
+            .note_cells_of_checkpoint(time.sequence, affinity, publisher.as_ref());
         let is_plain = purpose == Purpose::Advance && snapshots.is_empty() && applied.is_empty();
         let is_ahead = self.has_done(&mut step, is_plain, cx.now);
         for (name, snapshot) in &mut snapshots {

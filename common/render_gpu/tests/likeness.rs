@@ -528,7 +528,7 @@ fn masks_hide_visuals_and_backs_are_seen_on_request() {
 
 #[test]
 fn what_is_before_and_beyond_the_planes_of_a_camera_is_not_drawn() {
-    let things = model("-5 -1.6 2 0 0 0", BOX, RED) + &model("3 1 0.5 0 0 0", BOX, RED);
+    let things = model("-4.9 -1 2 0 0 0", BOX, RED) + &model("3 1 0.5 0 0 0", BOX, RED);
     let mut sight = Sight::of(&format!("{SUN}{GROUND}{things}"));
     let intrinsics = render::Intrinsics {
         size: SIZE,

@@ -142,7 +142,7 @@ pub const VERBS: &[Verb] = &[
     ),
     about_model(
         "set-velocity",
-        "MODEL X Y Z [WX WY WZ]",
+        "MODEL X Y Z [P Q R]",
         "let a model move as one",
         |words, _| words.velocity(),
     ),

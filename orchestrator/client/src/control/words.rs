@@ -112,7 +112,7 @@ impl<'a> Words<'a> {
 
     /// Takes a model, its velocity \[m/s\] and perhaps an angular one \[rad/s\].
     pub(super) fn velocity(&mut self) -> Result<Asked, ParseControlError> {
-        let wanted = "a model and three or six numbers: MODEL X Y Z [WX WY WZ]";
+        let wanted = "a model and three or six numbers: MODEL X Y Z [P Q R]";
         let model = self.name(wanted)?;
         let linear = self.three_numbers(wanted)?;
         let angular = match self.rest {
