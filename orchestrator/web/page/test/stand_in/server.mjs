@@ -96,7 +96,9 @@ export class StandIn {
     this.#timers.forEach(clearInterval);
     this.cut();
     this.#sockets.close();
-    await new Promise((resolve) => this.#http.close(resolve));
+    const closed = new Promise((resolve) => this.#http.close(resolve));
+    this.#http.closeAllConnections();
+    await closed;
   }
 
   #isAllowed(request) {
