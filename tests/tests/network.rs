@@ -272,8 +272,8 @@ const CAMERA: &str = "<sdf version='1.9'><world name='w'><light name='sun' type=
 /// Iterations of a run with the camera, of 1 ms each.
 const CAMERA_ITERATIONS: u32 = 3000;
 
-/// Returns two hosts with a way between them of 10 ms that takes so many bytes per second: the images
-/// of three simulated seconds have 7 MB.
+/// Returns two hosts with a way between them of 10 ms that takes so many bytes per second: the
+/// images of three simulated seconds have 7 MB.
 fn narrow_way(bytes_per_s: u32) -> Option<TwoHosts> {
     let how = Impairment {
         delay: Duration::from_millis(10),

@@ -3,8 +3,8 @@
 //!
 //! Acks are few and small, so that steps go on however much data wait behind. Data that are kept
 //! for good wait for as long as they must: the primary then holds its steps. Those for observers
-//! come too late after a while, and what is not sent leaves the way to those that do not. At the end
-//! of a run, a secondary stays until the primary has what is kept.
+//! come too late after a while, and what is not sent leaves the way to those that do not. At the
+//! end of a run, a secondary stays until the primary has what is kept.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -62,8 +62,8 @@ pub enum CommandError {
 impl Cell {
     /// Puts the origin of a performer's model at a pose, world frame, with everything that joints
     /// hold to it, at rest; then has all that move as one, with the velocity \[m/s\] of its origin
-    /// and an angular one \[rad/s\], world frame. A performer that never moves by itself is put there
-    /// alone, and has no velocity.
+    /// and an angular one \[rad/s\], world frame. A performer that never moves by itself is put
+    /// there alone, and has no velocity.
     ///
     /// # Errors
     /// Fails if something holds it to the world, its state is not finite, or it never moves by

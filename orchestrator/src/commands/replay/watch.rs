@@ -66,7 +66,8 @@ pub(super) async fn show(
                 let _ = match request {
                     ObserverRequest::Replay(request) => orders.send(Order::Replay(request)),
                     ObserverRequest::Listen(topic) => orders.send(Order::Listen(topic)),
-                    ObserverRequest::Send(command) | ObserverRequest::Drive(Twisting { command, .. }) => {
+                    ObserverRequest::Send(command)
+                    | ObserverRequest::Drive(Twisting { command, .. }) => {
                         feeder.push(refused(command));
                         Ok(())
                     }
