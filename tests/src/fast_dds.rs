@@ -87,6 +87,8 @@ fn compile(source: &Path, program: &Path, root: Option<&Path>) -> Result<(), Str
     compiler.args(["-std=c++17", "-O1", "-o"]);
     compiler.arg(program).arg(source);
     if let Some(root) = root {
+        // What the libraries themselves need is looked for there, too.
+        compiler.arg("-Wl,--disable-new-dtags");
         compiler.arg("-I").arg(root.join("usr/include"));
         for entry in fs::read_dir(root.join("usr/lib"))
             .map_err(|error| error.to_string())?
