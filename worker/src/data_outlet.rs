@@ -116,11 +116,10 @@ impl DataOutlet {
             if waiting < least {
                 (least, since) = (waiting, Instant::now());
             }
-            if until == DeliveredBy::Linger && waiting == 0 {
+            // Queues of the system may still have some, which nobody sees leave.
+            let is_handed_over = until == DeliveredBy::Linger && waiting == 0;
+            if is_handed_over || since.elapsed() >= STANDSTILL_MAX {
                 return link.set_data_linger(STANDSTILL_MAX);
-            }
-            if since.elapsed() >= STANDSTILL_MAX {
-                break;
             }
             match link.receive(Some(GLANCE))? {
                 Some(Arrival::Disconnected) => break,

@@ -25,7 +25,7 @@ pub enum CommandError {
     /// A model that joints hold to the world has no pose of its own.
     #[error("joints hold it to the world or to what never moves: set their positions instead")]
     Held,
-    /// What moves by commands alone has no velocity.
+    /// A model that moves by commands alone has no velocity.
     #[error("it never moves by itself, and so gets no velocity")]
     NoVelocity,
     /// The child side of a joint cannot move about it alone.

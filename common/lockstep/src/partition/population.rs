@@ -59,7 +59,7 @@ impl Population {
     }
 }
 
-/// What is to be done with the next update, and asked of secondaries with the next step.
+/// Work for the next update, and questions to secondaries for the next step.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     pub(super) requests: Vec<Request>,

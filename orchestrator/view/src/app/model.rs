@@ -43,15 +43,15 @@ const SILENCE_TIME: Duration = Duration::from_secs(3);
 pub struct Model {
     /// The run, and what became of it.
     pub session: Session,
-    /// What the terminal can do.
+    /// Abilities of the terminal.
     pub terminal: TerminalAbilities,
     /// The keys in force.
     pub keymap: Keymap,
     /// Time since the view began.
     pub now: SessionTime,
-    /// What the run has told last.
+    /// Latest reports of the run.
     pub heard: Heard,
-    /// What follows from what it told before.
+    /// Histories of earlier reports.
     pub trends: Trends,
     /// Which panels are where.
     pub screen: Screen,
@@ -63,7 +63,7 @@ pub struct Model {
     pub mode: Mode,
     /// The thing whose details are shown.
     pub details: Details,
-    /// What is typed, asked and answered.
+    /// Words that are typed, and answers to them.
     pub prompt: Prompt,
 }
 
@@ -92,7 +92,7 @@ pub struct Session {
     pub over_since: Option<SessionTime>,
 }
 
-/// What a terminal can do.
+/// Abilities of a terminal.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -109,7 +109,7 @@ pub struct TerminalAbilities {
     pub has_mouse: bool,
 }
 
-/// What a run has told last.
+/// Latest reports of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
     /// Figures of the run, once known.
@@ -136,7 +136,7 @@ pub struct Heard {
     pub events: Scrollback<Event>,
 }
 
-/// What follows from what a run told before.
+/// Histories of earlier reports of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Trends {
     /// The judgement of what limits the run's speed.
@@ -181,7 +181,7 @@ pub struct Details {
     pub topics_asked: Option<SessionTime>,
 }
 
-/// What is typed, asked and answered.
+/// Words that are typed, and answers to them.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     /// The filter that is typed.
