@@ -6,12 +6,13 @@
 //! else's end, and a [`Relay`] is between both. All wait in an `Inbox`. Sockets come back by
 //! themselves when the other side does.
 
+mod admitted_keys;
+mod authenticator;
 mod beats;
 mod bundle;
+mod client_thread;
 mod curve;
-mod desk;
 mod directory;
-mod door;
 mod entrance;
 mod gate;
 mod inbox;
@@ -20,7 +21,6 @@ mod peer;
 mod primary;
 mod relay;
 mod relays;
-mod roll;
 mod socket;
 mod status;
 mod subscribers;

@@ -141,7 +141,7 @@ fn text(message: &TopicMessage) -> String {
 mod tests {
     use messages::motion::Twist;
     use protocol::{
-        Envelope, Iteration, PeerName, ProtocolVersion, Publisher as Speaker, SessionId, SimTime,
+        Envelope, Iteration, PeerName, ProtocolVersion, Publisher as Origin, SessionId, SimTime,
         topic,
     };
     use transport::memory::Network;
@@ -157,7 +157,7 @@ mod tests {
         TopicMessage {
             topic: TOPIC.to_owned(),
             kind: "gz.msgs.Twist".to_owned(),
-            publisher: Speaker::Client,
+            publisher: Origin::Client,
             iteration: Iteration(7),
             sim_time: SimTime(7_000_000),
             body: messages::encode(&twist),

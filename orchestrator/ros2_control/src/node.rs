@@ -91,7 +91,7 @@ struct Ask {
 }
 
 /// The run, the clock and the topics, as services see them.
-struct Surroundings {
+struct NodeContext {
     asks: mpsc::UnboundedSender<Ask>,
     feedback: Publisher,
     status: Publisher,
@@ -114,7 +114,7 @@ struct Served {
     service: ServiceName,
 }
 
-impl Outside for Surroundings {
+impl Outside for NodeContext {
     async fn ask(&self, command: Command) -> Result<Reply, Unanswered> {
         let (answer, reply) = oneshot::channel();
         // Who does not listen any more has dropped the answer's other end, too.
@@ -194,7 +194,7 @@ pub async fn serve(
     let served = services(&mut participant, settings)?;
     let (feedback, status) = topics(&mut participant, settings)?;
     let (asks, to_ask) = mpsc::unbounded_channel();
-    let control = Control::new(Surroundings {
+    let control = Control::new(NodeContext {
         asks,
         feedback,
         status,
@@ -272,7 +272,7 @@ fn topics(
 struct Node {
     participant: Participant,
     served: Vec<Rc<Served>>,
-    control: Rc<Control<Surroundings>>,
+    control: Rc<Control<NodeContext>>,
     connection: Connection,
     to_ask: mpsc::UnboundedReceiver<Ask>,
     waiting: BTreeMap<RequestId, oneshot::Sender<Reply>>,
@@ -354,7 +354,7 @@ impl Node {
 }
 
 /// Answers a request, and begins the goal that it brought.
-async fn respond(control: Rc<Control<Surroundings>>, served: Rc<Served>, call: Call) {
+async fn respond(control: Rc<Control<NodeContext>>, served: Rc<Served>, call: Call) {
     let Served { server, service } = &*served;
     let answered = answer(&*control, service.type_name, &call.cdr).await;
     let is_read = answered.is_ok();

@@ -104,13 +104,13 @@ impl HostedCell {
                 self.physics.insert_performer(performer, model);
                 self.performers.insert(performer);
                 let joins = ModelRef::moving(performer, model);
-                self.crew.join(scene, self.world, joins);
+                self.systems.join(scene, self.world, joins);
             }
             Some(_) => {}
             None => {
                 self.physics.insert_static(model);
                 if self.is_default(scene) {
-                    self.crew.join(scene, self.world, ModelRef::fixed(model));
+                    self.systems.join(scene, self.world, ModelRef::fixed(model));
                 }
             }
         }
@@ -124,16 +124,16 @@ impl HostedCell {
         if let Some(performer) = scene.performer_of(id) {
             if self.performers.remove(&performer) {
                 self.physics.remove_performer(performer);
-                self.crew.leave(model);
+                self.systems.leave(model);
             } else if self.ghosts.remove(&performer) {
                 self.physics.remove_ghost(performer);
             }
         } else if self.physics.has_static(model) {
             self.physics.remove_static(model);
             self.references.remove(&model);
-            self.crew.leave(model);
+            self.systems.leave(model);
         }
-        self.crew.forget(&GoneModel {
+        self.systems.forget(&GoneModel {
             model,
             performer: scene.performer_of(id),
             name: &scene.worlds[self.world].models[model].name,

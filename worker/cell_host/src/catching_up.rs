@@ -53,8 +53,8 @@ pub struct CatchUpResult {
     pub data: Vec<DataBatch>,
     /// Messages that leave the run and that a lost secondary has not published, in order of steps.
     pub exported: Vec<ExportedStep>,
-    /// Messages that left the run for readers who come later, as the models of the cells remember
-    /// them: before the steps if what was said in these is exported, else after them.
+    /// Messages that left the run and are kept of the models of the cells for readers who come
+    /// later: before the steps if what was said in these is exported, else after them.
     pub kept: Vec<TopicMessage>,
 }
 
@@ -73,7 +73,7 @@ impl CellHost {
     ) -> Result<CatchUpResult, CatchUpError> {
         if let Some(scene) = &work.scene {
             self.scene
-                .recall(&scene.bytes)
+                .restore(&scene.bytes)
                 .map_err(CatchUpError::Scene)?;
         }
         for snapshot in &work.snapshots {
@@ -145,14 +145,14 @@ impl CellHost {
     /// Returns the messages of the models here that readers who come later are to get.
     fn kept_of_models(&self) -> Vec<TopicMessage> {
         let cells = self.cells.values();
-        let kept = cells.flat_map(|slot| slot.cell.crew.kept());
+        let kept = cells.flat_map(|slot| slot.cell.systems.kept());
         kept.cloned().collect()
     }
 
     /// Returns the messages of systems of worlds that readers who come later are to get: every host
     /// has them.
     pub fn kept_of_worlds(&self) -> impl Iterator<Item = &TopicMessage> {
-        self.scene.world_crews.iter().flat_map(WorldSystems::kept)
+        self.scene.world_systems.iter().flat_map(WorldSystems::kept)
     }
 
     /// Returns the digest of every cell, as it is after the last step.

@@ -3,7 +3,7 @@
 //! Layout of a cell: the snapshot of the physics, then what the host itself keeps of the cell in
 //! postcard (the rest follows from the plan), the length of that as `u32`, and the digest of both,
 //! all little-endian. Layout of a performer, as a hand-off carries it: postcard of its physics and
-//! of what its systems remember. Both come from the wire, so that nothing in them is believed.
+//! of its saved systems. Both come from the wire, so that nothing in them is believed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl HostedCell {
             is_suspended: self.is_suspended,
             idle_steps: self.rest.idle_steps,
             levels: self.levels.iter().copied().collect(),
-            systems: self.crew.all_memories(),
+            systems: self.systems.save_all(),
         }
     }
 
@@ -136,7 +136,7 @@ impl HostedCell {
         let model = self.physics.model_of(performer);
         let state = WholeState {
             physics: &physics,
-            systems: self.crew.memories(model),
+            systems: self.systems.save(model),
         };
         postcard::to_stdvec(&state).expect("bytes and lists are what postcard can express")
     }
@@ -148,7 +148,7 @@ impl HostedCell {
         }
         let cell = self.id;
         let mut arrivals = Vec::with_capacity(work.arrivals.len());
-        let mut memories = Vec::with_capacity(work.arrivals.len());
+        let mut saved = Vec::with_capacity(work.arrivals.len());
         for arrival in &work.arrivals {
             let performer = arrival.performer;
             if !self.performers.insert(performer) {
@@ -160,15 +160,15 @@ impl HostedCell {
                 state: state.physics,
                 ..*arrival
             });
-            memories.push((performer, arrival.model, state.systems));
+            saved.push((performer, arrival.model, state.systems));
         }
         let adopted = self.physics.adopt(&arrivals);
         adopted.map_err(|source| StepError::Adopt { cell, source })?;
-        for (performer, model, memories) in memories {
+        for (performer, model, saved) in saved {
             let joins = ModelRef::moving(performer, model);
-            self.crew.join(scene, self.world, joins);
-            let recalled = self.crew.recall(model, &memories);
-            recalled.ok_or(StepError::HandOff { performer, cell })?;
+            self.systems.join(scene, self.world, joins);
+            let restored = self.systems.restore(model, &saved);
+            restored.ok_or(StepError::HandOff { performer, cell })?;
         }
         Ok(())
     }
@@ -187,20 +187,20 @@ impl HostedCell {
         cell.levels = attachment.levels.into_iter().collect();
         cell.references = cell.references_to_models(scene);
         cell.check_contents(scene)?;
-        cell.call_crew(scene);
+        cell.make_systems(scene);
         let mut systems = attachment.systems;
-        let mut models: BTreeSet<usize> = cell.crew.models().collect();
+        let mut models: BTreeSet<usize> = cell.systems.models().collect();
         models.extend(systems.keys());
         for model in models {
-            let memories = systems.remove(&model).unwrap_or_default();
-            let recalled = cell.crew.recall(model, &memories);
-            recalled.ok_or(RestoreCellError::Contents("systems"))?;
+            let saved = systems.remove(&model).unwrap_or_default();
+            let restored = cell.systems.restore(model, &saved);
+            restored.ok_or(RestoreCellError::Contents("systems"))?;
         }
         Ok(cell)
     }
 
     /// Makes the systems of all models that it owns.
-    fn call_crew(&mut self, scene: &Scene) {
+    fn make_systems(&mut self, scene: &Scene) {
         let world = self.world;
         let fixed: Vec<usize> = match scene.plan.cell(self.id).level {
             None => scene.plan.global_models[world].clone(),
@@ -210,12 +210,12 @@ impl HostedCell {
             Some(_) => Vec::new(),
         };
         for model in fixed {
-            self.crew.join(scene, world, ModelRef::fixed(model));
+            self.systems.join(scene, world, ModelRef::fixed(model));
         }
         let performers: Vec<_> = self.physics.performer_models().collect();
         for (performer, model) in performers {
             let model = ModelRef::moving(performer, model);
-            self.crew.join(scene, world, model);
+            self.systems.join(scene, world, model);
         }
     }
 

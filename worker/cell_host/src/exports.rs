@@ -37,13 +37,13 @@ pub struct ExportedStep {
     pub moved: Moved,
 }
 
-/// Models that came to a host or left it in a step, as far as they remember messages for readers
-/// who come later.
+/// Models that came to a host or left it in a step, as far as messages of theirs are kept for
+/// readers who come later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Models that left: another host has them, or none.
     pub gone: Vec<ModelId>,
-    /// Messages that those remember who came, oldest first of each topic of a model.
+    /// Messages that are kept of those who came, oldest first of each topic of a model.
     pub came: Vec<TopicMessage>,
 }
 

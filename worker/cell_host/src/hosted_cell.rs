@@ -37,7 +37,7 @@ pub struct HostedCell {
     pub(super) performers: BTreeSet<PerformerId>,
     pub(super) ghosts: BTreeSet<PerformerId>,
     pub(super) is_suspended: bool,
-    pub(super) crew: SystemSet,
+    pub(super) systems: SystemSet,
     /// The states of its performers after its last step.
     pub(super) performer_states: PerformerStates,
     pub(super) told: ReportedStates,
@@ -109,7 +109,7 @@ impl HostedCell {
         let mut cell = Self::around(id, world, physics);
         if scene.plan.cell(id).level.is_none() {
             for model in &scene.plan.global_models[world] {
-                cell.crew.join(scene, world, ModelRef::fixed(*model));
+                cell.systems.join(scene, world, ModelRef::fixed(*model));
             }
         }
         cell
@@ -123,7 +123,7 @@ impl HostedCell {
             cell.physics.insert_performer(*performer, model);
             cell.performers.insert(*performer);
             let model = ModelRef::moving(*performer, model);
-            cell.crew.join(scene, cell.world, model);
+            cell.systems.join(scene, cell.world, model);
         }
         cell
     }
@@ -138,7 +138,7 @@ impl HostedCell {
             performers: physics.performers().collect(),
             ghosts: physics.ghosts().collect(),
             is_suspended: false,
-            crew: SystemSet::default(),
+            systems: SystemSet::default(),
             performer_states: PerformerStates::default(),
             told: ReportedStates::default(),
             rest: Rest {
@@ -222,9 +222,9 @@ impl HostedCell {
 
     /// Tells whether a step that does nothing to it changes nothing in it and need not be done.
     fn is_at_rest(&self, advances: bool, scene: &Scene) -> bool {
-        let crew = &scene.world_crews[self.world];
-        let is_idle = || self.rest.idle_steps == IDLE_STEPS && crew.is_empty();
-        self.crew.is_empty() && (!advances || is_idle())
+        let systems = &scene.world_systems[self.world];
+        let is_idle = || self.rest.idle_steps == IDLE_STEPS && systems.is_empty();
+        self.systems.is_empty() && (!advances || is_idle())
     }
 
     /// Reads the states, unless they are known.
@@ -251,7 +251,7 @@ impl HostedCell {
 
     /// Lets systems and sensors act after the physics of a step; returns the time they took.
     fn end_step(&mut self, step: &Step, scene: &Scene, said: &mut Outbox) -> [Duration; 2] {
-        if self.crew.is_empty() {
+        if self.systems.is_empty() {
             return [Duration::ZERO; 2];
         }
         let mut shift = StepContext {
@@ -262,13 +262,13 @@ impl HostedCell {
             outbox: said,
         };
         let begin = Instant::now();
-        self.crew.after_step(&mut shift, Part::System);
+        self.systems.after_step(&mut shift, Part::System);
         let after = begin.elapsed();
-        if !self.crew.has_sensors() {
+        if !self.systems.has_sensors() {
             return [after, Duration::ZERO];
         }
         let begin = Instant::now();
-        self.crew.after_step(&mut shift, Part::Sensor);
+        self.systems.after_step(&mut shift, Part::Sensor);
         [after, begin.elapsed()]
     }
 
@@ -289,17 +289,19 @@ impl HostedCell {
             stage: scene.stages.of(self.world),
             outbox: said,
         };
-        self.crew.deliver(&step.messages, &mut shift);
+        self.systems.deliver(&step.messages, &mut shift);
         if advances {
-            scene.world_crews[self.world].act(time, shift.cell);
-            self.crew.before_step(&mut shift);
+            scene.world_systems[self.world].act(time, shift.cell);
+            self.systems.before_step(&mut shift);
         }
         begin.elapsed()
     }
 
     /// Tells whether time passes in it in a step.
     pub(super) fn advances_in(&self, step: &Step) -> bool {
-        !step.paused && !self.is_suspended && (!self.performers.is_empty() || !self.crew.is_empty())
+        !step.paused
+            && !self.is_suspended
+            && (!self.performers.is_empty() || !self.systems.is_empty())
     }
 
     /// Answers to a step with what it holds, as if it had taken no time.
@@ -366,7 +368,7 @@ impl HostedCell {
                 return Err(StepError::NotInCell { performer, cell });
             }
             self.physics.remove_performer(performer);
-            self.crew.leave(scene.plan.performer(performer).model);
+            self.systems.leave(scene.plan.performer(performer).model);
         }
         self.adopt(work, scene)?;
         for change in &work.levels {
@@ -410,12 +412,13 @@ impl HostedCell {
             if loaded {
                 self.keep(*model, scene);
                 if is_own {
-                    self.crew.join(scene, self.world, ModelRef::fixed(*model));
+                    self.systems
+                        .join(scene, self.world, ModelRef::fixed(*model));
                 }
             } else {
                 self.release(*model);
                 if is_own {
-                    self.crew.leave(*model);
+                    self.systems.leave(*model);
                 }
             }
         }

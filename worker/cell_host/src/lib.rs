@@ -9,7 +9,7 @@ mod apply_actions;
 mod catching_up;
 mod cell_bytes;
 mod cell_work;
-mod export_memory;
+mod export_state;
 mod exports;
 mod hosted_cell;
 mod link_record;
@@ -46,7 +46,7 @@ use sdf::{ModelParcel, World};
 pub use action_check::ActionError;
 pub use catching_up::{CatchUpError, CatchUpResult};
 pub use cell_bytes::RestoreCellError;
-pub use export_memory::KEPT_BYTES_MAX;
+pub use export_state::KEPT_BYTES_MAX;
 pub use exports::{ExportRule, ExportedStep, Moved, RobotDescription, SaidBefore, TopicUse};
 pub use hosted_cell::HostedCell;
 pub use scene_bytes::RestoreSceneError;
@@ -370,14 +370,13 @@ impl CellHost {
         });
     }
 
-    /// Returns the models here that remember messages for readers who come later.
+    /// Returns the models here of which messages are kept for readers who come later.
     fn keepers(&self) -> BTreeSet<ModelId> {
         let cells = self.cells.values();
-        cells.flat_map(|slot| slot.cell.crew.keepers()).collect()
+        cells.flat_map(|slot| slot.cell.systems.keepers()).collect()
     }
 
-    /// Notes which models that remember such messages came or left in a step, by those that were
-    /// here before it.
+    /// Notes which models came or left in a step, of those of which such messages are kept.
     fn note_moved(&mut self, before: &BTreeSet<ModelId>) {
         let now = self.keepers();
         let Some(exported) = &mut self.exported else {
@@ -385,7 +384,7 @@ impl CellHost {
         };
         let came = now.difference(before).flat_map(|model| {
             let cells = self.cells.values();
-            cells.flat_map(|slot| slot.cell.crew.kept_of(*model))
+            cells.flat_map(|slot| slot.cell.systems.kept_of(*model))
         });
         // What a model has said in this step leaves with it.
         let came = came.filter(|message| !exported.messages.contains(message));

@@ -21,8 +21,8 @@ const CELL_BYTES: usize = 64;
 /// A host as it was after a step that quiet ones followed.
 pub(super) struct RollbackPoint {
     step: Step,
-    /// For each world, what its systems remembered.
-    crews: Vec<Vec<Vec<u8>>>,
+    /// For each world, its saved systems.
+    world_systems: Vec<Vec<Vec<u8>>>,
     /// The cells with what their last step took.
     cells: Vec<(CellId, Arc<HostedCopy>, u64)>,
 }
@@ -75,8 +75,8 @@ impl CellHost {
     pub fn go_back(&mut self, to: Sequence) -> Result<(), StepError> {
         let kept = self.kept.take().filter(|kept| kept.step.sequence <= to);
         let kept = kept.ok_or(StepError::NothingKept(to))?;
-        for (crew, memories) in self.scene.world_crews.iter_mut().zip(&kept.crews) {
-            crew.recall(memories).ok_or(StepError::NothingKept(to))?;
+        for (systems, saved) in self.scene.world_systems.iter_mut().zip(&kept.world_systems) {
+            systems.restore(saved).ok_or(StepError::NothingKept(to))?;
         }
         self.restore_all(kept.cells)?;
         for count in 1..=to.0 - kept.step.sequence.0 {
@@ -117,7 +117,7 @@ impl CellHost {
         });
         self.kept = Some(RollbackPoint {
             step: step.quiet_after(0),
-            crews: self.scene.memories(),
+            world_systems: self.scene.save_systems(),
             cells: cells.collect(),
         });
     }

@@ -31,7 +31,7 @@ pub(super) struct Scene {
     /// The seed of random numbers.
     pub(super) seed: u64,
     pub(super) listeners: Listeners,
-    pub(super) world_crews: Vec<WorldSystems>,
+    pub(super) world_systems: Vec<WorldSystems>,
     /// The worlds as sensors draw them.
     pub(super) stages: Stages,
     /// Differences from the start.
@@ -86,7 +86,7 @@ impl Scene {
             verify: settings.verify,
             seed: settings.seed,
             listeners: Listeners::new(settings.publish_all),
-            world_crews: Vec::new(),
+            world_systems: Vec::new(),
             stages: Stages::default(),
             performers: BTreeMap::new(),
             numbers: Vec::new(),
@@ -99,7 +99,7 @@ impl Scene {
     fn begin(&mut self) {
         let has_siblings = self.worlds.len() > 1;
         let numbered = self.worlds.iter().enumerate();
-        self.world_crews = numbered
+        self.world_systems = numbered
             .map(|(index, world)| WorldSystems::new(index, world, has_siblings))
             .collect();
         self.stages.begin(self.worlds.len());
@@ -130,7 +130,7 @@ impl Scene {
     /// Takes note of the topics of all systems, of worlds and models.
     fn listen_to_all(&mut self) {
         self.listeners.clear_systems();
-        let of_worlds = self.world_crews.iter().flat_map(WorldSystems::topics);
+        let of_worlds = self.world_systems.iter().flat_map(WorldSystems::topics);
         for (subscriptions, publications) in of_worlds {
             self.listeners.add_all(subscriptions, publications);
         }
@@ -229,7 +229,7 @@ impl Scene {
             performer: self.performers.remove(&id),
             name: &self.worlds[world].models[model].name,
         };
-        self.world_crews[world].forget(&gone);
+        self.world_systems[world].forget(&gone);
         self.plan.remove(id);
         self.listen(world, model, false);
         self.changes.untouchable.remove(&id);
@@ -373,8 +373,8 @@ impl Scene {
         let time = self.time_of(step);
         let mut outbox = Outbox::default();
         let audience = self.listeners.audience();
-        for (crew, world) in self.world_crews.iter_mut().zip(&self.worlds) {
-            crew.begin_step(step, time, world, audience, &mut outbox);
+        for (systems, world) in self.world_systems.iter_mut().zip(&self.worlds) {
+            systems.begin_step(step, time, world, audience, &mut outbox);
         }
         outbox
     }

@@ -34,7 +34,7 @@ pub enum RestoreSceneError {
 
 /// Saved differences of a scene from the start.
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct SavedScene {
     seed: u64,
     step_size_s: f64,
     publish_all: bool,
@@ -42,46 +42,44 @@ struct Memory {
     participants: BTreeSet<String>,
     /// They bring about what is not as at the start, each by itself.
     actions: Vec<Action>,
-    /// For each world, what its systems remember.
-    crews: Vec<Vec<Vec<u8>>>,
+    /// For each world, its saved systems.
+    world_systems: Vec<Vec<Vec<u8>>>,
 }
 
 impl Scene {
     /// Returns everything that a host with the same worlds needs to go on from here.
     pub(super) fn snapshot(&self) -> Vec<u8> {
         let audience = self.listeners.audience();
-        let memory = Memory {
+        let saved = SavedScene {
             seed: self.seed,
             step_size_s: self.step_size_s,
             publish_all: audience.publish_all,
             observed: audience.observed.iter().cloned().collect(),
             participants: audience.participants.clone(),
             actions: self.changes(),
-            crews: self.memories(),
+            world_systems: self.save_systems(),
         };
-        let mut bytes = postcard::to_stdvec(&memory)
+        let mut bytes = postcard::to_stdvec(&saved)
             .expect("numbers, names and lists are what postcard can express");
         let digest = Digest::of_bytes(&bytes);
         bytes.extend_from_slice(&digest.0.to_le_bytes());
         bytes
     }
 
-    /// Returns what the systems of each world remember.
-    pub(super) fn memories(&self) -> Vec<Vec<Vec<u8>>> {
-        self.world_crews
-            .iter()
-            .map(WorldSystems::memories)
-            .collect()
+    /// Saves the systems of each world.
+    pub(super) fn save_systems(&self) -> Vec<Vec<Vec<u8>>> {
+        self.world_systems.iter().map(WorldSystems::save).collect()
     }
 
     /// Goes on from a snapshot; the scene must be as at the start.
-    pub(super) fn recall(&mut self, bytes: &[u8]) -> Result<(), RestoreSceneError> {
-        let (memory, digest) = bytes.split_last_chunk().ok_or(RestoreSceneError::Damaged)?;
-        if Digest::of_bytes(memory).0 != u128::from_le_bytes(*digest) {
+    pub(super) fn restore(&mut self, bytes: &[u8]) -> Result<(), RestoreSceneError> {
+        let (saved, digest) = bytes.split_last_chunk().ok_or(RestoreSceneError::Damaged)?;
+        if Digest::of_bytes(saved).0 != u128::from_le_bytes(*digest) {
             return Err(RestoreSceneError::Damaged);
         }
-        let memory: Memory = postcard::from_bytes(memory).map_err(RestoreSceneError::Malformed)?;
-        for action in memory.actions {
+        let saved: SavedScene =
+            postcard::from_bytes(saved).map_err(RestoreSceneError::Malformed)?;
+        for action in saved.actions {
             let step = Step {
                 actions: vec![StampedAction { number: 0, action }],
                 ..Step::default()
@@ -91,16 +89,16 @@ impl Scene {
             self.prepare(&step, parcels);
             self.conclude(&step);
         }
-        self.seed = memory.seed;
-        self.step_size_s = memory.step_size_s;
+        self.seed = saved.seed;
+        self.step_size_s = saved.step_size_s;
         self.listeners
-            .restore_observers(memory.publish_all, memory.observed);
-        self.listeners.set_participants(memory.participants);
-        if memory.crews.len() != self.world_crews.len() {
+            .restore_observers(saved.publish_all, saved.observed);
+        self.listeners.set_participants(saved.participants);
+        if saved.world_systems.len() != self.world_systems.len() {
             return Err(RestoreSceneError::Systems);
         }
-        for (crew, memories) in self.world_crews.iter_mut().zip(&memory.crews) {
-            crew.recall(memories).ok_or(RestoreSceneError::Systems)?;
+        for (systems, saved) in self.world_systems.iter_mut().zip(&saved.world_systems) {
+            systems.restore(saved).ok_or(RestoreSceneError::Systems)?;
         }
         Ok(())
     }

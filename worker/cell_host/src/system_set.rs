@@ -1,6 +1,6 @@
 //! [`SystemSet`]: the systems and sensors of the models that a cell owns, in the order of models.
 //!
-//! **Invariant:** what they do in a step is a function of what they remember, of the cell, of the
+//! **Invariant:** what they do in a step is a function of what they save, of the cell, of the
 //! step and of the order of models; it never matters when they joined.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use protocol::{ModelId, Publisher, TopicMessage};
 use systems::registry::{Member, members_of_model};
 use systems::{Audience, Context, GoneModel, Outbox, SharedStage, StepTime};
 
-use super::export_memory::ExportMemory;
+use super::export_state::ExportState;
 use super::scene::Scene;
 
 /// The systems of the models of a cell.
@@ -23,7 +23,7 @@ pub(super) struct SystemSet {
     sensor_count: usize,
 }
 
-/// Kind of a member of a crew.
+/// Kind of a member of a model's systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A system.
@@ -36,10 +36,10 @@ struct ModelSystems {
     id: ModelId,
     model: ModelRef,
     members: Vec<Member>,
-    exported: ExportMemory,
+    exported: ExportState,
 }
 
-/// Context in which a crew works in a step.
+/// Context in which systems work in a step.
 pub(super) struct StepContext<'a> {
     pub(super) time: StepTime,
     pub(super) cell: &'a mut Cell,
@@ -86,7 +86,7 @@ impl SystemSet {
             world: world as u32,
             model: index as u32,
         };
-        let exported = ExportMemory::default();
+        let exported = ExportState::default();
         let systems = ModelSystems {
             id,
             model,
@@ -98,8 +98,8 @@ impl SystemSet {
 
     /// Drops the systems of a model.
     pub(super) fn leave(&mut self, model: usize) {
-        if let Some(crew) = self.models.remove(&model) {
-            self.sensor_count -= crew.members.iter().filter(|one| one.is_sensor).count();
+        if let Some(systems) = self.models.remove(&model) {
+            self.sensor_count -= systems.members.iter().filter(|one| one.is_sensor).count();
             self.listeners.retain(|_, list| {
                 list.retain(|(other, _, _)| *other != model);
                 !list.is_empty()
@@ -109,62 +109,70 @@ impl SystemSet {
 
     /// Has all systems take note that a model is gone.
     pub(super) fn forget(&mut self, gone: &GoneModel<'_>) {
-        let members = self.models.values_mut().flat_map(|crew| &mut crew.members);
+        let members = self
+            .models
+            .values_mut()
+            .flat_map(|systems| &mut systems.members);
         members.for_each(|member| member.configured.system.forget(gone));
     }
 
-    /// Returns what the systems of a model remember, in their order, then what is remembered of
-    /// their topics, if anything is.
-    pub(super) fn memories(&self, model: usize) -> Vec<Vec<u8>> {
-        let Some(crew) = self.models.get(&model) else {
+    /// Saves the systems of a model, in their order, then the messages that are kept of their
+    /// topics, if there are any.
+    pub(super) fn save(&self, model: usize) -> Vec<Vec<u8>> {
+        let Some(systems) = self.models.get(&model) else {
             return Vec::new();
         };
-        let members = crew.members.iter();
-        let memories = members.map(|one| one.configured.system.save());
-        memories.chain(crew.exported.save()).collect()
+        let members = systems.members.iter();
+        let saved = members.map(|one| one.configured.system.save());
+        saved.chain(systems.exported.save()).collect()
     }
 
     /// Returns the messages of all models that readers who come later are to get, oldest first of
     /// each topic of a model.
     pub(super) fn kept(&self) -> impl Iterator<Item = &TopicMessage> {
-        self.models.values().flat_map(|crew| crew.exported.kept())
+        self.models
+            .values()
+            .flat_map(|systems| systems.exported.kept())
     }
 
-    /// Returns the models that remember such messages, ascending.
+    /// Returns the models of which such messages are kept, ascending.
     pub(super) fn keepers(&self) -> impl Iterator<Item = ModelId> {
-        let keepers = self.models.values().filter(|crew| crew.exported.keeps());
-        keepers.map(|crew| crew.id)
+        let keepers = self
+            .models
+            .values()
+            .filter(|systems| systems.exported.keeps());
+        keepers.map(|systems| systems.id)
     }
 
-    /// Returns the messages that a model remembers for readers who come later.
+    /// Returns the messages that are kept of a model for readers who come later.
     pub(super) fn kept_of(&self, model: ModelId) -> impl Iterator<Item = &TopicMessage> {
-        let crew = self.models.get(&(model.model as usize));
-        let crew = crew.filter(|crew| crew.id == model);
-        crew.into_iter().flat_map(|crew| crew.exported.kept())
+        let systems = self.models.get(&(model.model as usize));
+        let systems = systems.filter(|systems| systems.id == model);
+        systems
+            .into_iter()
+            .flat_map(|systems| systems.exported.kept())
     }
 
-    /// Returns what all systems remember, by model.
-    pub(super) fn all_memories(&self) -> BTreeMap<usize, Vec<Vec<u8>>> {
+    /// Saves all systems, by model.
+    pub(super) fn save_all(&self) -> BTreeMap<usize, Vec<Vec<u8>>> {
         let models = self.models.keys();
-        models
-            .map(|model| (*model, self.memories(*model)))
-            .collect()
+        models.map(|model| (*model, self.save(*model))).collect()
     }
 
-    /// Lets the systems of a model go on from what they, or others like them, remembered; `None`
-    /// when those were others.
-    pub(super) fn recall<B: AsRef<[u8]>>(&mut self, model: usize, memories: &[B]) -> Option<()> {
-        let Some(crew) = self.models.get_mut(&model) else {
-            return memories.is_empty().then_some(());
+    /// Restores the systems of a model from what they, or others like them, saved; `None` when
+    /// those were others.
+    pub(super) fn restore<B: AsRef<[u8]>>(&mut self, model: usize, saved: &[B]) -> Option<()> {
+        let Some(systems) = self.models.get_mut(&model) else {
+            return saved.is_empty().then_some(());
         };
-        let (memories, exported) = memories.split_at_checked(crew.members.len())?;
+        let (saved, exported) = saved.split_at_checked(systems.members.len())?;
         if exported.len() > 1 {
             return None;
         }
-        for (member, memory) in crew.members.iter_mut().zip(memories) {
+        for (member, memory) in systems.members.iter_mut().zip(saved) {
             member.configured.system.load(memory.as_ref()).ok()?;
         }
-        crew.exported = ExportMemory::load(exported.first().map(AsRef::as_ref))?;
+        systems.exported = ExportState::load(exported.first().map(AsRef::as_ref))?;
         Some(())
     }
 
@@ -175,9 +183,9 @@ impl SystemSet {
                 continue;
             };
             for (model, part, input) in listeners {
-                let crew = self.models.get_mut(model);
-                let crew = crew.expect("who listens is a member of a model's crew");
-                crew.with(*part, shift, |member, context| {
+                let systems = self.models.get_mut(model);
+                let systems = systems.expect("who listens is a system of a model");
+                systems.with(*part, shift, |member, context| {
                     let system = &mut member.configured.system;
                     if member.configured.subscriptions[*input].kind == message.kind {
                         system.on_message(*input, message, context);
@@ -204,9 +212,9 @@ impl SystemSet {
     }
 
     fn each(&mut self, shift: &mut StepContext<'_>, act: impl Fn(&mut Member, &mut Context<'_>)) {
-        for crew in self.models.values_mut() {
-            for part in 0..crew.members.len() {
-                crew.with(part, shift, &act);
+        for systems in self.models.values_mut() {
+            for part in 0..systems.members.len() {
+                systems.with(part, shift, &act);
             }
         }
     }

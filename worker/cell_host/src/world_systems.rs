@@ -8,13 +8,13 @@ use physics::Cell;
 use systems::registry::{Configured, TopicSpec, members_of_world};
 use systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
 
-use super::export_memory::ExportMemory;
+use super::export_state::ExportState;
 
 /// The systems of one world.
 pub(super) struct WorldSystems {
     world: u32,
     members: Vec<Configured<dyn WorldSystem>>,
-    exported: ExportMemory,
+    exported: ExportState,
 }
 
 impl WorldSystems {
@@ -25,7 +25,7 @@ impl WorldSystems {
         Self {
             world: index as u32,
             members: members.into_iter().map(|(_, member)| member).collect(),
-            exported: ExportMemory::default(),
+            exported: ExportState::default(),
         }
     }
 
@@ -90,25 +90,24 @@ impl WorldSystems {
         self.exported.kept()
     }
 
-    /// Returns what they remember, in their order, then what is remembered of their topics, if
-    /// anything is.
-    pub(super) fn memories(&self) -> Vec<Vec<u8>> {
+    /// Saves them, in their order, then the messages that are kept of their topics, if there are
+    /// any.
+    pub(super) fn save(&self) -> Vec<Vec<u8>> {
         let members = self.members.iter();
-        let memories = members.map(|member| member.system.save());
-        memories.chain(self.exported.save()).collect()
+        let saved = members.map(|member| member.system.save());
+        saved.chain(self.exported.save()).collect()
     }
 
-    /// Lets them go on from what they, or others like them, remembered; `None` when those were
-    /// others.
-    pub(super) fn recall(&mut self, memories: &[Vec<u8>]) -> Option<()> {
-        let (memories, exported) = memories.split_at_checked(self.members.len())?;
+    /// Restores them from what they, or others like them, saved; `None` when those were others.
+    pub(super) fn restore(&mut self, saved: &[Vec<u8>]) -> Option<()> {
+        let (saved, exported) = saved.split_at_checked(self.members.len())?;
         if exported.len() > 1 {
             return None;
         }
-        for (member, memory) in self.members.iter_mut().zip(memories) {
+        for (member, memory) in self.members.iter_mut().zip(saved) {
             member.system.load(memory).ok()?;
         }
-        self.exported = ExportMemory::load(exported.first().map(Vec::as_slice))?;
+        self.exported = ExportState::load(exported.first().map(Vec::as_slice))?;
         Some(())
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Time never goes back, and lacks nothing when another secondary comes to speak: each hears what
 //! the others publish, and keeps the moments that it has not heard. Whoever begins to speak waits
-//! for those of the former speaker; if they do not come, since its process has ended, it publishes
-//! them itself. A moment that a process was just sending when it ended may come twice.
+//! for those of the former publisher; if they do not come, since its process has ended, it
+//! publishes them itself. A moment that a process was just sending when it ended may come twice.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ const GAP_MAX: usize = 100;
 /// reset \[ns\].
 const AHEAD_MAX_NS: u64 = 5 * NS_PER_S;
 
-/// Time for which the former speaker is waited for, and between two looks.
+/// Time for which the former publisher is waited for, and between two looks.
 const TIMEOUT: Duration = Duration::from_millis(200);
 const GLANCE: Duration = Duration::from_micros(200);
 
@@ -120,7 +120,7 @@ impl ClockTopic {
         self.moments.pass_over(now);
     }
 
-    /// Waits until the former speaker has published all moments, or leaves those to this one.
+    /// Waits until the former publisher has published all moments, or leaves those to this one.
     fn wait_for_former(&mut self) {
         let until = Instant::now() + TIMEOUT;
         loop {

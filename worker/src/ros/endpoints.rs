@@ -24,7 +24,7 @@ use super::descriptions::Descriptions;
 use super::fixed_frames::FixedFrames;
 use super::image_thread::ImageThread;
 use super::kept::Kept;
-use super::outbound::{Outbound, Way, speaker_of};
+use super::outbound::{Outbound, Way, origin_of};
 use super::remarks::Remarks;
 use crate::seldom::Seldom;
 
@@ -234,19 +234,19 @@ impl Endpoints {
     fn follow_moves(&mut self, step: &mut ExportedStep) {
         let moved = std::mem::take(&mut step.moved);
         let gone = moved.gone.into_iter();
-        let gone = gone.map(|model| speaker_of(Publisher::Model { model, part: 0 }));
+        let gone = gone.map(|model| origin_of(Publisher::Model { model, part: 0 }));
         let gone: BTreeSet<Publisher> = gone.collect();
         self.kept.forget(&gone);
         // Who does a step again does not know whether such a model is here by now.
         if step.again.is_none() && !gone.is_empty() {
-            self.forget(|speaker| gone.contains(speaker));
+            self.forget(|origin| gone.contains(origin));
         }
         self.keep(moved.came);
     }
 
     /// Forgets the systems of worlds, for which another secondary speaks now.
     pub(super) fn forget_worlds(&mut self) {
-        self.forget(|speaker| matches!(speaker, Publisher::World { .. }));
+        self.forget(|origin| matches!(origin, Publisher::World { .. }));
     }
 
     /// Forgets the publishers of those who are gone, with what they keep.
@@ -389,8 +389,8 @@ impl Endpoints {
                 Some(Frames::Fixed) => {
                     let mut frames = Vec::new();
                     add_frames(message, &mut frames, &mut self.warnings.unfit);
-                    let speaker = speaker_of(message.publisher);
-                    self.frames.fixed.note(speaker, &frames);
+                    let origin = origin_of(message.publisher);
+                    self.frames.fixed.note(origin, &frames);
                     fixed.extend(frames);
                 }
                 None => {}

@@ -30,10 +30,10 @@ impl FixedFrames {
     }
 
     /// Notes frames of a model that are about to be said.
-    pub(super) fn note(&mut self, speaker: Publisher, frames: &[TransformStamped]) {
+    pub(super) fn note(&mut self, origin: Publisher, frames: &[TransformStamped]) {
         for frame in frames {
             let name = frame.child_frame_id.clone();
-            self.last.insert(name, (speaker, frame.clone()));
+            self.last.insert(name, (origin, frame.clone()));
         }
     }
 
@@ -52,7 +52,7 @@ impl FixedFrames {
 
     /// Forgets the frames of models that are gone.
     pub(super) fn forget(&mut self, is_gone: impl Fn(&Publisher) -> bool) {
-        self.last.retain(|_, (speaker, _)| !is_gone(speaker));
+        self.last.retain(|_, (origin, _)| !is_gone(origin));
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
         for number in 0..100 {
             kept.push(say(&mut frames, number));
             if number == 7 {
-                frames.forget(|speaker| *speaker == model(7));
+                frames.forget(|origin| *origin == model(7));
             }
             let later: Vec<&String> = kept.iter().rev().take(DEPTH).flatten().collect();
             let is_missing = |one: &u32| *one != 7 && !later.contains(&&format!("r{one}"));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use protocol::{Publisher, TopicMessage};
 
 use super::endpoints::Key;
-use super::outbound::speaker_of;
+use super::outbound::origin_of;
 
 /// The last messages of each model on topics that are kept for readers who come later.
 #[derive(Debug, Default)]
@@ -20,8 +20,8 @@ impl Kept {
         if most == 0 {
             return;
         }
-        let speaker = speaker_of(message.publisher);
-        let last = self.last.entry((key, speaker)).or_default();
+        let origin = origin_of(message.publisher);
+        let last = self.last.entry((key, origin)).or_default();
         // It may be remembered both by the model and in the steps that are done again.
         if last.contains(&message) {
             return;
@@ -34,7 +34,7 @@ impl Kept {
 
     /// Forgets the messages of models that are gone.
     pub(super) fn forget(&mut self, gone: &BTreeSet<Publisher>) {
-        self.last.retain(|(_, speaker), _| !gone.contains(speaker));
+        self.last.retain(|(_, origin), _| !gone.contains(origin));
     }
 
     /// Tells whether there are none.

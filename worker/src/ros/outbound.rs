@@ -24,7 +24,7 @@ pub(super) struct Outbound {
     /// Way of all messages, or of the next model that speaks.
     way: Way,
     /// Ways of models that have spoken, if the topic is kept.
-    of_speakers: BTreeMap<Publisher, Spoken>,
+    of_origins: BTreeMap<Publisher, OriginWay>,
     pub(super) frames: Option<Frames>,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Way {
 }
 
 /// Way of a model that has spoken.
-struct Spoken {
+struct OriginWay {
     way: Way,
     /// Iteration of its last message.
     last: Iteration,
@@ -48,7 +48,7 @@ struct Spoken {
 }
 
 /// Returns the one that a publisher is a part of: a model, a world, or all clients.
-pub(super) fn speaker_of(publisher: Publisher) -> Publisher {
+pub(super) fn origin_of(publisher: Publisher) -> Publisher {
     match publisher {
         Publisher::Client => Publisher::Client,
         Publisher::World { world, .. } => Publisher::World { world, part: 0 },
@@ -62,7 +62,7 @@ impl Outbound {
         Self {
             topic: (topic.to_owned(), ros),
             way: Way::None,
-            of_speakers: BTreeMap::new(),
+            of_origins: BTreeMap::new(),
             frames,
         }
     }
@@ -83,15 +83,15 @@ impl Outbound {
         if !self.has_own_ways() {
             return &self.way;
         }
-        let speaker = speaker_of(message.publisher);
-        if !self.of_speakers.contains_key(&speaker) {
+        let origin = origin_of(message.publisher);
+        if !self.of_origins.contains_key(&origin) {
             let next = self.new_way(participant, mapping);
             let way = std::mem::replace(&mut self.way, next);
             let (last, stays) = (message.iteration, false);
-            let spoken = Spoken { way, last, stays };
-            self.of_speakers.insert(speaker, spoken);
+            let spoken = OriginWay { way, last, stays };
+            self.of_origins.insert(origin, spoken);
         }
-        let spoken = self.of_speakers.get_mut(&speaker);
+        let spoken = self.of_origins.get_mut(&origin);
         let spoken = spoken.expect("whoever had no way has one now");
         spoken.last = message.iteration;
         spoken.stays = message.body.len() > KEPT_BYTES_MAX;
@@ -100,19 +100,19 @@ impl Outbound {
 
     /// Tells whether a message, or a later one of who said it, has left from here and is kept.
     pub(super) fn has_said(&self, message: &TopicMessage) -> bool {
-        let spoken = self.of_speakers.get(&speaker_of(message.publisher));
+        let spoken = self.of_origins.get(&origin_of(message.publisher));
         spoken.is_some_and(|spoken| message.iteration <= spoken.last)
     }
 
-    /// Forgets publishers of speakers that are gone, with what they keep; what is too large for a
+    /// Forgets publishers of origins that are gone, with what they keep; what is too large for a
     /// model to take it along stays.
     pub(super) fn forget(
         &mut self,
         is_gone: impl Fn(&Publisher) -> bool,
         participant: &mut Participant,
     ) {
-        let goes = |speaker: &Publisher, spoken: &mut Spoken| !spoken.stays && is_gone(speaker);
-        for (_, spoken) in self.of_speakers.extract_if(.., goes) {
+        let goes = |origin: &Publisher, spoken: &mut OriginWay| !spoken.stays && is_gone(origin);
+        for (_, spoken) in self.of_origins.extract_if(.., goes) {
             for outlet in spoken.way.outlets() {
                 participant.withdraw(&outlet.publication);
             }
@@ -121,8 +121,8 @@ impl Outbound {
 
     /// Returns all publishers, with their topics of ROS 2.
     pub(super) fn outlets(&self) -> impl Iterator<Item = &Outlet> {
-        let of_speakers = self.of_speakers.values().map(|spoken| &spoken.way);
-        let ways = of_speakers.chain([&self.way]);
+        let of_origins = self.of_origins.values().map(|spoken| &spoken.way);
+        let ways = of_origins.chain([&self.way]);
         ways.flat_map(Way::outlets)
     }
 

@@ -137,7 +137,7 @@ fn assemble(
     batteries: &[String],
 ) -> Configured<dyn crate::System> {
     let publications = made.publications.clone();
-    let mut subscriptions = made.gauge.subscriptions();
+    let mut subscriptions = made.sensor_model.subscriptions();
     let inputs = subscriptions.len();
     subscriptions.extend(batteries.iter().map(TopicSpec::of::<Boolean>));
     let batteries = inputs..subscriptions.len();

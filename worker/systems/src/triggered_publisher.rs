@@ -207,7 +207,7 @@ impl System for TriggeredPublisher {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        self.recall(bytes)
+        self.restore(bytes)
     }
 }
 
@@ -225,7 +225,7 @@ impl WorldSystem for TriggeredPublisher {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        self.recall(bytes)
+        self.restore(bytes)
     }
 }
 
@@ -257,7 +257,7 @@ impl TriggeredPublisher {
         }
     }
 
-    fn recall(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+    fn restore(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
         super::load(&mut self.state, bytes)?;
         if self.waiting() > WAITING_MAX {
             self.state = State::default();

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
+use super::authenticator::Authenticator;
 use super::directory::RunDirectory;
-use super::door::Door;
 use super::inbox::Frames;
 use super::socket;
 use crate::link::LinkError;
@@ -17,7 +17,7 @@ const SUBSCRIPTIONS_PER_BEAT: u32 = 64;
 pub struct Beats {
     socket: zmq::Socket,
     /// Declared after the socket that it decides for.
-    _door: Option<Arc<Door>>,
+    _door: Option<Arc<Authenticator>>,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -25,12 +25,12 @@ pub struct Beats {
 impl Beats {
     pub(super) fn new(
         socket: zmq::Socket,
-        door: Option<Arc<Door>>,
+        authenticator: Option<Arc<Authenticator>>,
         directory: Option<Arc<RunDirectory>>,
     ) -> Self {
         Self {
             socket,
-            _door: door,
+            _door: authenticator,
             _directory: directory,
         }
     }

@@ -9,21 +9,21 @@ use std::time::Instant;
 use protocol::{RoutingId, topic};
 use zmq_options::Connection;
 
+use super::admitted_keys::AdmittedKeys;
+use super::authenticator::Authenticator;
 use super::bundle::ADDRESS_BYTES_MAX;
-use super::door::Door;
 use super::gate::{Gate, Sender};
 use super::inbox::Frames;
 use super::primary::{SUBSCRIBE, UNSUBSCRIBE};
-use super::roll::Roll;
 use crate::refusals::{Reason, Tally};
 
 /// Checks what secondaries and relays send.
 pub(super) struct Entrance {
     pub(super) gate: Gate,
-    pub(super) roll: Roll,
+    pub(super) admitted_keys: AdmittedKeys,
     pub(super) tally: Tally,
     /// Thread that decides which peers may enter, where that is decided by keys.
-    pub(super) door: Option<Arc<Door>>,
+    pub(super) authenticator: Option<Arc<Authenticator>>,
 }
 
 /// A message on `control` whose sender is known.
@@ -49,25 +49,31 @@ pub(super) enum Presence {
 }
 
 impl Entrance {
-    pub(super) fn new(tally: Tally, roll: Roll, door: Option<Arc<Door>>) -> Self {
+    pub(super) fn new(
+        tally: Tally,
+        admitted_keys: AdmittedKeys,
+        authenticator: Option<Arc<Authenticator>>,
+    ) -> Self {
         Self {
             gate: Gate::new(tally.clone()),
-            roll,
+            admitted_keys,
             tally,
-            door,
+            authenticator,
         }
     }
 
     /// Tells whether somebody still decides who may enter, where that is decided at all.
     pub(super) fn is_kept(&self) -> bool {
-        self.door.as_ref().is_none_or(|door| door.is_kept())
+        self.authenticator
+            .as_ref()
+            .is_none_or(|authenticator| authenticator.is_kept())
     }
 
     /// Returns who sent a message; `None` if that should be known and is not, or may be heard no
     /// more.
     fn sender_of(&self, frames: &mut Frames, socket: &'static str) -> Option<Sender> {
-        match &self.door {
-            Some(door) => door.sender(frames, socket),
+        match &self.authenticator {
+            Some(authenticator) => authenticator.sender(frames, socket),
             None => Some(Sender::ANYBODY),
         }
     }
@@ -158,8 +164,8 @@ impl Entrance {
         }
         if *what == SUBSCRIBE {
             // What libzmq says of a connection that is gone has no sender; what comes has one.
-            if self.door.is_none() {
-                self.roll.hear(0, frames.origin(), "step");
+            if self.authenticator.is_none() {
+                self.admitted_keys.hear(0, frames.origin(), "step");
             }
             let is_held = self.gate.hold(&routing_id, sender?);
             return is_held.then_some(if is_relay {
@@ -199,7 +205,7 @@ mod tests {
     #[test]
     fn a_subscription_is_that_of_a_secondary_only_under_an_address() {
         let tally = Tally::default();
-        let mut entrance = Entrance::new(tally.clone(), Roll::default(), None);
+        let mut entrance = Entrance::new(tally.clone(), AdmittedKeys::default(), None);
         let mut says = |what: u8, address: &[u8]| {
             let message = [&[what][..], &topic::step_presence(address)].concat();
             entrance.on_subscriber(&mut Frames::of(&[&message]), |_| false)
@@ -224,7 +230,7 @@ mod tests {
     #[test]
     fn whoever_is_behind_a_relay_has_no_subscription_of_its_own() {
         let tally = Tally::default();
-        let mut entrance = Entrance::new(tally.clone(), Roll::default(), None);
+        let mut entrance = Entrance::new(tally.clone(), AdmittedKeys::default(), None);
         let behind = RoutingId::from("s1-0");
         assert!(entrance.gate.hold(&behind, Sender::ANYBODY));
         for what in [SUBSCRIBE, UNSUBSCRIBE] {

@@ -21,7 +21,7 @@ pub use bind::{BindError, with_free_ports};
 
 use super::beats::Beats;
 use super::bundle::Bundle;
-use super::desk::Desk;
+use super::client_thread::ClientThread;
 use super::directory::RunDirectory;
 use super::entrance::{Entered, Entrance, Presence};
 use super::inbox::{Event, Frames, Inbox, PollTimeout};
@@ -46,7 +46,7 @@ pub(super) const UNSUBSCRIBE: u8 = 0;
 /// The primary's end of a link between processes.
 pub struct PrimaryLink {
     inbox: Inbox,
-    desk: Desk,
+    client_thread: ClientThread,
     woken: Arc<OutsideWaker>,
     /// Somebody woke the thread, and it was told of a request instead.
     was_woken: bool,
@@ -84,33 +84,39 @@ impl PrimaryLink {
         };
         let inbox = Inbox::new(vec![bound.step, bound.control], 2, options.spin).map_err(failed)?;
         let woken = Arc::new(OutsideWaker::new(inbox.waker()));
-        let door = bound.door.clone();
-        let roll = door
+        let authenticator = bound.authenticator.clone();
+        let admitted_keys = authenticator
             .as_ref()
-            .map(|door| door.roll().clone())
+            .map(|authenticator| authenticator.admitted_keys().clone())
             .unwrap_or_default();
-        let desk = {
-            let (tally, roll) = (tally.clone(), roll.clone());
-            Desk::open(bound.clients, inbox.waker(), tally, roll, door)
+        let client_thread = {
+            let (tally, admitted_keys) = (tally.clone(), admitted_keys.clone());
+            ClientThread::open(
+                bound.clients,
+                inbox.waker(),
+                tally,
+                admitted_keys,
+                authenticator,
+            )
         };
-        let shared = || (bound.door.clone(), bound.directory.clone());
+        let shared = || (bound.authenticator.clone(), bound.directory.clone());
         let status = {
-            let (door, directory) = shared();
+            let (authenticator, directory) = shared();
             StatusPublisher::new(
                 bound.status,
                 bound.data,
                 tally.clone(),
-                roll.clone(),
-                door,
+                admitted_keys.clone(),
+                authenticator,
                 directory,
             )
         };
-        let (door, directory) = shared();
-        let beats = Beats::new(bound.beats, door, directory);
-        let (desk, status) = (desk.map_err(failed)?, status.map_err(failed)?);
+        let (authenticator, directory) = shared();
+        let beats = Beats::new(bound.beats, authenticator, directory);
+        let (client_thread, status) = (client_thread.map_err(failed)?, status.map_err(failed)?);
         let link = Self {
             inbox,
-            desk,
+            client_thread,
             woken,
             was_woken: false,
             is_turn_of_clients: false,
@@ -119,7 +125,7 @@ impl PrimaryLink {
             last: None,
             watched: BTreeMap::new(),
             subscribers: status.subscribers(),
-            entrance: Entrance::new(tally, roll, bound.door),
+            entrance: Entrance::new(tally, admitted_keys, bound.authenticator),
             _directory: bound.directory,
         };
         Ok((link, status, beats))
@@ -254,7 +260,7 @@ impl PrimaryLink {
         if let Some(relayed) = self.relayed() {
             return Ok(Some(relayed));
         }
-        let asked = self.desk.has_request().then_some(Duration::ZERO);
+        let asked = self.client_thread.has_request().then_some(Duration::ZERO);
         let mut timeout = PollTimeout::new(asked.or(timeout));
         loop {
             let found = match self.inbox.next(&mut timeout)? {
@@ -278,7 +284,7 @@ impl PrimaryLink {
 
     /// Returns the next request of a client, if one is here.
     fn request(&mut self) -> Option<Arrival> {
-        let request = self.desk.request()?;
+        let request = self.client_thread.request()?;
         self.last = Some((request.key, request.connection));
         Some(request.arrival)
     }
@@ -289,7 +295,7 @@ impl Link for PrimaryLink {
         let topic = topic.as_bytes();
         match to {
             Destination::EverySecondary => socket::send(self.inbox.sender(STEP), &[topic, payload]),
-            Destination::Peer(peer) if self.desk.answer(peer, topic, payload) => Ok(()),
+            Destination::Peer(peer) if self.client_thread.answer(peer, topic, payload) => Ok(()),
             Destination::Peer(peer) => self.send_on_control(peer, topic, payload),
             Destination::Primary | Destination::Data => Err(LinkError::NoSuchDestination),
         }
@@ -311,7 +317,7 @@ impl Link for PrimaryLink {
 
     fn sender(&self) -> Option<Client> {
         let (key, connection) = self.last?;
-        self.entrance.roll.client(key, connection)
+        self.entrance.admitted_keys.client(key, connection)
     }
 
     fn watch_last(&mut self, client: &RoutingId) {
@@ -328,27 +334,27 @@ impl Link for PrimaryLink {
     }
 
     fn charge(&mut self, client: &RoutingId) {
-        self.desk.charge(client);
+        self.client_thread.charge(client);
     }
 
     fn refuse_last(&mut self) {
         if let Some((_, connection)) = self.last {
-            self.entrance.roll.refuse(connection);
+            self.entrance.admitted_keys.refuse(connection);
         }
     }
 
     fn clients(&self) -> Clients {
-        self.entrance.roll.report(&self.subscribers.lock())
+        self.entrance.admitted_keys.report(&self.subscribers.lock())
     }
 
     fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
-        self.entrance.roll.disconnect(key)
+        self.entrance.admitted_keys.disconnect(key)
     }
 
     fn key_of(&self, secondary: &RoutingId) -> Option<String> {
         let key = self.entrance.gate.key_of(secondary)?;
         self.entrance
-            .roll
+            .admitted_keys
             .client(key, None)
             .map(|client| client.name)
     }
@@ -366,10 +372,10 @@ impl Link for PrimaryLink {
     }
 
     fn is_let_in(&self, name: &str) -> bool {
-        self.entrance.roll.is_let_in(name)
+        self.entrance.admitted_keys.is_let_in(name)
     }
 
     fn take_admitted(&mut self) -> Vec<Client> {
-        self.entrance.roll.take_admitted()
+        self.entrance.admitted_keys.take_admitted()
     }
 }

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use protocol::{RoutingId, topic};
 
 use self::awaited::Awaited;
-use self::contact::{Contact, LAST_WORDS};
+use self::contact::{CLOSE_TIMEOUT, Contact};
 use self::lower::Lower;
 use super::bundle::{self, Bundle, ITEM_OVERHEAD_MAX, Item, TOPIC_BYTES_MAX, next_item};
 use super::entrance::{Entered, Presence};
@@ -203,7 +203,7 @@ impl Relay {
     /// # Errors
     /// Fails if the transport itself failed.
     pub fn finish(mut self) -> Result<(), RelayError> {
-        let end = Instant::now() + LAST_WORDS;
+        let end = Instant::now() + CLOSE_TIMEOUT;
         while Instant::now() < end {
             let mut timeout = PollTimeout::new(Some(Duration::ZERO));
             let Some(event) = self.upper.next(&mut timeout)? else {

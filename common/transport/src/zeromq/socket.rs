@@ -101,7 +101,7 @@ impl Queue {
     }
 }
 
-/// Name of a socket in its requests to the `Door`, which decides which peers may enter.
+/// Name of a socket in its requests to the `Authenticator`, which decides which peers may enter.
 pub(super) type Domain = &'static str;
 
 /// Makes a socket that is ready to be bound or connected to this address, `None` for ipc.

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use protocol::RoutingId;
 
+use super::admitted_keys::AdmittedKeys;
+use super::authenticator::Authenticator;
 use super::directory::RunDirectory;
-use super::door::Door;
 use super::inbox::{Event, Frames, Inbox, PollTimeout};
 use super::primary::{SUBSCRIBE, UNSUBSCRIBE};
-use super::roll::Roll;
 use super::socket;
 use super::subscribers::{
     Change, Subscribers, TOPIC_BYTES_PER_CONNECTION_MAX, TOPIC_BYTES_PER_KEY_MAX,
@@ -42,11 +42,11 @@ impl SharedSubscribers {
 pub struct StatusPublisher {
     inbox: Inbox,
     subscribers: SharedSubscribers,
-    roll: Roll,
+    admitted_keys: AdmittedKeys,
     tally: Tally,
     dropped: u64,
     /// Declared after the sockets that it decides for.
-    door: Option<Arc<Door>>,
+    authenticator: Option<Arc<Authenticator>>,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -56,17 +56,17 @@ impl StatusPublisher {
         status: zmq::Socket,
         data: zmq::Socket,
         tally: Tally,
-        roll: Roll,
-        door: Option<Arc<Door>>,
+        admitted_keys: AdmittedKeys,
+        authenticator: Option<Arc<Authenticator>>,
         directory: Option<Arc<RunDirectory>>,
     ) -> io::Result<Self> {
         Ok(Self {
             inbox: Inbox::new(vec![status, data], 2, Duration::ZERO)?,
             subscribers: SharedSubscribers::default(),
-            roll,
+            admitted_keys,
             tally,
             dropped: 0,
-            door,
+            authenticator,
             _directory: directory,
         })
     }
@@ -115,14 +115,14 @@ impl StatusPublisher {
     /// is, and subscriptions note the connections of those who only listen.
     fn is_let_in(&self, source: usize, frames: &mut Frames) -> bool {
         let subscribes = source == STATUS && matches!(frames.exactly(), Some([[SUBSCRIBE, ..]]));
-        let Some(door) = &self.door else {
+        let Some(authenticator) = &self.authenticator else {
             if subscribes {
-                self.roll.hear(0, frames.origin(), "status");
+                self.admitted_keys.hear(0, frames.origin(), "status");
             }
             return true;
         };
         let socket = if source == DATA { "data" } else { "status" };
-        let is_heard = door.sender(frames, socket).is_some();
+        let is_heard = authenticator.sender(frames, socket).is_some();
         is_heard || !(subscribes || source == DATA)
     }
 

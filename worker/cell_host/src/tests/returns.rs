@@ -105,7 +105,7 @@ fn a_host_of_the_checkpoint_has_the_same_numbers_free() {
     let bytes = host(&hosts).scene_checkpoint();
     let mut others = Hosts::new(&["a"], PLAIN);
     let other = others.by_name.values_mut().next().expect("there is one");
-    other.scene.recall(&bytes).expect("it is a checkpoint");
+    other.scene.restore(&bytes).expect("it is a checkpoint");
     let scene = &host(&hosts).scene;
     assert_eq!(other.scene.numbers, scene.numbers);
     assert_eq!(other.scene.plan, scene.plan);

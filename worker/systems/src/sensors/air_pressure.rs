@@ -42,7 +42,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let noise = Noise::read(content, "air_pressure/pressure")?;
     Ok(Made {
         publications: vec![TopicSpec::of::<FluidPressure>(&topic)],
-        gauge: Box::new(AirPressure {
+        sensor_model: Box::new(AirPressure {
             topic,
             reference: parameters::finite(content, "air_pressure/reference_altitude", 0.0)?,
             variance: noise.map_or(0.0, |noise| noise.stddev * noise.stddev),

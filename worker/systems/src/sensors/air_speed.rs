@@ -37,7 +37,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let noise = Noise::read(&plan.sensor.content, "air_speed/pressure")?;
     Ok(Made {
         publications: vec![TopicSpec::of::<AirSpeedSensor>(&topic)],
-        gauge: Box::new(AirSpeed {
+        sensor_model: Box::new(AirSpeed {
             topic,
             has_noise: noise.is_some(),
             noise: NoiseBank::new(vec![noise]),

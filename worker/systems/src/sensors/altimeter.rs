@@ -20,7 +20,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let paths = ["altimeter/vertical_position", "altimeter/vertical_velocity"];
     Ok(Made {
         publications: vec![TopicSpec::of::<Message>(&topic)],
-        gauge: Box::new(Altimeter {
+        sensor_model: Box::new(Altimeter {
             noise: NoiseBank::read(&plan.sensor.content, &paths)?,
             topic,
         }),

@@ -66,7 +66,7 @@ const NEAR_MIN: f64 = 1e-6;
 /// The colour of boxes in images.
 const GREEN: [u8; 4] = [0, 255, 0, 255];
 
-/// Makes the gauge of a bounding box camera.
+/// Makes the model of a bounding box camera.
 pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let camera = find_camera(plan)?;
     let kind = parameters::text(camera, "box_type");
@@ -84,7 +84,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let boxes = plan.topic("/boundingbox");
     let topics = ImageTopics::beside(plan, camera, &format!("{boxes}_image"), &boxes);
     let clip = read_clip(camera, &["clip"])?;
-    let gauge = BoundingBoxCamera {
+    let sensor_model = BoundingBoxCamera {
         boxes_topic: plan.full(&boxes),
         image_topic: topics.image,
         info_topic: topics.info,
@@ -94,18 +94,18 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
         near: clip[0].max(NEAR_MIN),
     };
     let boxes = match kind {
-        Kind::Space => TopicSpec::of::<AnnotatedOriented3DBoxV>(&gauge.boxes_topic),
+        Kind::Space => TopicSpec::of::<AnnotatedOriented3DBoxV>(&sensor_model.boxes_topic),
         Kind::Visible | Kind::Full => {
-            TopicSpec::of::<AnnotatedAxisAligned2DBoxV>(&gauge.boxes_topic)
+            TopicSpec::of::<AnnotatedAxisAligned2DBoxV>(&sensor_model.boxes_topic)
         }
     };
     Ok(Made {
         publications: vec![
             boxes,
-            TopicSpec::of::<Image>(&gauge.image_topic),
-            TopicSpec::of::<CameraInfo>(&gauge.info_topic),
+            TopicSpec::of::<Image>(&sensor_model.image_topic),
+            TopicSpec::of::<CameraInfo>(&sensor_model.info_topic),
         ],
-        gauge: Box::new(gauge),
+        sensor_model: Box::new(sensor_model),
     })
 }
 

@@ -76,7 +76,7 @@ struct State {
     noise: Vec<u8>,
 }
 
-/// Makes the gauge of a camera.
+/// Makes the model of a camera.
 pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let camera = find_camera(plan)?;
     let lens = Lens::read(camera)?.with_baseline(baseline(plan));
@@ -107,7 +107,7 @@ fn baseline(plan: &SensorPlan<'_>) -> f64 {
     pair.map_or(0.0, |other| (across(other) - across(first)).abs())
 }
 
-/// Makes the gauge of a camera that looks through something.
+/// Makes the model of a camera that looks through something.
 pub(super) fn make_with(
     plan: &SensorPlan<'_>,
     camera: &Content,
@@ -117,7 +117,7 @@ pub(super) fn make_with(
     let format = parameters::text(camera, "image/format");
     Ok(Made {
         publications: topics.specs(),
-        gauge: Box::new(ColorCamera {
+        sensor_model: Box::new(ColorCamera {
             trigger: Trigger::read(plan, camera, &topics.image),
             sight,
             format: PixelFormat::read(format.as_deref().unwrap_or(FORMAT))?,

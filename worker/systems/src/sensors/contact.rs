@@ -33,7 +33,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic_or(&written, "/contact");
     Ok(Made {
         publications: vec![TopicSpec::of::<Contacts>(&topic)],
-        gauge: Box::new(ContactSensor {
+        sensor_model: Box::new(ContactSensor {
             topic,
             collisions: collisions(plan, content)?,
         }),

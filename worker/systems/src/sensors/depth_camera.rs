@@ -47,13 +47,13 @@ struct State {
     noise: Vec<u8>,
 }
 
-/// Makes the gauge of a depth camera.
+/// Makes the model of a depth camera.
 pub(super) fn make_depth_camera(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let image = plan.topic("/depth_image");
     make(plan, [&image, &format!("{image}/points")], None)
 }
 
-/// Makes the gauge of a camera with colours and depth.
+/// Makes the model of a camera with colours and depth.
 pub(super) fn make_rgbd_camera(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let outer = plan.topic("");
     let [image, points, colors] =
@@ -96,7 +96,7 @@ fn make(
     };
     Ok(Made {
         publications,
-        gauge: Box::new(DepthCamera {
+        sensor_model: Box::new(DepthCamera {
             topics,
             trigger,
             points_topic,

@@ -73,7 +73,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/forcetorque");
     Ok(Made {
         publications: vec![TopicSpec::of::<Wrench>(&topic)],
-        gauge: Box::new(ForceTorque {
+        sensor_model: Box::new(ForceTorque {
             topic,
             branch: branch.ok_or_else(looped)?,
             frame,

@@ -49,7 +49,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let is_oriented = parameters::flag(content, "imu/enable_orientation", true);
     Ok(Made {
         publications: vec![TopicSpec::of::<Message>(&topic)],
-        gauge: Box::new(Imu {
+        sensor_model: Box::new(Imu {
             topic,
             reference: if is_oriented {
                 Some(reference(plan)?)

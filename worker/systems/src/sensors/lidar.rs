@@ -73,7 +73,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
             TopicSpec::of::<LaserScan>(&topic),
             TopicSpec::of::<PointCloudPacked>(&points_topic),
         ],
-        gauge: Box::new(Lidar {
+        sensor_model: Box::new(Lidar {
             topic,
             points_topic,
             columns,

@@ -45,7 +45,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     }
     Ok(Made {
         publications: vec![TopicSpec::of::<LogicalCameraImage>(&topic)],
-        gauge: Box::new(LogicalCamera { topic, frustum }),
+        sensor_model: Box::new(LogicalCamera { topic, frustum }),
     })
 }
 

@@ -22,7 +22,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let paths = ["magnetometer/x", "magnetometer/y", "magnetometer/z"];
     Ok(Made {
         publications: vec![TopicSpec::of::<Message>(&topic)],
-        gauge: Box::new(Magnetometer {
+        sensor_model: Box::new(Magnetometer {
             noise: NoiseBank::read(&plan.sensor.content, &paths)?,
             topic,
         }),

@@ -39,7 +39,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let paths = channels.map(|channel| format!("{outer}/{channel}"));
     Ok(Made {
         publications: vec![TopicSpec::of::<Message>(&topic)],
-        gauge: Box::new(NavSat {
+        sensor_model: Box::new(NavSat {
             topic,
             earth: Earth::new(coordinates),
             noise: NoiseBank::read(content, &paths.each_ref().map(String::as_str))?,

@@ -27,7 +27,7 @@ struct SegmentationCamera {
     tells_apart: bool,
 }
 
-/// Makes the gauge of a segmentation camera.
+/// Makes the model of a segmentation camera.
 pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let camera = find_camera(plan)?;
     let outer = plan.topic("/segmentation");
@@ -47,7 +47,7 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
         Lens::read(camera)?.straightened(),
         read_clip(camera, &["clip"])?,
     )?;
-    let gauge = SegmentationCamera {
+    let sensor_model = SegmentationCamera {
         colors_topic: plan.full(&format!("{outer}/colored_map")),
         labels_topic: plan.full(&format!("{outer}/labels_map")),
         info_topic: plan.full(&format!("{outer}/camera_info")),
@@ -57,11 +57,11 @@ pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     };
     Ok(Made {
         publications: vec![
-            TopicSpec::of::<Image>(&gauge.colors_topic),
-            TopicSpec::of::<Image>(&gauge.labels_topic),
-            TopicSpec::of::<CameraInfo>(&gauge.info_topic),
+            TopicSpec::of::<Image>(&sensor_model.colors_topic),
+            TopicSpec::of::<Image>(&sensor_model.labels_topic),
+            TopicSpec::of::<CameraInfo>(&sensor_model.info_topic),
         ],
-        gauge: Box::new(gauge),
+        sensor_model: Box::new(sensor_model),
     })
 }
 

@@ -55,9 +55,9 @@ pub(super) trait SensorModel: Send + Sync {
     }
 }
 
-/// A gauge with what it publishes.
+/// A model of a sensor with what it publishes.
 pub(super) struct Made {
-    pub(super) gauge: Box<dyn SensorModel>,
+    pub(super) sensor_model: Box<dyn SensorModel>,
     /// Topics that it publishes on; it measures while someone listens to any of them.
     pub(super) publications: Vec<TopicSpec>,
 }
@@ -67,8 +67,8 @@ pub(super) struct SensorSystem {
     mount: Mount,
     schedule: Schedule,
     topics: Vec<String>,
-    gauge: Box<dyn SensorModel>,
-    /// Place of its batteries among its inputs, after those of the gauge.
+    sensor_model: Box<dyn SensorModel>,
+    /// Place of its batteries among its inputs, after those of the model.
     batteries: Range<usize>,
     /// Of each battery.
     is_empty: Vec<bool>,
@@ -80,11 +80,11 @@ pub(super) struct SensorSystem {
 struct State {
     sequence: u64,
     is_empty: Vec<bool>,
-    gauge: Vec<u8>,
+    sensor_model: Vec<u8>,
 }
 
 impl SensorSystem {
-    /// Makes the sensor of a gauge that measures at a rate \[Hz\], while none of the batteries is
+    /// Makes the sensor of a model that measures at a rate \[Hz\], while none of the batteries is
     /// empty that tell it on these inputs.
     pub(super) fn new(made: Made, update_rate: f64, mount: Mount, batteries: Range<usize>) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl SensorSystem {
                 .into_iter()
                 .map(|spec| spec.topic)
                 .collect(),
-            gauge: made.gauge,
+            sensor_model: made.sensor_model,
             is_empty: vec![false; batteries.len()],
             batteries,
             sequence: 0,
@@ -115,16 +115,16 @@ impl System for SensorSystem {
                 self.is_empty[input - self.batteries.start] = is_empty.data;
             }
         } else if !self.is_off() {
-            self.gauge.on_message();
+            self.sensor_model.on_message();
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        self.gauge.before_step(&self.mount, context);
+        self.sensor_model.before_step(&self.mount, context);
     }
 
     fn after_step(&mut self, context: &mut Context<'_>) {
-        self.gauge.after_step(&self.mount, context);
+        self.sensor_model.after_step(&self.mount, context);
         let is_wanted = |topic: &String| context.is_wanted(topic);
         if !self.schedule.is_due(&context.time) {
             return;
@@ -132,20 +132,20 @@ impl System for SensorSystem {
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
         if self.is_off() || !self.topics.iter().any(is_wanted) {
-            return self.gauge.skip(context);
+            return self.sensor_model.skip(context);
         }
         let header = context.header();
         let header = header
             .with("frame_id", &self.mount.frame_id)
             .with("seq", &sequence.to_string());
-        self.gauge.measure(&self.mount, header, context);
+        self.sensor_model.measure(&self.mount, header, context);
     }
 
     fn save(&self) -> Vec<u8> {
         save(&State {
             sequence: self.sequence,
             is_empty: self.is_empty.clone(),
-            gauge: self.gauge.save(),
+            sensor_model: self.sensor_model.save(),
         })
     }
 
@@ -156,7 +156,7 @@ impl System for SensorSystem {
             return Err(postcard::Error::DeserializeBadEncoding);
         }
         self.is_empty = state.is_empty;
-        self.gauge.load(&state.gauge)?;
+        self.sensor_model.load(&state.sensor_model)?;
         self.sequence = state.sequence;
         Ok(())
     }

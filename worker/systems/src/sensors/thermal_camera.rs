@@ -37,14 +37,14 @@ struct Scale {
     range: [f64; 2],
 }
 
-/// Makes the gauge of a thermal camera.
+/// Makes the model of a thermal camera.
 pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let camera = find_camera(plan)?;
     let topics = ImageTopics::read(plan, camera, "/image");
     let lens = Lens::read(camera)?.straightened();
     Ok(Made {
         publications: topics.specs(),
-        gauge: Box::new(ThermalCamera {
+        sensor_model: Box::new(ThermalCamera {
             trigger: Trigger::read(plan, camera, &topics.image),
             eye: Eye::read(camera, lens, read_clip(camera, &["clip"])?)?,
             scale: Scale::read(&plan.sensor.content, camera)?,

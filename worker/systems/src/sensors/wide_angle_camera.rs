@@ -68,7 +68,7 @@ struct WideEye {
     is_used: [bool; 6],
 }
 
-/// Makes the gauge of a camera with a wide angle.
+/// Makes the model of a camera with a wide angle.
 pub(super) fn make(plan: &SensorPlan<'_>) -> Result<Made, ConfigureError> {
     let camera = find_camera(plan)?;
     let size = read_size(camera)?;

@@ -18,9 +18,9 @@ use crate::endpoint::{Address, Endpoints, SOCKETS};
 use crate::ownership::OwnershipError;
 use crate::refusals::Tally;
 use crate::zeromq::SocketOptions;
+use crate::zeromq::authenticator::Authenticator;
 use crate::zeromq::curve::Curve;
 use crate::zeromq::directory::{RunDirectory, SOCKET_FILES};
-use crate::zeromq::door::Door;
 use crate::zeromq::socket::{Queue, open};
 
 /// Number of times that free ports in a row are looked for.
@@ -88,7 +88,7 @@ pub(in crate::zeromq) struct Bound {
     pub(in crate::zeromq) endpoints: Endpoints,
     pub(in crate::zeromq) directory: Option<Arc<RunDirectory>>,
     /// Thread that decides which peers may enter, where that is decided by keys.
-    pub(in crate::zeromq) door: Option<Arc<Door>>,
+    pub(in crate::zeromq) authenticator: Option<Arc<Authenticator>>,
 }
 
 /// Binds the sockets of a primary, or of a relay, which stands for one.
@@ -295,10 +295,10 @@ fn bind_sockets(
     clients.set_router_handover(true)?;
     // Also those that are not the first on a topic: each connection is counted by itself.
     zmq_options::set(&mut status, Flag::TellEverySubscription)?;
-    let door = match &options.curve {
+    let authenticator = match &options.curve {
         Some(Curve::Primary { authorized, .. }) if address.is_some() => {
             let sockets = [&step, &control, &status, &data, &clients, &beats];
-            Some(Door::open(
+            Some(Authenticator::open(
                 &context,
                 &sockets,
                 authorized.clone(),
@@ -322,6 +322,6 @@ fn bind_sockets(
         beats,
         endpoints: endpoints.clone(),
         directory: None,
-        door: door.map(Arc::new),
+        authenticator: authenticator.map(Arc::new),
     })
 }

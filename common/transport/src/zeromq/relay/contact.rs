@@ -11,7 +11,7 @@ const HERE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time for which the primary's last words may still be on their way when its connection closes:
 /// they come by another one, and a busy machine may have others to serve between the two.
-pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Number of times that a relay is as patient as the secondaries behind it, which know better.
 const TIMEOUT_FACTOR: u32 = 2;
@@ -53,7 +53,7 @@ impl Contact {
         let wait = if self.has_last_words || self.heard_at.is_none() {
             Duration::ZERO
         } else {
-            LAST_WORDS
+            CLOSE_TIMEOUT
         };
         self.closes_at.get_or_insert(now + wait);
     }
@@ -162,8 +162,8 @@ mod tests {
         let mut contact = welcome(start);
         contact.on_lost(start);
         assert!(contact.is_closing() && !contact.is_over(start));
-        assert_eq!(contact.next_due(start), Some(start + LAST_WORDS));
-        assert!(contact.is_over(start + LAST_WORDS));
+        assert_eq!(contact.next_due(start), Some(start + CLOSE_TIMEOUT));
+        assert!(contact.is_over(start + CLOSE_TIMEOUT));
         contact.on_last_words(start);
         assert!(contact.is_over(start));
         let mut contact = welcome(start);

@@ -36,7 +36,10 @@ impl Lower {
         if let Some(directory) = bound.directory.as_ref().filter(|_| settings.removes_folder) {
             directory.remove_at_end();
         }
-        let roll = bound.door.as_ref().map(|door| door.roll().clone());
+        let admitted_keys = bound
+            .authenticator
+            .as_ref()
+            .map(|authenticator| authenticator.admitted_keys().clone());
         let first = upper.serve(vec![bound.control, bound.step, bound.data]);
         let first = first.map_err(|source| BindError::Other {
             endpoint: bound.endpoints.to_string(),
@@ -44,9 +47,17 @@ impl Lower {
         })?;
         Ok(Self {
             first,
-            beats: Beats::new(bound.beats, bound.door.clone(), bound.directory.clone()),
+            beats: Beats::new(
+                bound.beats,
+                bound.authenticator.clone(),
+                bound.directory.clone(),
+            ),
             endpoints: bound.endpoints,
-            entrance: Entrance::new(tally, roll.unwrap_or_default(), bound.door),
+            entrance: Entrance::new(
+                tally,
+                admitted_keys.unwrap_or_default(),
+                bound.authenticator,
+            ),
             _directory: bound.directory,
         })
     }

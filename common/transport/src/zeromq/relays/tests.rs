@@ -1,8 +1,8 @@
 //! The relays of a primary, given the messages of relays that keep to the rules and of others.
 
+use super::super::admitted_keys::AdmittedKeys;
 use super::super::bundle::{Bundle, hello};
 use super::super::inbox::Frames;
-use super::super::roll::Roll;
 use super::*;
 use crate::refusals::Tally;
 use protocol::Access;
@@ -71,7 +71,7 @@ impl Scene {
         relays.set_timeout(TIMEOUT);
         Self {
             relays,
-            entrance: Entrance::new(tally.clone(), Roll::default(), None),
+            entrance: Entrance::new(tally.clone(), AdmittedKeys::default(), None),
             tally,
         }
     }

@@ -1,4 +1,4 @@
-//! [`Roll`]: the keys that were let in, what they may do now, and all living connections.
+//! [`AdmittedKeys`]: the keys that were let in, what they may do now, and all living connections.
 //!
 //! A handshake says once what a key may do; whether that is still so is looked up here with each
 //! message. Whoever is struck off or barred is heard no more, and its connections are cut. Where
@@ -26,7 +26,7 @@ const NAMES_MAX: usize = 20;
 
 /// The keys that were let in; clones are the same one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roll(Arc<Mutex<Entries>>);
+pub(super) struct AdmittedKeys(Arc<Mutex<Entries>>);
 
 #[derive(Debug, Default)]
 struct Entries {
@@ -64,8 +64,8 @@ struct Heard {
     refused: u64,
 }
 
-impl Roll {
-    /// Makes the roll of a primary that lets in who is authorized.
+impl AdmittedKeys {
+    /// Makes the list of a primary that lets in who is authorized.
     pub(super) fn of(authorized: Arc<Authorized>) -> Self {
         let entries = Entries {
             authorized: Some(authorized),
@@ -290,7 +290,7 @@ impl Roll {
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
         let entries = self.0.lock();
-        entries.expect("nobody panics while holding the roll")
+        entries.expect("nobody panics while holding the admitted_keys")
     }
 }
 
@@ -388,9 +388,9 @@ mod tests {
         (near, far, connection)
     }
 
-    /// A roll of two keys, bob who looks and ann who commands, with a connection each.
+    /// A list of two keys, bob who looks and ann who commands, with a connection each.
     struct Two {
-        roll: Roll,
+        admitted_keys: AdmittedKeys,
         authorized: Arc<Authorized>,
         keys: [PublicKey; 2],
         numbers: [u32; 2],
@@ -404,17 +404,17 @@ mod tests {
                 .with(keys[0], Access::Observer, "bob")
                 .with(keys[1], Access::Controller, "ann");
             let authorized = Arc::new(authorized);
-            let roll = Roll::of(Arc::clone(&authorized));
+            let admitted_keys = AdmittedKeys::of(Arc::clone(&authorized));
             let ends = [connection(), connection()];
             let numbers = [0, 1].map(|at: usize| {
                 let holder = authorized.holder(&keys[at]).unwrap();
-                let number = roll.admit(keys[at], holder).unwrap();
-                let access = roll.hear(number, Some(ends[at].2), "clients");
+                let number = admitted_keys.admit(keys[at], holder).unwrap();
+                let access = admitted_keys.hear(number, Some(ends[at].2), "clients");
                 assert_eq!(access, Some(holder.access));
                 number
             });
             Self {
-                roll,
+                admitted_keys,
                 authorized,
                 keys,
                 numbers,
@@ -423,7 +423,7 @@ mod tests {
         }
 
         fn names(&self) -> Vec<Option<String>> {
-            let clients = self.roll.report(&Subscribers::default());
+            let clients = self.admitted_keys.report(&Subscribers::default());
             clients.connections.into_iter().map(|one| one.key).collect()
         }
     }
@@ -435,31 +435,34 @@ mod tests {
             two.names(),
             [Some("bob".to_owned()), Some("ann".to_owned())]
         );
-        assert_eq!(two.roll.disconnect("bob").unwrap(), 1);
+        assert_eq!(two.admitted_keys.disconnect("bob").unwrap(), 1);
         assert_eq!(two.ends[0].1.read(&mut [0]).unwrap(), 0, "bob is cut off");
         assert_eq!(two.names(), [Some("ann".to_owned())]);
         let [bob, ann] = two.numbers;
-        let heard = |number| two.roll.hear(number, None, "clients");
+        let heard = |number| two.admitted_keys.hear(number, None, "clients");
         assert_eq!((heard(bob), heard(ann)), (None, Some(Access::Controller)));
-        assert!(two.roll.is_barred(&two.keys[0]) && !two.roll.is_barred(&two.keys[1]));
-        assert!(two.roll.why_out(bob).contains("disconnected"));
-        let barred = two.roll.report(&Subscribers::default()).barred;
+        assert!(
+            two.admitted_keys.is_barred(&two.keys[0]) && !two.admitted_keys.is_barred(&two.keys[1])
+        );
+        assert!(two.admitted_keys.why_out(bob).contains("disconnected"));
+        let barred = two.admitted_keys.report(&Subscribers::default()).barred;
         assert_eq!(barred, ["bob"]);
         // The same list again changes nothing, also if others come.
         let more = (*two.authorized)
             .clone()
             .with(key(), Access::Observer, "eve");
         assert!(
-            two.roll
+            two.admitted_keys
                 .update(&Arc::new(more), SystemTime::now())
                 .is_empty()
         );
         assert_eq!(heard(bob), None);
         // Without its line it is out anyway, and let in when it comes back.
         let without = Authorized::default().with(two.keys[1], Access::Controller, "ann");
-        two.roll.update(&Arc::new(without), SystemTime::now());
+        two.admitted_keys
+            .update(&Arc::new(without), SystemTime::now());
         assert_eq!(heard(bob), None);
-        two.roll.update(&two.authorized, SystemTime::now());
+        two.admitted_keys.update(&two.authorized, SystemTime::now());
         assert_eq!(heard(bob), Some(Access::Observer));
     }
 
@@ -469,25 +472,33 @@ mod tests {
         let more = (*two.authorized)
             .clone()
             .with(key(), Access::Observer, "eve");
-        two.roll.update(&Arc::new(more), SystemTime::now());
-        assert_eq!(two.roll.disconnect("eve").unwrap(), 0);
-        let unknown = two.roll.disconnect("bobby").unwrap_err().to_string();
+        two.admitted_keys.update(&Arc::new(more), SystemTime::now());
+        assert_eq!(two.admitted_keys.disconnect("eve").unwrap(), 0);
+        let unknown = two
+            .admitted_keys
+            .disconnect("bobby")
+            .unwrap_err()
+            .to_string();
         assert!(unknown.contains("ann, bob, eve"), "{unknown}");
         let many = (0..100).fold(Authorized::default(), |all, number| {
             all.with(key(), Access::Observer, &format!("k{number:02}"))
         });
-        two.roll.update(&Arc::new(many), SystemTime::now());
-        let unknown = two.roll.disconnect("bob").unwrap_err().to_string();
+        two.admitted_keys.update(&Arc::new(many), SystemTime::now());
+        let unknown = two.admitted_keys.disconnect("bob").unwrap_err().to_string();
         assert!(unknown.contains("k19, 80 others"), "{unknown}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("authorized");
         let line = format!("controller {} views keep # of the run", two.keys[0]);
         std::fs::write(&path, line).unwrap();
         let kept = Authorized::read(&[path]).unwrap();
-        two.roll.update(&Arc::new(kept), SystemTime::now());
-        let refused = two.roll.disconnect("views").unwrap_err().to_string();
+        two.admitted_keys.update(&Arc::new(kept), SystemTime::now());
+        let refused = two
+            .admitted_keys
+            .disconnect("views")
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("views is kept"), "{refused}");
-        let nobody = Roll::default().disconnect("bob").unwrap_err();
+        let nobody = AdmittedKeys::default().disconnect("bob").unwrap_err();
         assert!(matches!(nobody, DisconnectError::NoKeys));
     }
 
@@ -495,15 +506,16 @@ mod tests {
     fn each_connection_is_told_with_what_it_asked_and_hears() {
         let two = Two::new();
         let bob = two.ends[0].2;
-        two.roll.count(Some(bob), false);
-        two.roll.count(Some(bob), true);
-        two.roll.refuse(Some(bob));
+        two.admitted_keys.count(Some(bob), false);
+        two.admitted_keys.count(Some(bob), true);
+        two.admitted_keys.refuse(Some(bob));
         let mut subscribers = Subscribers::default();
         for number in 0..20 {
             let topic = format!("/t{number:02}");
             subscribers.subscribe(bob, 1, topic.as_bytes(), std::time::Instant::now());
         }
-        let [first, _] = <[_; 2]>::try_from(two.roll.report(&subscribers).connections).unwrap();
+        let [first, _] =
+            <[_; 2]>::try_from(two.admitted_keys.report(&subscribers).connections).unwrap();
         let address = two.ends[0].1.local_addr().unwrap().to_string();
         assert_eq!(first.address, Some(address));
         assert_eq!((first.requests, first.refused), (2, 2));
@@ -512,15 +524,23 @@ mod tests {
         assert_eq!((first.role, &*first.socket), (Access::Observer, "clients"));
         // Who is gone is not told any more, whatever has its descriptor.
         drop(two.ends);
-        assert!(two.roll.report(&subscribers).connections.is_empty());
+        assert!(
+            two.admitted_keys
+                .report(&subscribers)
+                .connections
+                .is_empty()
+        );
     }
 
     #[test]
     fn without_keys_processes_are_told_by_their_ids() {
-        let (roll, (near, _far)) = (Roll::default(), UnixStream::pair().unwrap());
+        let (admitted_keys, (near, _far)) = (AdmittedKeys::default(), UnixStream::pair().unwrap());
         let connection = Connection::at(near.as_raw_fd());
-        assert_eq!(roll.hear(0, Some(connection), "status"), Some(Access::Full));
-        let told = roll.report(&Subscribers::default()).connections;
+        assert_eq!(
+            admitted_keys.hear(0, Some(connection), "status"),
+            Some(Access::Full)
+        );
+        let told = admitted_keys.report(&Subscribers::default()).connections;
         let [one] = told.as_slice() else {
             panic!("{told:?}");
         };

@@ -1,4 +1,4 @@
-//! [`Door`]: the thread that libzmq asks who may enter an encrypted primary (RFC 27, ZAP).
+//! [`Authenticator`]: the thread that libzmq asks who may enter an encrypted primary (RFC 27, ZAP).
 //!
 //! It knows who is authorized, and for which socket; what it says of somebody comes with each
 //! message as [`Sender`]. It also hears of handshakes that fail before anybody is asked.
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant, SystemTime};
 use protocol::Access;
 use zmq::{PollEvents, SocketEvent};
 
+use super::admitted_keys::AdmittedKeys;
 use super::gate::Sender;
 use super::inbox::Frames;
-use super::roll::Roll;
 use super::wake::{SocketWaker, WakeReceiver};
 use crate::authorized::Authorized;
 use crate::keys::PublicKey;
@@ -33,25 +33,25 @@ const OF_SECONDARIES: [&[u8]; 4] = [b"control", b"step", b"data", b"beats"];
 
 /// Decides who may enter, until it is dropped. It is made before the sockets are bound, and must
 /// outlive them.
-pub(super) struct Door {
+pub(super) struct Authenticator {
     waker: Arc<SocketWaker>,
-    roll: Roll,
+    admitted_keys: AdmittedKeys,
     tally: Tally,
     thread: Option<JoinHandle<()>>,
 }
 
 /// State of the thread.
-struct Doorkeeper {
+struct AuthenticationLoop {
     zap: zmq::Socket,
     monitors: Vec<zmq::Socket>,
     wake: WakeReceiver,
     authorized: Arc<Authorized>,
-    roll: Roll,
+    admitted_keys: AdmittedKeys,
     looked_at: Instant,
     tally: Tally,
 }
 
-impl Door {
+impl Authenticator {
     /// Begins to decide for the sockets of a context.
     pub(super) fn open(
         context: &zmq::Context,
@@ -68,25 +68,25 @@ impl Door {
         let wake = WakeReceiver::new()?;
         let waker = wake.waker();
         let authorized = Arc::new(authorized);
-        let roll = Roll::of(Arc::clone(&authorized));
-        let keeper = Doorkeeper {
+        let admitted_keys = AdmittedKeys::of(Arc::clone(&authorized));
+        let keeper = AuthenticationLoop {
             zap,
             monitors,
             wake,
             authorized,
-            roll: roll.clone(),
+            admitted_keys: admitted_keys.clone(),
             looked_at: Instant::now(),
             tally: tally.clone(),
         };
         let thread = thread::Builder::new()
-            .name("door".to_owned())
+            .name("authenticator".to_owned())
             .spawn(move || {
                 // Without an answer nobody enters; the link sees that this thread has ended.
                 let _ = catch_unwind(AssertUnwindSafe(|| keeper.run()));
             })?;
         Ok(Self {
             waker,
-            roll,
+            admitted_keys,
             tally,
             thread: Some(thread),
         })
@@ -98,26 +98,26 @@ impl Door {
     }
 }
 
-impl Door {
+impl Authenticator {
     /// Returns who sent a message to a socket and what it may do by now; `None` if nobody knows, or
     /// its key is authorized no more.
     pub(super) fn sender(&self, frames: &mut Frames, socket: &'static str) -> Option<Sender> {
         let Sender { key, .. } = frames.sender()?;
-        let access = self.roll.hear(key, frames.origin(), socket);
+        let access = self.admitted_keys.hear(key, frames.origin(), socket);
         if access.is_none() {
             self.tally
-                .note(Reason::Forbidden, || self.roll.why_out(key));
+                .note(Reason::Forbidden, || self.admitted_keys.why_out(key));
         }
         access.map(|access| Sender { access, key })
     }
 
     /// Returns the keys that were let in.
-    pub(super) fn roll(&self) -> &Roll {
-        &self.roll
+    pub(super) fn admitted_keys(&self) -> &AdmittedKeys {
+        &self.admitted_keys
     }
 }
 
-impl Drop for Door {
+impl Drop for Authenticator {
     fn drop(&mut self) {
         self.waker.wake();
         if let Some(thread) = self.thread.take() {
@@ -152,7 +152,7 @@ enum Denial {
     TooMany,
 }
 
-impl Doorkeeper {
+impl AuthenticationLoop {
     /// Answers until it is woken.
     fn run(mut self) {
         loop {
@@ -178,7 +178,7 @@ impl Doorkeeper {
             }
             for (monitor, is_ready) in self.monitors.iter().zip(ready) {
                 if is_ready {
-                    note_events(monitor, &self.tally, &self.roll);
+                    note_events(monitor, &self.tally, &self.admitted_keys);
                 }
             }
             self.reread();
@@ -198,7 +198,7 @@ impl Doorkeeper {
         let (code, text, user) = match self.decide(key, field(2)) {
             Ok(sender) => {
                 if matches!(field(2), b"control" | b"clients") {
-                    self.roll.note_admitted(sender.key, &address);
+                    self.admitted_keys.note_admitted(sender.key, &address);
                 }
                 (&b"200"[..], "welcome".to_owned(), sender.user_id())
             }
@@ -227,7 +227,7 @@ impl Doorkeeper {
         if !holder.is_valid(SystemTime::now()) {
             return Err(Denial::Expired);
         }
-        if self.roll.is_barred(&key) {
+        if self.admitted_keys.is_barred(&key) {
             return Err(Denial::Barred);
         }
         let access = holder.access;
@@ -237,7 +237,7 @@ impl Doorkeeper {
                 _ => Denial::Controller,
             });
         }
-        let key = self.roll.admit(key, holder);
+        let key = self.admitted_keys.admit(key, holder);
         let key = key.ok_or(Denial::TooMany)?;
         Ok(Sender { access, key })
     }
@@ -255,7 +255,10 @@ impl Doorkeeper {
                 self.tally.note(Reason::Unauthenticated, text);
             }
         }
-        for name in self.roll.update(&self.authorized, SystemTime::now()) {
+        for name in self
+            .admitted_keys
+            .update(&self.authorized, SystemTime::now())
+        {
             let text = || format!("the key of {name} is not authorized any more");
             self.tally.note(Reason::Forbidden, text);
         }
@@ -279,7 +282,7 @@ fn monitor(
     socket: &zmq::Socket,
     number: usize,
 ) -> zmq::Result<zmq::Socket> {
-    let place = format!("inproc://door-{number}");
+    let place = format!("inproc://authenticator-{number}");
     let events = [
         SocketEvent::HANDSHAKE_FAILED_PROTOCOL,
         SocketEvent::HANDSHAKE_FAILED_NO_DETAIL,
@@ -293,7 +296,7 @@ fn monitor(
     Ok(monitor)
 }
 
-fn note_events(monitor: &zmq::Socket, tally: &Tally, roll: &Roll) {
+fn note_events(monitor: &zmq::Socket, tally: &Tally, admitted_keys: &AdmittedKeys) {
     while let Ok(event) = monitor.recv_multipart(zmq::DONTWAIT) {
         let [low, high, value @ ..] = event.first().map_or(&[][..], Vec::as_slice) else {
             continue;
@@ -301,7 +304,7 @@ fn note_events(monitor: &zmq::Socket, tally: &Tally, roll: &Roll) {
         let number = u16::from_ne_bytes([*low, *high]);
         if number == SocketEvent::DISCONNECTED.to_raw() {
             if let Ok(value) = value.try_into() {
-                roll.forget(RawFd::from_ne_bytes(value));
+                admitted_keys.forget(RawFd::from_ne_bytes(value));
             }
             continue;
         }

@@ -1,4 +1,4 @@
-//! [`Desk`]: the thread that hears clients on `clients` and sends them their answers.
+//! [`ClientThread`]: the thread that hears clients on `clients` and sends them their answers.
 //!
 //! It keeps clients away from the thread that steps: what they send is read, judged and counted
 //! here, and handed on no faster than it is taken. Answers wait here, by client, where their bytes
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 use protocol::{RoutingId, topic};
 use zmq_options::Connection;
 
-use super::door::Door;
+use super::admitted_keys::AdmittedKeys;
+use super::authenticator::Authenticator;
 use super::gate::{Gate, Sender as Client};
 use super::inbox::{Event, Frames, Inbox, PollTimeout};
-use super::roll::Roll;
 use super::socket;
 use crate::link::{Arrival, LinkError, Waker};
 use crate::refusals::{Reason, Tally};
@@ -36,13 +36,13 @@ const KEY_BYTES_MAX: usize = 32 << 20;
 const RETRY: Duration = Duration::from_millis(2);
 
 /// Time for what still waits at the end, such as that the run is over.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Number of messages that are read before the thread looks whether it reads too many.
 const ROUND: u32 = 256;
 
 /// Pause after a round of which most was turned away: whoever floods waits in its own queue.
-const BREATH: Duration = Duration::from_millis(5);
+const FLOOD_PAUSE: Duration = Duration::from_millis(5);
 
 /// The first byte of a client's address, which no name begins with.
 const CLIENT: u8 = b'@';
@@ -54,7 +54,7 @@ const GIVEN: u8 = 0;
 const KEY_BYTES: usize = size_of::<u32>();
 
 /// The part of it that the thread that steps keeps.
-pub(super) struct Desk {
+pub(super) struct ClientThread {
     orders: Sender<Order>,
     waker: Arc<dyn Waker>,
     requests: Receiver<Request>,
@@ -85,7 +85,7 @@ enum Order {
 }
 
 /// The thread at work.
-struct Clerk {
+struct ClientLoop {
     inbox: Inbox,
     orders: Receiver<Order>,
     requests: Sender<Request>,
@@ -93,9 +93,9 @@ struct Clerk {
     backlog: Arc<AtomicUsize>,
     gate: Gate,
     tally: Tally,
-    /// The door that decides who may be heard, where keys tell that.
-    door: Option<Arc<Door>>,
-    roll: Roll,
+    /// Thread that decides who may be heard, where keys tell that.
+    authenticator: Option<Arc<Authenticator>>,
+    admitted_keys: AdmittedKeys,
     /// Answers that wait, by client; one that has all of them is not in it.
     queues: BTreeMap<Vec<u8>, Queue>,
     /// Size of the answers that wait for the clients of each key \[bytes\].
@@ -111,20 +111,20 @@ struct Queue {
     answers: VecDeque<[Vec<u8>; 2]>,
 }
 
-impl Desk {
+impl ClientThread {
     /// Starts to hear clients on a socket that is bound; `stepper` is woken by requests.
     pub(super) fn open(
         clients: zmq::Socket,
         stepper: Arc<dyn Waker>,
         tally: Tally,
-        roll: Roll,
-        door: Option<Arc<Door>>,
+        admitted_keys: AdmittedKeys,
+        authenticator: Option<Arc<Authenticator>>,
     ) -> io::Result<Self> {
         let inbox = Inbox::new(vec![clients], 1, Duration::ZERO)?;
         let (orders, taken) = mpsc::channel();
         let (handed, requests) = mpsc::channel();
         let (waker, backlog) = (inbox.waker(), Arc::new(AtomicUsize::new(0)));
-        let clerk = Clerk {
+        let client_loop = ClientLoop {
             inbox,
             orders: taken,
             requests: handed,
@@ -132,8 +132,8 @@ impl Desk {
             backlog: Arc::clone(&backlog),
             gate: Gate::new(tally.clone()),
             tally,
-            door,
-            roll,
+            authenticator,
+            admitted_keys,
             queues: BTreeMap::new(),
             waiting: BTreeMap::new(),
             read: 0,
@@ -143,7 +143,7 @@ impl Desk {
             .name("clients".to_owned())
             .spawn(move || {
                 // Without it no client is heard, and the run goes on.
-                let _ = catch_unwind(AssertUnwindSafe(|| clerk.run()));
+                let _ = catch_unwind(AssertUnwindSafe(|| client_loop.run()));
             })?;
         Ok(Self {
             orders,
@@ -193,7 +193,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for ClientThread {
     fn drop(&mut self) {
         if self.orders.send(Order::End).is_ok() {
             self.waker.wake();
@@ -204,7 +204,7 @@ impl Drop for Desk {
     }
 }
 
-impl Clerk {
+impl ClientLoop {
     fn run(mut self) {
         let mut end = None;
         loop {
@@ -217,7 +217,7 @@ impl Clerk {
                         payload,
                     } => self.keep((to, key), topic, payload),
                     Order::Charge { key } => self.gate.charge(key),
-                    Order::End => end = Some(Instant::now() + LAST_WORDS),
+                    Order::End => end = Some(Instant::now() + CLOSE_TIMEOUT),
                 }
             }
             self.send_waiting();
@@ -236,7 +236,7 @@ impl Clerk {
         }
         if self.read >= ROUND {
             if self.turned_away > ROUND / 2 {
-                thread::sleep(BREATH);
+                thread::sleep(FLOOD_PAUSE);
             }
             (self.read, self.turned_away) = (0, 0);
         }
@@ -259,14 +259,15 @@ impl Clerk {
     /// Returns what a message is to the primary, if it is let through.
     fn admit(&mut self, mut frames: Frames) -> Option<Request> {
         let connection = frames.origin();
-        let client = if let Some(door) = &self.door {
-            door.sender(&mut frames, "clients")?
+        let client = if let Some(authenticator) = &self.authenticator {
+            authenticator.sender(&mut frames, "clients")?
         } else {
-            self.roll.hear(Client::ANYBODY.key, connection, "clients");
+            self.admitted_keys
+                .hear(Client::ANYBODY.key, connection, "clients");
             Client::ANYBODY
         };
         let request = self.judge(frames, client, connection);
-        self.roll.count(connection, request.is_none());
+        self.admitted_keys.count(connection, request.is_none());
         request
     }
 

@@ -1,7 +1,7 @@
-//! [`ExportMemory`]: memory of the messages of a model's or a world's systems that leave the run.
+//! [`ExportState`]: state of the messages of a model's or a world's systems that leave the run.
 //!
 //! The time of the last message of a topic with a limited rate, and the last messages of a topic
-//! that readers who come later get, are part of what systems remember: they travel with the model,
+//! that readers who come later get, are part of what systems save: they travel with the model,
 //! so that hosts leave out the same ones, and whoever restores it from a checkpoint can say again
 //! what went with the process that said it.
 
@@ -11,19 +11,19 @@ use protocol::{Rate, SimTime, TopicMessage};
 use serde::{Deserialize, Serialize};
 use systems::{Audience, Outbox};
 
-/// Most bytes of one topic's messages that are remembered; of more, the oldest are forgotten.
+/// Most bytes of one topic's messages that are kept; of more, the oldest are dropped.
 pub const KEPT_BYTES_MAX: usize = 256 << 10;
 
-/// Memory of the messages that left the run.
+/// State of the messages that left the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct ExportMemory {
+pub(super) struct ExportState {
     /// Time of the last message that left on each topic with a limit.
     last: BTreeMap<String, SimTime>,
     /// The last messages of each topic that is kept for readers who come later, oldest first.
     kept: BTreeMap<String, VecDeque<TopicMessage>>,
 }
 
-impl ExportMemory {
+impl ExportState {
     /// Has messages leave the run that were added to an outbox, from its `from`-th on.
     pub(super) fn export(&mut self, outbox: &mut Outbox, from: usize, audience: &Audience) {
         if audience.exported.is_empty() {
@@ -46,7 +46,7 @@ impl ExportMemory {
         }
     }
 
-    /// Remembers a message of a topic of which so many are kept.
+    /// Keeps a message of a topic of which so many are kept.
     fn keep(&mut self, message: &TopicMessage, most: usize) {
         if most == 0 {
             return;
@@ -72,7 +72,7 @@ impl ExportMemory {
         self.kept.values().any(|kept| !kept.is_empty())
     }
 
-    /// Returns what is to be remembered, if anything is.
+    /// Saves it, if there is anything to save.
     pub(super) fn save(&self) -> Option<Vec<u8>> {
         let has_some = !(self.last.is_empty() && self.kept.is_empty());
         has_some.then(|| {
@@ -80,12 +80,12 @@ impl ExportMemory {
         })
     }
 
-    /// Goes on from what was remembered; `None` when it is something else.
-    pub(super) fn load(memory: Option<&[u8]>) -> Option<Self> {
-        let Some(memory) = memory else {
+    /// Goes on from what was saved; `None` when it is something else.
+    pub(super) fn load(state: Option<&[u8]>) -> Option<Self> {
+        let Some(state) = state else {
             return Some(Self::default());
         };
-        postcard::from_bytes(memory).ok()
+        postcard::from_bytes(state).ok()
     }
 }
 
@@ -129,43 +129,43 @@ mod tests {
     #[test]
     fn a_limit_goes_on_where_the_model_goes() {
         let mut outbox = Outbox::default();
-        let mut memory = ExportMemory::default();
+        let mut state = ExportState::default();
         for ms in (0..500).step_by(40) {
             let from = outbox.messages.len();
             say(&mut outbox, "/limited", ms);
-            memory.export(&mut outbox, from, &audience(true));
-            // The next host knows no more than what the former one remembers.
-            memory = ExportMemory::load(memory.save().as_deref()).expect("it is a memory");
+            state.export(&mut outbox, from, &audience(true));
+            // The next host knows no more than what the former one saves.
+            state = ExportState::load(state.save().as_deref()).expect("it was saved");
         }
         assert_eq!(times(&outbox.exported), [0, 120, 200, 320, 400]);
         assert_eq!(outbox.beyond_rate.len(), 8);
     }
 
     #[test]
-    fn what_has_no_limit_leaves_nothing_to_remember() {
+    fn messages_without_a_limit_leave_nothing_to_save() {
         let mut outbox = Outbox::default();
-        let mut memory = ExportMemory::default();
+        let mut state = ExportState::default();
         say(&mut outbox, "/free", 1);
         say(&mut outbox, "/other", 1);
-        memory.export(&mut outbox, 0, &audience(false));
+        state.export(&mut outbox, 0, &audience(false));
         assert_eq!(times(&outbox.exported), [1]);
-        assert_eq!(memory.save(), None);
-        assert!(ExportMemory::load(Some(&[7])).is_none());
+        assert_eq!(state.save(), None);
+        assert!(ExportState::load(Some(&[7])).is_none());
     }
 
     #[test]
     fn several_messages_of_one_step_are_one_too_many() {
         let mut outbox = Outbox::default();
-        let mut memory = ExportMemory::default();
+        let mut state = ExportState::default();
         say(&mut outbox, "/limited", 5);
         say(&mut outbox, "/limited", 5);
-        memory.export(&mut outbox, 0, &audience(false));
+        state.export(&mut outbox, 0, &audience(false));
         assert_eq!(times(&outbox.exported), [5]);
         assert!(outbox.beyond_rate.is_empty(), "nobody needs it");
     }
 
     #[test]
-    fn the_last_messages_are_remembered_up_to_their_number_and_their_bytes() {
+    fn the_last_messages_are_kept_up_to_their_number_and_their_bytes() {
         let export = |kept| Export {
             kept,
             ..Export::default()
@@ -176,27 +176,27 @@ mod tests {
             ..Audience::default()
         };
         let mut outbox = Outbox::default();
-        let mut memory = ExportMemory::default();
+        let mut state = ExportState::default();
         for ms in [1, 2, 3] {
             say(&mut outbox, "/two", ms);
             say(&mut outbox, "/none", ms);
         }
-        memory.export(&mut outbox, 0, &audience);
-        let kept = |memory: &ExportMemory| memory.kept().cloned().collect::<Vec<_>>();
-        memory = ExportMemory::load(memory.save().as_deref()).expect("it is a memory");
-        assert_eq!(times(&kept(&memory)), [2, 3]);
+        state.export(&mut outbox, 0, &audience);
+        let kept = |state: &ExportState| state.kept().cloned().collect::<Vec<_>>();
+        state = ExportState::load(state.save().as_deref()).expect("it was saved");
+        assert_eq!(times(&kept(&state)), [2, 3]);
         say(&mut outbox, "/two", 4);
         let last = outbox.messages.len() - 1;
         outbox.messages[last].body = vec![0; KEPT_BYTES_MAX];
-        memory.export(&mut outbox, last, &audience);
-        assert_eq!(times(&kept(&memory)), [3, 4]);
+        state.export(&mut outbox, last, &audience);
+        assert_eq!(times(&kept(&state)), [3, 4]);
         say(&mut outbox, "/two", 5);
         outbox.messages[last + 1].body = vec![0];
-        memory.export(&mut outbox, last + 1, &audience);
-        assert_eq!(times(&kept(&memory)), [5], "both are too large together");
+        state.export(&mut outbox, last + 1, &audience);
+        assert_eq!(times(&kept(&state)), [5], "both are too large together");
         say(&mut outbox, "/two", 6);
         outbox.messages[last + 2].body = vec![0; KEPT_BYTES_MAX + 1];
-        memory.export(&mut outbox, last + 2, &audience);
-        assert_eq!(kept(&memory), [], "a larger one cannot be remembered");
+        state.export(&mut outbox, last + 2, &audience);
+        assert_eq!(kept(&state), [], "a larger one cannot be kept");
     }
 }
