@@ -197,7 +197,13 @@ impl PrimaryNode {
     }
 
     fn load(&mut self, name: &str, world_digest: Digest) {
-        self.hear(name, SecondaryToPrimary::Loaded(Loaded { world_digest }));
+        self.hear(
+            name,
+            SecondaryToPrimary::Loaded(Loaded {
+                world_digest,
+                gpu: None,
+            }),
+        );
     }
 
     fn ready(&mut self, name: &str) {

@@ -5,12 +5,14 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
+use lockstep::{
+    Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork, WorldLoaded,
+};
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, Refusal, Step, Welcome,
 };
 use protocol::report::divergence::{DivergenceReport, FoundBy};
-use protocol::secondary_to_primary::StepAck;
+use protocol::secondary_to_primary::{CellAck, StepAck};
 use protocol::{
     CellId, Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion,
     Role, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
@@ -60,10 +62,11 @@ impl SecondaryNode {
                 };
                 self.hear(SESSION, PrimaryToSecondary::Refused(refusal));
             }
-            ["loaded"] => self.tell(SecondaryInput::WorldLoaded {
+            ["loaded"] => self.tell(SecondaryInput::WorldLoaded(WorldLoaded {
                 digest: Digest(1),
                 cell_count: CELL_COUNT,
-            }),
+                gpu: None,
+            })),
             ["failed", error @ ..] => self.tell(SecondaryInput::WorldFailed(error.join(" "))),
             ["sync"] => self.hear(SESSION, PrimaryToSecondary::Sync),
             ["step", sequence, rest @ ..] => self.hear(SESSION, step(sequence, rest)),
@@ -82,6 +85,18 @@ impl SecondaryNode {
                 let first = answer.sequence.0;
                 let ahead = (1..=number(count)).map(|more| ack(&(first + more).to_string()));
                 answer.ahead = ahead.collect();
+                self.tell(SecondaryInput::StepComputed(answer));
+            }
+            ["computed", sequence, "with", cell] => {
+                let mut answer = ack(sequence);
+                answer.cells.push(CellAck {
+                    cell: CellId(number(cell) as u32),
+                    digest: Digest(1),
+                    physics_ns: 0,
+                    systems_ns: 0,
+                    sensors_ns: 0,
+                    state_count: 0,
+                });
                 self.tell(SecondaryInput::StepComputed(answer));
             }
             ["computed", sequence] => self.tell(SecondaryInput::StepComputed(ack(sequence))),

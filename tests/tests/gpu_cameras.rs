@@ -12,7 +12,7 @@ use std::process::Command;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use tests::processes::{Scratch, binary};
+use tests::processes::{Scratch, binary, wait_for};
 use tests::repository;
 
 /// Images of a run by topic, in the order of time: width, and all bytes.
@@ -24,6 +24,12 @@ const COLORS: [&str; 4] = [
     "/rover/rgbd/image",
     "/rover/boxes_image",
     "/rover/wide",
+];
+
+/// Environment in which the loader of Vulkan finds no driver.
+const NO_DRIVER: [(&str, &str); 2] = [
+    ("VK_DRIVER_FILES", "/dev/null"),
+    ("VK_ICD_FILENAMES", "/dev/null"),
 ];
 
 /// Tells whether the worker was built with renderers of a GPU.
@@ -130,12 +136,7 @@ fn a_machine_without_a_device_says_so_before_the_run_begins() {
     if !has_feature() {
         return;
     }
-    // A loader that is told of no driver finds none.
-    let nothing = [
-        ("VK_DRIVER_FILES", "/dev/null"),
-        ("VK_ICD_FILENAMES", "/dev/null"),
-    ];
-    let (code, said, digests, _) = run("gpu", &nothing);
+    let (code, said, digests, _) = run("gpu", &NO_DRIVER);
     assert_eq!(code, 3, "{said}");
     assert!(
         said.contains("there is no GPU with a Vulkan driver"),
@@ -143,4 +144,58 @@ fn a_machine_without_a_device_says_so_before_the_run_begins() {
     );
     assert!(said.contains("--renderer cpu"), "{said}");
     assert!(digests.lines().count() <= 1, "{digests}");
+}
+
+#[test]
+fn by_auto_the_processor_draws_where_no_gpu_is_faster() {
+    let (code, said, digests, images) = run("auto", &NO_DRIVER);
+    assert_eq!(code, 0, "{said}");
+    let (code, said, expected_digests, expected) = run("cpu", &[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(!digests.is_empty() && digests == expected_digests);
+    assert!(!images.is_empty() && images == expected);
+}
+
+#[test]
+fn peers_name_the_gpu_that_draws() {
+    if !has_feature() || run("gpu", &[]).0 != 0 {
+        println!("shows nothing: no GPU draws here");
+        return;
+    }
+    let by_gpu = gpu_of_secondary("gpu");
+    assert!(
+        by_gpu.as_str().is_some_and(|name| !name.is_empty()),
+        "{by_gpu}"
+    );
+    assert_eq!(gpu_of_secondary("cpu"), Value::Null);
+}
+
+/// Returns the GPU that a secondary draws on by a renderer, as `phalanx show` tells it.
+fn gpu_of_secondary(renderer: &str) -> Value {
+    let scratch = Scratch::new();
+    let mut command = scratch.phalanx();
+    command.current_dir(repository::root());
+    command.args([
+        "run",
+        "worlds/cameras.sdf",
+        "--name",
+        "sight",
+        "--headless",
+        "--paused",
+    ]);
+    command.args(["--secondaries", "1", "--renderer", renderer]);
+    let mut process = scratch.start("run", &mut command);
+    let mut peers = Value::Null;
+    wait_for("the secondary is ready", || {
+        let (code, out, _) = scratch.phalanx_says(&["show", "sight", "peers", "--format", "json"]);
+        if code != 0 {
+            return false;
+        }
+        peers = serde_json::from_str(&out).expect("JSON");
+        peers[1]["state"] == "active" || peers[1]["state"] == "standby"
+    });
+    let (code, _, err) = scratch.phalanx_says(&["ctl", "sight", "stop"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(process.wait(), 0, "{}", process.stderr());
+    peers[1]["gpu"].clone()
 }

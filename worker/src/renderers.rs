@@ -7,6 +7,14 @@ use systems::MakeRenderer;
 /// True if this build has renderers of a GPU.
 pub const IS_BUILT: bool = cfg!(feature = "gpu");
 
+/// GPU that draws for the sensors of a process.
+pub struct SharedGpu {
+    /// Its name, as its driver says it.
+    pub name: String,
+    /// Maker of the renderers of sensors, which share it.
+    pub make_renderer: MakeRenderer,
+}
+
 /// Reason why nothing draws as the settings say.
 #[derive(Debug, thiserror::Error)]
 pub enum RendererError {
@@ -30,18 +38,19 @@ pub enum RendererError {
 pub fn check(kind: RendererKind) -> Result<(), RendererError> {
     match kind {
         RendererKind::Gpu if !IS_BUILT => Err(RendererError::NotBuilt),
-        RendererKind::Cpu | RendererKind::Gpu => Ok(()),
+        _ => Ok(()),
     }
 }
 
-/// Returns the maker of renderers of a kind, which share a device; none for the processor's.
+/// Opens the GPU of renderers of a kind; none where the processor draws.
 ///
 /// # Errors
-/// Fails if this build has none, or there is no device that draws.
-pub fn of_kind(kind: RendererKind) -> Result<Option<MakeRenderer>, RendererError> {
+/// Fails if a GPU is asked for, and this build has no renderers of one or no device draws.
+pub fn of_kind(kind: RendererKind) -> Result<Option<SharedGpu>, RendererError> {
     match kind {
         RendererKind::Cpu => Ok(None),
-        RendererKind::Gpu => on_gpu().map(Some),
+        RendererKind::Gpu => open_gpu().map(Some),
+        RendererKind::Auto => Ok(find_gpu()),
     }
 }
 
@@ -77,8 +86,9 @@ fn device() -> Result<GpuDeviceReport, RendererError> {
     Err(RendererError::NotBuilt)
 }
 
+/// Opens the fastest device, also one that is slower than this program itself.
 #[cfg(feature = "gpu")]
-fn on_gpu() -> Result<MakeRenderer, RendererError> {
+fn open_gpu() -> Result<SharedGpu, RendererError> {
     let gpu = render_gpu::Gpu::open()?;
     if gpu.is_software() {
         tracing::warn!(
@@ -88,10 +98,44 @@ fn on_gpu() -> Result<MakeRenderer, RendererError> {
     } else {
         tracing::info!("cameras are drawn by {}", gpu.name());
     }
-    Ok(std::sync::Arc::new(move || gpu.renderer()))
+    Ok(shared(gpu))
 }
 
 #[cfg(not(feature = "gpu"))]
-fn on_gpu() -> Result<MakeRenderer, RendererError> {
+fn open_gpu() -> Result<SharedGpu, RendererError> {
     Err(RendererError::NotBuilt)
+}
+
+/// Opens the fastest device, if one is faster than this program itself.
+#[cfg(feature = "gpu")]
+fn find_gpu() -> Option<SharedGpu> {
+    match render_gpu::Gpu::open() {
+        Ok(gpu) if gpu.is_software() => {
+            let name = gpu.name();
+            tracing::info!("cameras are drawn by the processor: {name} is one, too, and slower");
+            None
+        }
+        Ok(gpu) => {
+            tracing::info!("cameras are drawn by {}", gpu.name());
+            Some(shared(gpu))
+        }
+        Err(error) => {
+            tracing::info!("cameras are drawn by the processor: {}", Chain(&error));
+            None
+        }
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+fn find_gpu() -> Option<SharedGpu> {
+    tracing::info!("cameras are drawn by the processor: this build has no renderers of a GPU");
+    None
+}
+
+#[cfg(feature = "gpu")]
+fn shared(gpu: std::sync::Arc<render_gpu::Gpu>) -> SharedGpu {
+    SharedGpu {
+        name: gpu.name().to_owned(),
+        make_renderer: std::sync::Arc::new(move || gpu.renderer()),
+    }
 }

@@ -392,6 +392,7 @@ impl Reporter {
             host_load: self.own_machine.map(Into::into),
             relay: None,
             relay_age_ms: None,
+            gpu: None,
             participant: None,
         }
     }
@@ -560,6 +561,7 @@ fn peer_report(
         host_load: member.heartbeat.machine.map(Into::into),
         relay: None,
         relay_age_ms: None,
+        gpu: member.gpu.clone(),
         participant: None,
     }
 }
@@ -597,6 +599,7 @@ fn participant_report(participant: ParticipantReport) -> PeerReport {
         host_load: None,
         relay: None,
         relay_age_ms: None,
+        gpu: None,
         participant: Some(participant),
     }
 }

@@ -226,7 +226,7 @@ impl RosPart {
     }
 
     /// Returns messages of systems of worlds for readers who come later, when the secondary comes
-    /// to speak for them: the former speaker may be gone. All hosts remember them.
+    /// to speak for them: the former publisher may be gone. All hosts remember them.
     fn kept_of_worlds(
         &mut self,
         engine: &SecondaryEngine,
@@ -265,10 +265,8 @@ fn hearers(
                 to.send(SecondaryInput::RosMessages(admitted));
             }
         }),
-        readers: Box::new(move |found| match (found, loaded) {
-            (Ok(()), Some((digest, cell_count))) => {
-                or_to.send(SecondaryInput::WorldLoaded { digest, cell_count });
-            }
+        readers: Box::new(move |found| match (found, loaded.clone()) {
+            (Ok(()), Some(world)) => or_to.send(SecondaryInput::WorldLoaded(world)),
             (Ok(()), None) => {}
             (Err(missing), _) => {
                 or_to.send(SecondaryInput::ReadersMissing(missing.to_string()));

@@ -14,6 +14,7 @@ use cell_host::{
 };
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
+    WorldLoaded,
 };
 use protocol::Chain;
 use protocol::exit::Outcome;
@@ -24,14 +25,13 @@ use protocol::{
     SessionTime, StopReason, TopicMessage, decode, encode, topic,
 };
 use serde::Serialize;
-use systems::MakeRenderer;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::clock::SessionClock;
 use crate::data;
 use crate::data_outlet::{DataOutlet, DeliveredBy};
 use crate::link_frames::LinkFrames;
-use crate::renderers;
+use crate::renderers::{self, SharedGpu};
 use crate::ros::{self, RosError, RosPart};
 use crate::trace::StepTracer;
 
@@ -57,8 +57,8 @@ pub struct SecondaryEngine {
     /// them count.
     held: Vec<ExportedStep>,
     links: LinkFrames,
-    /// Maker of the renderers of sensors, unless the processor draws.
-    make_renderer: Option<MakeRenderer>,
+    /// The GPU that draws for sensors, unless the processor does.
+    gpu: Option<SharedGpu>,
 }
 
 /// Reason why steps cannot be done again.
@@ -113,7 +113,7 @@ impl SecondaryEngine {
             checkpoint: None,
             held: Vec::new(),
             links: LinkFrames::default(),
-            make_renderer: None,
+            gpu: None,
         }
     }
 
@@ -138,12 +138,18 @@ impl SecondaryEngine {
         self.welcome.as_ref()?.ros2.as_ref()
     }
 
-    /// Returns the digest of the world and its number of cells while readers outside the run are
-    /// waited for.
-    pub fn waiting_for_readers(&self) -> Option<(Digest, u32)> {
-        let host = self.host.as_ref()?;
+    /// Returns the world that is read while readers outside the run are waited for.
+    pub fn waiting_for_readers(&self) -> Option<WorldLoaded> {
         self.ros_settings()?.awaited.as_ref()?;
-        Some((self.welcome.as_ref()?.world_digest, host.cell_count()))
+        self.world_loaded()
+    }
+
+    fn world_loaded(&self) -> Option<WorldLoaded> {
+        Some(WorldLoaded {
+            digest: self.welcome.as_ref()?.world_digest,
+            cell_count: self.host.as_ref()?.cell_count(),
+            gpu: self.gpu.as_ref().map(|gpu| gpu.name.clone()),
+        })
     }
 
     /// Sets how long steps may be done ahead with one message, by the clock of this machine.
@@ -281,8 +287,8 @@ impl SecondaryEngine {
         if let Some(settings) = &welcome.ros2 {
             host.export(ros::export_rule(settings)?);
         }
-        if let Some(make) = &self.make_renderer {
-            host.draw_by(Arc::clone(make));
+        if let Some(gpu) = &self.gpu {
+            host.draw_by(Arc::clone(&gpu.make_renderer));
         }
         let becomes_host = work.becomes_host;
         let caught_up = host.catch_up(work, &self.progress)?;
@@ -307,14 +313,14 @@ impl SecondaryEngine {
             }
         };
         match renderers::of_kind(welcome.renderer) {
-            Ok(make) => self.make_renderer = make,
+            Ok(gpu) => self.gpu = gpu,
             Err(error) => return SecondaryInput::WorldFailed(Chain(&error).to_string()),
         }
         let name = self.secondary.name().clone();
         match CellHost::new(name, worlds, HostSettings::from(&*welcome)) {
             Ok(mut host) => {
-                if let Some(make) = &self.make_renderer {
-                    host.draw_by(Arc::clone(make));
+                if let Some(gpu) = &self.gpu {
+                    host.draw_by(Arc::clone(&gpu.make_renderer));
                 }
                 if let Some(settings) = &welcome.ros2 {
                     match ros::export_rule(settings) {
@@ -322,13 +328,15 @@ impl SecondaryEngine {
                         Err(error) => return SecondaryInput::WorldFailed(error.to_string()),
                     }
                 }
-                let cell_count = host.cell_count();
                 if let Some(limit) = self.ahead_limit {
                     host.set_ahead_limit(limit);
                 }
                 self.host = Some(host);
                 self.welcome = Some(welcome);
-                SecondaryInput::WorldLoaded { digest, cell_count }
+                let world = self
+                    .world_loaded()
+                    .expect("its world and its cells are known");
+                SecondaryInput::WorldLoaded(world)
             }
             Err(error) => SecondaryInput::WorldFailed(Chain(&error).to_string()),
         }

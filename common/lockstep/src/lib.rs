@@ -48,5 +48,6 @@ pub use registry::EntityRegistry;
 pub use saved_state_error::SavedStateError;
 pub use secondary::{
     CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
+    WorldLoaded,
 };
 pub use topology::{CellSpec, LevelSpec, PerformerSpec, Topology};

@@ -38,6 +38,8 @@ pub struct Member {
     pub heard_at: SessionTime,
     /// Its last heartbeat.
     pub heartbeat: Heartbeat,
+    /// Name of the GPU that draws what its cameras see.
+    pub gpu: Option<String>,
     /// Findings about it while it does not answer.
     pub watch: Watch,
     /// Since when its connection is gone; it may still have a leave message on its way.
@@ -109,6 +111,7 @@ impl Roster {
             welcomed_at: now,
             heard_at: now,
             heartbeat: Heartbeat::default(),
+            gpu: None,
             watch: Watch::default(),
             closed_at: None,
             info,

@@ -35,6 +35,17 @@ pub struct SecondarySettings {
     pub peer_timeout: Duration,
 }
 
+/// The world of a welcome, once it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldLoaded {
+    /// The digest of its bytes.
+    pub digest: Digest,
+    /// Number of cells that it has.
+    pub cell_count: u32,
+    /// Name of the GPU that draws what its cameras see; none where the processor does.
+    pub gpu: Option<String>,
+}
+
 /// Event for a secondary.
 #[derive(Clone, Debug)]
 pub enum SecondaryInput {
@@ -45,12 +56,7 @@ pub enum SecondaryInput {
     /// Bytes that are no message.
     Malformed,
     /// The world of the welcome is read.
-    WorldLoaded {
-        /// The digest of its bytes.
-        digest: Digest,
-        /// Number of cells that it has.
-        cell_count: u32,
-    },
+    WorldLoaded(WorldLoaded),
     /// The world of the welcome could not be read, and why.
     WorldFailed(String),
     /// Readers outside the run that it waits for have not come in time, and which.
@@ -199,9 +205,7 @@ impl Secondary {
             SecondaryInput::Started => self.join(now, now, out),
             SecondaryInput::Primary(envelope) => self.on_primary(envelope, out),
             SecondaryInput::Malformed => self.refused.malformed += 1,
-            SecondaryInput::WorldLoaded { digest, cell_count } => {
-                self.on_world_loaded(digest, cell_count, out);
-            }
+            SecondaryInput::WorldLoaded(world) => self.on_world_loaded(world, out),
             SecondaryInput::WorldFailed(error) => {
                 self.leave(StopReason::new(Outcome::ConfigurationError, error), out);
             }
@@ -310,16 +314,12 @@ impl Secondary {
         }
     }
 
-    fn on_world_loaded(
-        &mut self,
-        world_digest: Digest,
-        cell_count: u32,
-        out: &mut Vec<SecondaryOutput>,
-    ) {
+    fn on_world_loaded(&mut self, world: WorldLoaded, out: &mut Vec<SecondaryOutput>) {
         let has_begun = matches!(self.phase, Phase::Loading { has_begun: true });
-        self.phase = Phase::Serving(Box::new(Serving::new(cell_count, has_begun)));
+        self.phase = Phase::Serving(Box::new(Serving::new(world.cell_count, has_begun)));
         out.push(SecondaryOutput::Send(SecondaryToPrimary::Loaded(Loaded {
-            world_digest,
+            world_digest: world.digest,
+            gpu: world.gpu,
         })));
     }
 

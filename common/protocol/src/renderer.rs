@@ -10,4 +10,6 @@ pub enum RendererKind {
     Cpu,
     /// A GPU: faster, and not to the same bits.
     Gpu,
+    /// A GPU on each host that has one, and the processor on others.
+    Auto,
 }

@@ -214,6 +214,9 @@ pub struct PeerReport {
     /// Load of its machine, if that is known.
     #[serde(default)]
     pub host_load: Option<HostLoad>,
+    /// Name of the GPU that draws what its cameras see; none where the processor does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// The relay through which it reaches the primary, if it is behind one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relay: Option<String>,

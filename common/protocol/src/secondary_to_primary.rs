@@ -51,6 +51,9 @@ pub enum SecondaryToPrimary {
 pub struct Loaded {
     /// Fingerprint of the world as received.
     pub world_digest: Digest,
+    /// Name of the GPU that draws what its cameras see; none where the processor does.
+    #[serde(default)]
+    pub gpu: Option<String>,
 }
 
 /// A sign of life, with what only the sender knows of itself.

@@ -126,10 +126,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting::personal("run", "balance", Kind::Switch)
         .flag("balance", "on|off",
             "Whether cells move between secondaries for the sake of load"),
-    Setting::of_run("run", "renderer", Kind::Word(&["cpu", "gpu"]))
+    Setting::of_run("run", "renderer", Kind::Word(&["cpu", "gpu", "auto"]))
         .flag("renderer", "DEVICE",
             "The device that draws what cameras see: `cpu` to the same bits anywhere, `gpu` \
-             faster"),
+             faster, `auto` a GPU on each host that has one"),
     Setting::personal("run", "jpeg_quality", Kind::Whole(1, 100))
         .flag("jpeg-quality", "Q",
             "Quality of images that are compressed as JPEG, for recordings and ROS 2"),

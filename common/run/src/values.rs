@@ -41,7 +41,8 @@ impl Word for Solver {
 }
 
 impl Word for RendererKind {
-    const WORDS: &'static [(&'static str, Self)] = &[("cpu", Self::Cpu), ("gpu", Self::Gpu)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("cpu", Self::Cpu), ("gpu", Self::Gpu), ("auto", Self::Auto)];
 }
 
 /// Choices as words.

@@ -87,7 +87,7 @@ fn secondary() -> Value {
             "load_average": number(), "cores": integer(), "memory_bytes": integer(),
             "available_bytes": integer(),
         })),
-        "relay": string(), "relay_age_ms": number(), "step_ms": number(),
+        "relay": string(), "relay_age_ms": number(), "gpu": string(), "step_ms": number(),
     }))
 }
 

@@ -136,6 +136,7 @@ fn peers(tenth: u64) -> Vec<PeerReport> {
         host_load: None,
         relay: None,
         relay_age_ms: None,
+        gpu: None,
         participant: None,
     };
     let primary = peer(PeerName::primary(), Role::Primary, PEERS);

@@ -145,7 +145,13 @@ impl Scripted {
         match message {
             PrimaryToSecondary::Welcome(welcome) => {
                 let world_digest = welcome.world_digest;
-                self.say(name, SecondaryToPrimary::Loaded(Loaded { world_digest }));
+                self.say(
+                    name,
+                    SecondaryToPrimary::Loaded(Loaded {
+                        world_digest,
+                        gpu: None,
+                    }),
+                );
             }
             // Every sync is published to all, and one answer is enough.
             PrimaryToSecondary::Sync if self.synced.insert(name.clone()) => {

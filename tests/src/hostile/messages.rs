@@ -472,6 +472,7 @@ pub(super) fn of_secondaries() -> Vec<(&'static str, SecondaryToPrimary)> {
             "loaded",
             SecondaryToPrimary::Loaded(Loaded {
                 world_digest: Digest(1),
+                gpu: Some("\u{1b}[2J".repeat(64)),
             }),
         ),
         ("synced", SecondaryToPrimary::Synced),

@@ -174,7 +174,10 @@ impl Pretender {
                     Pretence::OtherWorld => Digest(1),
                     _ => self.world,
                 };
-                let loaded = SecondaryToPrimary::Loaded(Loaded { world_digest });
+                let loaded = SecondaryToPrimary::Loaded(Loaded {
+                    world_digest,
+                    gpu: None,
+                });
                 self.say(attacker, &loaded);
                 self.say(attacker, &SecondaryToPrimary::Synced);
                 if pretence == Pretence::Leaves {

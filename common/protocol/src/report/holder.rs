@@ -62,6 +62,7 @@ pub(super) mod tests {
             host_load: None,
             relay: None,
             relay_age_ms: None,
+            gpu: None,
             participant: None,
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn gpu_finding(
     let found = |text: String| Finding::ok(machine, "gpu", text);
     let state = match spec.run.renderer {
         RendererKind::Gpu => State::Problem,
-        RendererKind::Cpu => State::Warning,
+        RendererKind::Cpu | RendererKind::Auto => State::Warning,
     };
     let report = match report {
         Ok(report) => report,
@@ -94,6 +94,7 @@ mod tests {
         };
         for (renderer, state) in [
             (RendererKind::Cpu, State::Warning),
+            (RendererKind::Auto, State::Warning),
             (RendererKind::Gpu, State::Problem),
         ] {
             for (is_built, part) in [(true, "none"), (false, "without the feature gpu")] {

@@ -244,6 +244,7 @@ fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
         }),
         relay: None,
         relay_age_ms: None,
+        gpu: None,
         participant: None,
     }
 }

@@ -354,6 +354,9 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
         };
         detail.add("relay", heard);
     }
+    if let Some(gpu) = &peer.gpu {
+        detail.add("cameras by", gpu.as_str());
+    }
     detail.add("process id", peer.pid.to_string());
     if let Some(age) = model.heartbeat_age(&peer.name) {
         detail.add("heartbeat", format!("{} ms ago", age.as_millis()));
@@ -452,6 +455,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
         "HOST FREE MIB",
         "RELAY",
         "RELAY MS",
+        "GPU",
     ]);
     for peer in peers {
         let load = peer.host_load.as_ref();
@@ -481,6 +485,7 @@ fn show_table(peers: &[PeerReport]) -> Table {
             or_dash(load.map(|load| load.available_bytes >> 20)),
             or_dash(peer.relay.as_deref()),
             or_dash(peer.relay_age_ms.map(|age| format!("{age:.0}"))),
+            or_dash(peer.gpu.as_deref()),
         ]);
     }
     table

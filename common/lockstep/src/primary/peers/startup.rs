@@ -22,6 +22,8 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The longest name of a machine \[bytes\], as the domain name system has it.
 const HOST_BYTES_MAX: usize = 255;
+/// Longest name of a GPU \[bytes\]: that of Vulkan.
+const GPU_BYTES_MAX: usize = 256;
 
 /// Times of those who join.
 #[derive(Clone, Debug, Default)]
@@ -264,6 +266,8 @@ impl Peers {
         let member = member.expect("senders are checked to be members");
         if member.progress == Progress::Welcomed {
             member.progress = Progress::Loaded;
+            let gpu = loaded.gpu.clone();
+            member.gpu = gpu.filter(|name| name.len() <= GPU_BYTES_MAX);
             self.sync(!is_over, cx);
         } else {
             self.refused.duplicate += 1;

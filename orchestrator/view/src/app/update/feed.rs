@@ -312,6 +312,7 @@ fn joining(info: PeerInfo) -> PeerReport {
         host_load: None,
         relay: None,
         relay_age_ms: None,
+        gpu: None,
         participant: None,
     }
 }

@@ -171,7 +171,10 @@ impl Rig {
         let subscribed = PrimaryInput::Subscribed(routing());
         let inputs = [
             SecondaryToPrimary::Join(info),
-            SecondaryToPrimary::Loaded(Loaded { world_digest }),
+            SecondaryToPrimary::Loaded(Loaded {
+                world_digest,
+                gpu: None,
+            }),
             SecondaryToPrimary::Synced,
         ];
         for input in [subscribed].into_iter().chain(inputs.map(from_secondary)) {
