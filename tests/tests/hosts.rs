@@ -744,7 +744,17 @@ fn the_doctor_examines_hosts_as_a_run_would_use_them() {
     };
     let (code, findings) = says("node1:1000");
     assert_eq!(code, 0, "{findings:?}");
-    for check in ["ssh", "worker", "gpu", "way back", "memory"] {
+    let checks = [
+        "ssh",
+        "worker",
+        "gpu",
+        "way back",
+        "memory",
+        "descriptors",
+        "disk",
+        "multicast",
+    ];
+    for check in checks {
         let found = state(&findings, "node1", check);
         assert_ne!(found.as_deref(), Some("problem"), "{check}");
         assert!(found.is_some(), "{check}");

@@ -644,7 +644,7 @@ pub fn ssh_words(text: &str) -> Option<Vec<String>> {
 }
 
 /// Returns a word as any shell takes it.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 

@@ -14,13 +14,33 @@ use super::gpu::gpu_finding;
 use super::here::{memory_finding, memory_of};
 use super::{Finding, State};
 use crate::launch::find_worker;
-use crate::launch::hosts::{HostConnection, prepare_one};
+use crate::launch::hosts::{HostConnection, prepare_one, quoted};
 
 /// Difference of clocks above which times in logs of a host mislead.
 const CLOCK_WANTED_S: f64 = 0.5;
 
 /// Time for which a host tries to connect \[s\].
 const CONNECT_TIME_S: u64 = 5;
+
+/// Number of open files that a secondary needs, or a relay with some behind it.
+const DESCRIPTORS_WANTED: u64 = 1024;
+
+/// Room that a copied worker program and what a run keeps need on a host \[bytes\].
+const ROOM_WANTED: u64 = 256 << 20;
+
+/// Flags of an interface that is up, that is the machine's own loop, and that takes multicast
+/// (`netdevice(7)`).
+const UP: u32 = 0x1;
+const LOOP: u32 = 0x8;
+const MULTICAST: u32 = 0x1000;
+
+/// Script that has a host describe itself, one property in each line after its name.
+const DESCRIBE: &str = r#"echo clock $(date +%s.%N); echo cores $(nproc); echo files $(ulimit -Hn)
+    folder=${XDG_CACHE_HOME:-$HOME/.cache}; [ -d "$folder" ] || folder=$HOME
+    [ -w "$folder" ] && access=rw || access=ro
+    echo disk $access $(df -Pk "$folder" | tail -n 1 | tr -s " " | cut -d " " -f 4) "$folder"
+    for one in /sys/class/net/*; do echo net $(cat "$one/flags") "${one##*/}"; done
+    cat /proc/meminfo"#;
 
 /// Examines all hosts at the same time.
 pub(super) fn examine(spec: &RunSpec) -> Vec<Finding> {
@@ -39,7 +59,7 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
     let name = host.name.as_str();
     let connection = HostConnection::new(spec, name);
     let before = seconds_now();
-    let answer = match connection.ask("date +%s.%N; nproc; cat /proc/meminfo") {
+    let answer = match connection.ask(&format!("exec sh -c {}", quoted(DESCRIBE))) {
         Ok(answer) => answer,
         Err(error) => {
             let remedy = chain(&error);
@@ -48,9 +68,9 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
         }
     };
     let after = seconds_now();
-    let mut lines = answer.lines();
-    let clock = lines.next().and_then(|line| line.trim().parse().ok());
-    let cores = lines.next().and_then(|line| line.trim().parse().ok());
+    let said = |name| property(&answer, name);
+    let clock = said("clock").and_then(|time| time.parse().ok());
+    let cores = said("cores").and_then(|count| count.parse().ok());
     let mut findings = vec![
         Finding::ok(
             name,
@@ -60,6 +80,9 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
         clock_finding(name, clock, (before, after)),
         cores_finding(name, cores, host.slots),
         memory_finding(name, memory_of(&answer)),
+        descriptors_finding(name, said("files")),
+        disk_finding(name, said("disk")),
+        multicast_finding(name, &answer),
         way_back(&connection, spec, host),
     ];
     let worker = match worker(spec, host) {
@@ -72,6 +95,81 @@ fn examine_one(spec: &RunSpec, host: &Host) -> Vec<Finding> {
     };
     findings.insert(1, worker);
     findings
+}
+
+/// Returns a property of a host by its name; what else a shell says as it begins is none.
+fn property<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = answer.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+    Some(value.trim()).filter(|value| !value.is_empty())
+}
+
+/// Judges the number of files that a process of a host may open.
+fn descriptors_finding(name: &str, maximum: Option<&str>) -> Finding {
+    let found = |text: String| Finding::ok(name, "descriptors", text);
+    match (
+        maximum,
+        maximum.and_then(|maximum| maximum.parse::<u64>().ok()),
+    ) {
+        (Some("unlimited"), _) => found("a process may open any number of files".to_owned()),
+        (_, None) => found("it does not say how many files a process may open".to_owned()),
+        (_, Some(maximum)) => {
+            let found = found(format!("a process may open {maximum} files"));
+            if maximum >= DESCRIPTORS_WANTED {
+                return found;
+            }
+            let remedy = format!(
+                "several secondaries behind a relay need more: `ulimit -Hn {DESCRIPTORS_WANTED}` \
+                 or /etc/security/limits.conf on {name}"
+            );
+            found.worse(State::Warning, remedy)
+        }
+    }
+}
+
+/// Judges the room in the folder of a host to which a worker program is copied, from whether it
+/// can be written, the free blocks of 1024 bytes, and its path.
+fn disk_finding(name: &str, said: Option<&str>) -> Finding {
+    let mut words = said.unwrap_or_default().splitn(3, ' ');
+    let (access, free, folder) = (words.next(), words.next(), words.next());
+    let free: Option<u64> = free.and_then(|blocks| blocks.parse().ok());
+    let (Some(free), Some(folder)) = (free, folder) else {
+        return Finding::ok(name, "disk", "it does not say what room it has");
+    };
+    let free = free.saturating_mul(1024);
+    let found = Finding::ok(name, "disk", format!("{} MiB free in {folder}", free >> 20));
+    if access != Some("rw") {
+        let remedy = format!("{folder} cannot be written there: --copy-worker needs it");
+        return found.worse(State::Warning, remedy);
+    }
+    if free < ROOM_WANTED {
+        return found.worse(
+            State::Warning,
+            "--copy-worker may not fit: make room, or name another folder by XDG_CACHE_HOME there",
+        );
+    }
+    found
+}
+
+/// Finds out whether an interface of a host takes multicast, by which nodes of ROS 2 are found.
+fn multicast_finding(name: &str, answer: &str) -> Finding {
+    let lines = answer.lines().filter_map(|line| line.strip_prefix("net "));
+    let interfaces = lines.filter_map(|line| {
+        let (flags, interface) = line.split_once(' ')?;
+        let flags = u32::from_str_radix(flags.strip_prefix("0x")?, 16).ok()?;
+        let takes = flags & (UP | LOOP | MULTICAST) == UP | MULTICAST;
+        takes.then_some(interface)
+    });
+    let interfaces: Vec<&str> = interfaces.collect();
+    if interfaces.is_empty() {
+        return Finding::ok(name, "multicast", "no interface takes it").worse(
+            State::Warning,
+            "nodes of ROS 2 do not find those of --ros2 there: `ip link set DEVICE multicast on`, \
+             or name peers to them",
+        );
+    }
+    let text = format!("taken by {}", interfaces.join(", "));
+    Finding::ok(name, "multicast", text)
 }
 
 /// Returns the worker program of a host, or what is wrong with it.
@@ -205,6 +303,40 @@ mod tests {
         assert_eq!(state(102.4), State::Ok, "it may have been read late");
         assert_eq!(state(102.6), State::Warning);
         assert_eq!(state(99.0), State::Warning);
+    }
+
+    #[test]
+    fn a_host_describes_itself_whatever_its_shell_says_before() {
+        let answer = "Welcome to files!\nclock 12.5\ncores 4\nfiles 64\nfiles 1\ncores\n";
+        assert_eq!(property(answer, "files"), Some("64"));
+        assert_eq!(property(answer, "clock"), Some("12.5"));
+        assert_eq!(property("cores\ncores \n", "cores"), None);
+    }
+
+    #[test]
+    fn few_files_little_room_and_no_multicast_are_warnings() {
+        let files = |maximum| descriptors_finding("a", maximum).state;
+        assert_eq!(files(Some("64")), State::Warning);
+        for maximum in [Some("1048576"), Some("unlimited"), Some("?"), None] {
+            assert_eq!(files(maximum), State::Ok, "{maximum:?}");
+        }
+        let disk = |said| disk_finding("a", said);
+        let found = disk(Some("rw 1048576 /home/my user/.cache"));
+        assert_eq!(
+            (found.state, &*found.text),
+            (State::Ok, "1024 MiB free in /home/my user/.cache")
+        );
+        assert_eq!(disk(Some("rw 1024 /c")).state, State::Warning);
+        assert_eq!(disk(Some("ro 1048576 /c")).state, State::Warning);
+        assert_eq!(disk(None).state, State::Ok);
+        let net = |lines| multicast_finding("a", lines);
+        let found = net("net 0x9 lo\nnet 0x1003 eth0\nnet 0x1002 eth1\n");
+        assert_eq!((found.state, &*found.text), (State::Ok, "taken by eth0"));
+        assert_eq!(
+            net("net 0x1009 lo\nnet 0x10c1 tun0\n").text,
+            "taken by tun0"
+        );
+        assert_eq!(net("net 0x9 lo\nnet 0xc1 tun0\n").state, State::Warning);
     }
 
     #[test]
