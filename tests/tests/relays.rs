@@ -196,6 +196,35 @@ fn a_relay_that_is_killed_takes_its_secondaries_along_and_costs_nothing() {
     }
 }
 
+/// Nobody waits for one that hosts no cell: it does what it has missed once it gets one.
+#[test]
+fn a_stand_by_that_is_stopped_behind_a_relay_holds_nobody_and_takes_a_cell_later() {
+    let mut run = Run::start(2, &["--real-time-factor=0.1", "--stand-bys=1"]);
+    let mut relay = run.relay("r1");
+    let mut all = vec![run.direct("s1"), run.behind("r1", "s2")];
+    run.waits_for_iterations(100);
+    let stand_by = run.behind("r1", "s3");
+    wait_for("it stands by", || run.peer("s3", "state") == "standby");
+    stand_by.signal("STOP");
+    let begun = run.digests().lines().count();
+    run.waits_for_iterations(begun + 300);
+    assert_eq!(run.peer("s3", "state"), "standby");
+    assert_eq!(run.peer("s3", "blocking"), false);
+    stand_by.signal("CONT");
+    let levels = run.shows("levels");
+    let mut levels = levels.as_array().expect("a list").iter();
+    let level = levels.find(|level| level["owner"] == "s2");
+    let level = level.expect("s2 has a level")["name"].as_str();
+    run.does(&["move-cell", level.expect("a name"), "s3"]);
+    wait_for("it hosts the cell", || run.peer("s3", "state") == "active");
+    run.does(&["set-real-time-factor", "0"]);
+    run.completes();
+    all.push(stand_by);
+    for process in all.iter_mut().chain([&mut relay]) {
+        assert_eq!(process.wait(), 0, "{}", process.stderr());
+    }
+}
+
 #[test]
 fn a_secondary_that_is_killed_behind_a_relay_is_lost_alone() {
     let mut run = Run::start(3, &["--real-time-factor=0.03"]);

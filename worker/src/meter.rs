@@ -29,6 +29,8 @@ const SMOOTHING: f64 = 0.05;
 pub struct Meter {
     whole_run: WholeRun,
     peers: BTreeMap<PeerName, PeerMeter>,
+    /// Number of steps, also paused ones.
+    steps: u64,
     /// By the numbers of cells, each with how many steps had advanced time when it was measured.
     cells: Vec<(CellMeter, u64)>,
     /// Number of steps that have advanced time.
@@ -66,6 +68,7 @@ impl Meter {
         Self {
             whole_run: WholeRun::new(),
             peers: BTreeMap::new(),
+            steps: 0,
             cells: Vec::new(),
             advanced: 0,
             split: SplitMeter::default(),
@@ -86,12 +89,13 @@ impl Meter {
         let begin = SessionTime(now.0.saturating_sub(report.duration.as_nanos() as u64));
         let lag = self.split.published().unwrap_or(begin).since(begin);
         let race = Race::of(&report.peers, lag);
+        self.steps += 1;
         for peer in &report.peers {
             if let Some(meter) = self.peers.get_mut(&peer.name) {
-                meter.on_step(peer, race);
+                meter.on_step(peer, race, self.steps);
             } else {
                 let meter = self.peers.entry(peer.name.clone()).or_default();
-                meter.on_step(peer, race);
+                meter.on_step(peer, race, self.steps);
             }
         }
         let last = report.peers.iter().max_by_key(|peer| peer.answered_after);
@@ -191,7 +195,8 @@ impl Meter {
 
     /// Returns what was measured of a secondary.
     pub fn peer(&self, name: &PeerName) -> PeerMeter {
-        self.peers.get(name).cloned().unwrap_or_default()
+        let meter = self.peers.get(name);
+        meter.map_or_else(PeerMeter::default, |meter| meter.with_step(self.steps))
     }
 
     /// Returns the speed over the last second.
@@ -323,6 +328,35 @@ mod tests {
         assert!((step.p50 - 400.0).abs() < 1.0, "{step:?}");
         assert!((physics.p50 - 200.0).abs() < 1.0, "{physics:?}");
         assert!((overhead.p99 - 200.0).abs() < 1.0, "{overhead:?}");
+    }
+
+    #[test]
+    fn one_that_no_step_waits_for_takes_less_with_every_step() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        let name: PeerName = "s2".parse().unwrap();
+        let mut iteration = 0;
+        let mut step = |takes_part: bool| {
+            iteration += 1;
+            let mut report = report(iteration, [100, 400]);
+            if !takes_part {
+                report.peers.pop();
+            }
+            let now = SessionTime(iteration * MS);
+            meter.on_step(&report, now, now);
+            meter.peer(&name)
+        };
+        let once = step(true);
+        let mut without = once.clone();
+        for _ in 0..3 {
+            without = step(false);
+        }
+        let left = (1.0 - SMOOTHING).powi(3);
+        assert!(once.busy_us > 0.0 && (without.busy_us - once.busy_us * left).abs() < 1e-9);
+        assert!(without.blocked_us < once.blocked_us && without.last_share < once.last_share);
+        assert_eq!(without.network_us, once.network_us, "its way is as long");
+        let again = step(true);
+        let expected = without.busy_us + SMOOTHING * (300.0 - without.busy_us);
+        assert!((again.busy_us - expected).abs() < 1e-9);
     }
 
     #[test]

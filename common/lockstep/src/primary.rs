@@ -398,6 +398,7 @@ impl Primary {
             self.peers.next_deadline(),
             self.recovery.deadline(&self.settings),
             self.participants_deadline(),
+            self.barrier.standby_deadline(),
         ];
         phase.into_iter().chain(others.into_iter().flatten()).min()
     }
@@ -711,6 +712,9 @@ impl Primary {
             .note_cells_of_checkpoint(time.sequence, affinity, publisher.as_ref());
         let is_plain = purpose == Purpose::Advance && snapshots.is_empty() && applied.is_empty();
         let is_ahead = self.has_done(&mut step, is_plain, cx.now);
+        if !is_ahead {
+            self.choose_awaited(purpose, &step);
+        }
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = time.sequence;
             self.peers.send_snapshot(name, snapshot, cx);
@@ -727,7 +731,6 @@ impl Primary {
             is_ahead,
             snapshots,
             applied,
-            seats: self.peers.seats(),
             cell_count: self.placement.host_map().affinity().len(),
         };
         self.barrier.begin(round, &self.settings, cx.now);
@@ -750,9 +753,9 @@ impl Primary {
             is_plain,
             is_late: self.clock.is_late(now),
             until_change: self.steps_until_change(step.iteration),
-            seats: self.peers.seats(),
         };
-        self.barrier.speculation_mut().has_done(step, &terms, now)
+        let seats = self.peers.seats();
+        self.barrier.has_done(step, &terms, seats, now)
     }
 
     /// Returns the number of predictable steps after which something is known to happen.
@@ -789,6 +792,7 @@ impl Primary {
             AckVerdict::Stale => self.peers.count_stale(),
             AckVerdict::Duplicate => self.peers.count_duplicate(),
             AckVerdict::Due => {}
+            AckVerdict::OfStandby(answer) => self.note_standby(number, answer, cx.now),
             AckVerdict::Waiting(answer) => {
                 self.recovery.note_answered(number, sequence);
                 self.take_over(answer, ack, cx);
@@ -885,17 +889,14 @@ impl Primary {
         // What a recording has of the step is what the next one finds.
         let is_recorded = self.settings.link_record_hz.is_some();
         let are_due = is_recorded && self.commands.queue().are_due_after(cx.iteration);
-        let seats = self.peers.seats();
-        let speculation = self.barrier.speculation_mut();
-        if !speculation.rest_after(is_ahead, are_due, seats, cx.now) {
+        if !self.barrier.rest_after(is_ahead, are_due, cx.now) {
             self.advance(cx);
         }
     }
 
     /// Has the driver told of a step that is complete; returns its duration.
     fn report_step(&mut self, round: &mut Round, cx: &mut Context<'_>) -> Duration {
-        let seats = self.peers.seats();
-        let (peers, duration) = self.barrier.share_time(round, seats, cx.now);
+        let (peers, duration) = self.barrier.share_time(round, cx.now);
         self.placement
             .note_duration(round.purpose(), round.snapshots(), duration);
         if self.settings.balance && round.purpose() == Purpose::Advance {

@@ -345,7 +345,7 @@ impl Secondary {
                 let answer = answer.map(SecondaryToPrimary::StepAck);
                 out.extend(answer.map(SecondaryOutput::Send));
             }
-            StepVerdict::Stale => self.refused.stale += 1,
+            StepVerdict::Stale | StepVerdict::Early => self.refused.stale += 1,
             StepVerdict::OutOfOrder(done) => {
                 let cause = format!("step {sequence} came after step {done}");
                 self.leave(StopReason::new(Outcome::PeerLost, cause), out);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lockstep::PeerTiming;
 use protocol::secondary_to_primary::Heartbeat;
 
-use super::{micros, smooth};
+use super::{SMOOTHING, micros, smooth};
 
 /// Measures one secondary.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct PeerMeter {
     pub cpu: f64,
     /// The heartbeat that `cpu` was computed from.
     beat: Heartbeat,
+    /// Number of the last step that waited for it.
+    at: u64,
 }
 
 /// A step as a secondary's part in it is measured.
@@ -66,8 +68,12 @@ impl Race {
 }
 
 impl PeerMeter {
-    /// Takes its part in a step.
-    pub(super) fn on_step(&mut self, timing: &PeerTiming, race: Race) {
+    /// Takes its part in a step of this number.
+    pub(super) fn on_step(&mut self, timing: &PeerTiming, race: Race, at: u64) {
+        if at > self.at + 1 {
+            *self = self.with_step(at - 1);
+        }
+        self.at = at;
         smooth(&mut self.physics_us, micros(timing.physics));
         smooth(&mut self.systems_us, micros(timing.systems));
         smooth(&mut self.sensors_us, micros(timing.sensors));
@@ -81,6 +87,23 @@ impl PeerMeter {
         smooth(&mut self.last_share, f64::from(u8::from(is_last)));
         let blocked = timing.answered_after.saturating_sub(race.second_last);
         smooth(&mut self.blocked_us, micros(blocked));
+    }
+
+    /// Returns it as it is with the step of this number: those that waited for it no longer took
+    /// none of its time.
+    pub(super) fn with_step(&self, at: u64) -> Self {
+        let without = at.saturating_sub(self.at);
+        let left = (1.0 - SMOOTHING).powi(i32::try_from(without).unwrap_or(i32::MAX));
+        Self {
+            physics_us: self.physics_us * left,
+            systems_us: self.systems_us * left,
+            sensors_us: self.sensors_us * left,
+            busy_us: self.busy_us * left,
+            blocked_us: self.blocked_us * left,
+            wait_us: self.wait_us * left,
+            last_share: self.last_share * left,
+            ..self.clone()
+        }
     }
 
     /// Takes its heartbeat.

@@ -1,4 +1,4 @@
-//! [`Barrier`]: one step out to all, one ack back from each, then the next.
+//! [`Barrier`]: one step out to all, one ack back from each that hosts a cell, then the next.
 //!
 //! It takes acks and says what became of them; it changes nothing outside of the step under way.
 
@@ -7,23 +7,26 @@ pub(crate) mod divergence;
 mod due_answers;
 pub(crate) mod round;
 pub(crate) mod speculation;
+mod standbys;
 pub(crate) mod state_reader;
 mod step_timeout;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{PeerName, SessionTime};
 
-use crate::peer_numbers::PeerNumber;
+use crate::peer_numbers::{PeerNumber, PeerNumbers};
 use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::io::{PeerTiming, Settings};
 use crate::primary::peers::seats::Seats;
 use due_answers::DueAnswers;
 use round::{NewRound, Overdue, Round};
-use speculation::Speculation;
+use speculation::{Speculation, Terms};
+use standbys::Standbys;
 use state_reader::StateReader;
 
 /// State of the barrier.
@@ -32,6 +35,7 @@ pub(crate) struct Barrier {
     /// The step that waits for its acks.
     round: Option<Box<Round>>,
     speculation: Speculation,
+    standbys: Standbys,
     reader: StateReader,
     due_answers: DueAnswers,
 }
@@ -46,9 +50,105 @@ pub(crate) struct Escalation {
 }
 
 impl Barrier {
-    /// Has a step wait for the acks of all who take part.
-    pub(crate) fn begin(&mut self, new: NewRound<'_>, settings: &Settings, now: SessionTime) {
-        self.round = Some(Box::new(Round::new(new, settings, now)));
+    /// Tells whether all have done a step already that is about to be published.
+    pub(crate) fn has_done(
+        &mut self,
+        step: &mut Step,
+        terms: &Terms,
+        seats: &Arc<Seats>,
+        now: SessionTime,
+    ) -> bool {
+        // Who has come or gone since has not heard of the steps ahead, or is not to be waited for.
+        let nobody = Arc::default();
+        let awaited = self.standbys.awaited_of(seats).unwrap_or(&nobody);
+        self.speculation.has_done(step, terms, awaited, now)
+    }
+
+    /// Decides whom the steps of a message wait for: those with a part in its first one, and all
+    /// if all are to confirm it.
+    pub(crate) fn choose_awaited(
+        &mut self,
+        seats: &Arc<Seats>,
+        all: bool,
+        has_part: impl Fn(PeerNumber) -> bool,
+        known: &PeerNumbers,
+    ) {
+        self.standbys.choose(seats, all, has_part, known);
+    }
+
+    /// Has a step wait for the acks of those who were chosen for its message.
+    pub(crate) fn begin(&mut self, new: NewRound, settings: &Settings, now: SessionTime) {
+        if !new.is_ahead {
+            self.standbys.note_sent(&new.step, now);
+        }
+        let awaited = Arc::clone(self.standbys.awaited());
+        self.round = Some(Box::new(Round::new(new, awaited, settings, now)));
+    }
+
+    /// Notes that a step is complete, and tells whether it is to be told of before the next one is
+    /// made.
+    pub(crate) fn rest_after(
+        &mut self,
+        was_ahead: bool,
+        commands_are_due: bool,
+        now: SessionTime,
+    ) -> bool {
+        let awaited = self.standbys.awaited();
+        self.speculation
+            .rest_after(was_ahead, commands_are_due, awaited, now)
+    }
+
+    /// Drops what was done ahead, as somebody is gone.
+    pub(crate) fn forget(&mut self, number: Option<PeerNumber>) {
+        self.speculation.forget();
+        if let Some(number) = number {
+            self.standbys.forget(number);
+        }
+    }
+
+    /// Gives somebody who was kept from its steps by a job its whole time for them.
+    pub(crate) fn wait_again_for(
+        &mut self,
+        (name, number): (&PeerName, Option<PeerNumber>),
+        step_timeout: Duration,
+        now: SessionTime,
+    ) {
+        if let Some(round) = &mut self.round {
+            round.wait_again_for(name, step_timeout, now);
+        }
+        if let Some(number) = number {
+            self.standbys.wait_again_for(number, now);
+        }
+    }
+
+    /// Returns the time when stand-bys that answer nothing are to be looked for.
+    pub(crate) fn standby_deadline(&self) -> Option<SessionTime> {
+        self.standbys.deadline()
+    }
+
+    /// Returns stand-bys that have answered nothing for this time; looks twice in it.
+    pub(crate) fn take_silent_standbys(
+        &mut self,
+        timeout: Duration,
+        now: SessionTime,
+    ) -> Vec<PeerNumber> {
+        self.standbys.take_silent(timeout, now)
+    }
+
+    /// Notes whether the heartbeats of a silent stand-by come; returns whether they did before.
+    pub(crate) fn suspect_standby(&mut self, number: PeerNumber, beats: bool) -> bool {
+        self.standbys.suspect(number, beats)
+    }
+
+    /// Returns the messages that somebody who is missing has not answered before that of the step
+    /// under way, in order.
+    pub(crate) fn unanswered_before(&self, number: PeerNumber) -> Vec<Arc<Step>> {
+        let Some(step) = self.step() else {
+            return Vec::new();
+        };
+        let unanswered = self.standbys.unanswered(number);
+        let before = unanswered.filter(|one| one.sequence < step.sequence);
+        before.cloned().collect()
     }
 
     /// Returns the answers to the step under way that came before it, with their senders.
@@ -125,6 +225,7 @@ impl Barrier {
         if let Some(round) = &mut self.round {
             round.extend(by);
         }
+        self.standbys.postpone(by);
     }
 
     /// Looks for secondaries that have not answered and are waited for; those who restore what is
@@ -148,10 +249,10 @@ impl Barrier {
     pub(crate) fn share_time(
         &mut self,
         round: &mut Round,
-        seats: &Seats,
         now: SessionTime,
     ) -> (Vec<PeerTiming>, Duration) {
-        let duration = self.speculation.share_time(round, seats, now);
+        let awaited = self.standbys.awaited();
+        let duration = self.speculation.share_time(round, awaited, now);
         (round.take_timings(), duration)
     }
 

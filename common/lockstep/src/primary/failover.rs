@@ -4,12 +4,14 @@
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
-use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot};
+use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot, Step};
 use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CatchUpError, CaughtUp, CellDigests, Loaded, StepAck};
-use protocol::{CellId, FailureCode, PeerName, Sequence, StopReason};
+use protocol::{CellId, FailureCode, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::checkpoint::Checkpoint;
+use crate::peer_numbers::PeerNumber;
+use crate::primary::barrier::acks::StandbyAnswer;
 use crate::primary::barrier::divergence::Replayed;
 use crate::primary::barrier::round::Overdue;
 use crate::primary::context::{Context, Failure};
@@ -17,6 +19,7 @@ use crate::primary::peers::handshake::DrainFailure;
 use crate::primary::peers::liveness::{DiagnosisVerdict, IDLE_TIMEOUT, Part};
 use crate::primary::peers::startup::{Entry, LoadVerdict, SyncVerdict};
 use crate::primary::placement::Placement;
+use crate::primary::purpose::Purpose;
 use crate::primary::recovery::checkpoints::PartVerdict;
 use crate::primary::recovery::jobs::{Job, JobTerms};
 use crate::primary::recovery::losses::NewLoss;
@@ -99,8 +102,10 @@ impl Primary {
         }
     }
 
-    /// Ends the wait of those who are to be synced, or for somebody to restore what is lost.
+    /// Ends the wait of those who are to be synced, or for somebody to restore what is lost, and
+    /// that for answers of those without cells.
     pub(super) fn continue_waiting(&mut self, cx: &mut Context<'_>) {
+        self.drop_silent_standbys(cx);
         self.peers.sync_joining(cx);
         if let Some(reason) = self.recovery.gave_up(&self.settings, cx.now) {
             self.begin_stopping(reason, cx);
@@ -110,6 +115,43 @@ impl Primary {
 
 /// Waiting for acks.
 impl Primary {
+    /// Decides who is waited for in a message that brings a step: those who host a cell, speak for
+    /// the worlds or restore what is lost, and all where time is to stand still.
+    pub(super) fn choose_awaited(&mut self, purpose: Purpose, step: &Step) {
+        let all = match purpose {
+            Purpose::Build | Purpose::Pause => true,
+            Purpose::Fetch | Purpose::Advance | Purpose::Rearrange => false,
+        };
+        let (seats, known) = (self.peers.seats(), self.peers.numbers());
+        let (placement, recovery) = (&self.placement, &self.recovery);
+        let has_part = |number: PeerNumber| {
+            let name = known.name(number);
+            !placement.host_map().hosted(number).is_empty()
+                || step.world_publisher.as_ref() == Some(name)
+                || recovery.jobs().has(name)
+        };
+        self.barrier.choose_awaited(seats, all, has_part, known);
+    }
+
+    /// Takes note of the time that one took for a step of which nothing waits for it.
+    pub(super) fn note_standby(
+        &mut self,
+        number: PeerNumber,
+        answer: StandbyAnswer,
+        now: SessionTime,
+    ) {
+        let StandbyAnswer {
+            sequence,
+            iteration,
+            timing,
+        } = answer;
+        self.recovery.note_answered(number, sequence);
+        self.recovery.jobs_mut().note_free(&timing.name, now);
+        if let Some(iteration) = iteration.filter(|_| self.settings.balance) {
+            self.placement.note_ways(iteration, &[timing], &self.peers);
+        }
+    }
+
     /// Waits on for a step: it is sent again, reported, and its blockers are given up in the end.
     pub(super) fn continue_round(&mut self, cx: &mut Context<'_>) {
         let (peers, recovery) = (&self.peers, &self.recovery);
@@ -121,12 +163,7 @@ impl Primary {
             return;
         };
         if let Some(name) = self.idle_without_answer(&missing, cx) {
-            let cause = format!(
-                "{} hosts nothing, beats, and did not acknowledge a step in {} s",
-                self.peers.described(&name),
-                IDLE_TIMEOUT.as_secs()
-            );
-            return self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), cx);
+            return self.drop_idle(&name, cx);
         }
         let given_up = self.expired(&missing, cx);
         if !given_up.is_empty() {
@@ -166,6 +203,30 @@ impl Primary {
         missing.iter().find(is_idle).cloned()
     }
 
+    /// Drops those that host nothing and beat, and answer none of the steps that go on meanwhile.
+    fn drop_silent_standbys(&mut self, cx: &mut Context<'_>) {
+        for number in self.barrier.take_silent_standbys(IDLE_TIMEOUT, cx.now) {
+            let name = self.peers.numbers().name(number).clone();
+            let beats = self
+                .peers
+                .has_beaten_within(&name, IDLE_TIMEOUT / 2, cx.now);
+            let is_suspect = self.barrier.suspect_standby(number, beats);
+            let is_free = self.peers.takes_part(&name) && !self.recovery.jobs().has(&name);
+            if is_suspect && is_free && !self.is_host(&name) && self.can_recover() {
+                self.drop_idle(&name, cx);
+            }
+        }
+    }
+
+    fn drop_idle(&mut self, name: &PeerName, cx: &mut Context<'_>) {
+        let cause = format!(
+            "{} hosts nothing, beats, and did not acknowledge a step in {} s",
+            self.peers.described(name),
+            IDLE_TIMEOUT.as_secs()
+        );
+        self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), cx);
+    }
+
     /// Returns those who have not answered in time and are not waited for any longer.
     fn expired(&mut self, missing: &[PeerName], cx: &Context<'_>) -> Vec<PeerName> {
         let step_timeout = self.settings.step_timeout;
@@ -195,10 +256,14 @@ impl Primary {
             for (_, snapshot) in round.snapshots().iter().filter(|(to, _)| to == name) {
                 self.peers.send_snapshot(name, snapshot, cx);
             }
-            cx.push(PrimaryOutput::Send {
-                to: member.routing.clone(),
-                message: PrimaryToSecondary::Step(round.shared_step()),
-            });
+            let mut steps = self.barrier.unanswered_before(number);
+            steps.push(round.shared_step());
+            for step in steps {
+                cx.push(PrimaryOutput::Send {
+                    to: member.routing.clone(),
+                    message: PrimaryToSecondary::Step(step),
+                });
+            }
             self.barrier.note_sent_again(number);
         }
     }
@@ -280,7 +345,7 @@ impl Primary {
         if !self.peers.remove(name, reason.clone(), cx) {
             return;
         }
-        self.barrier.speculation_mut().forget();
+        self.barrier.forget(self.peers.numbers().find(name));
         self.peers.forget_joiner(name);
         self.recovery.give_back_jobs_of(name);
         let text = if takes_part {
@@ -463,9 +528,9 @@ impl Primary {
         let Some(job) = jobs.take_answered(sender, answer.job, cx.now) else {
             return self.peers.count_stale();
         };
-        if let Some(round) = self.barrier.round_mut() {
-            round.wait_again_for(sender, self.settings.step_timeout, cx.now);
-        }
+        let number = self.peers.numbers().find(sender);
+        self.barrier
+            .wait_again_for((sender, number), self.settings.step_timeout, cx.now);
         let (digests, ack) = match answer.result {
             Ok(done) => done,
             Err(error) => return self.on_job_failed(job, &error, cx),

@@ -14,6 +14,10 @@ use protocol::{CellId, PeerName, Sequence};
 
 use super::{JobEnd, StepWork};
 
+/// Number of steps that one without a cell may be behind: more than those of all messages that it
+/// may owe.
+const BEHIND_MAX: u64 = 1 << 16;
+
 #[derive(Debug)]
 pub(super) struct Serving {
     takes_part: bool,
@@ -56,6 +60,8 @@ pub(super) enum StepVerdict {
     Stale,
     /// It cannot follow the last one that was done, which this is.
     OutOfOrder(Sequence),
+    /// Others before it are missing, which are sent again: nobody waits for one without a cell.
+    Early,
 }
 
 /// Outcome of a snapshot.
@@ -110,6 +116,8 @@ impl Serving {
             } else if step.sequence <= self.done().next() && current.is_none() {
                 self.begin(step, own_name)
                     .map_or(StepVerdict::Hold, StepVerdict::Run)
+            } else if current.is_none() && self.has_no_cell() {
+                StepVerdict::Early
             } else {
                 StepVerdict::OutOfOrder(self.done())
             };
@@ -127,6 +135,12 @@ impl Serving {
     /// Returns the last step that was asked for and done.
     fn asked(&self) -> Sequence {
         self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence)
+    }
+
+    /// Tells whether it had no cell in the last step that was asked for and done.
+    fn has_no_cell(&self) -> bool {
+        let last = self.last.as_ref();
+        last.is_none_or(|ack| ack.hosted().next().is_none())
     }
 
     /// Returns the last step that was done, be it ahead.
@@ -164,12 +178,14 @@ impl Serving {
         if snapshot.cell.0 >= self.cell_count {
             return SnapshotVerdict::Malformed;
         }
-        // The primary sends it once all have answered the step before.
+        // The primary sends it once all with cells have answered the step before: one without may
+        // not have heard of some steps yet.
         let (first, last) = self.next_steps();
+        let behind = if self.has_no_cell() { BEHIND_MAX } else { 0 };
         if snapshot.sequence < first {
             return SnapshotVerdict::Stale;
         }
-        if snapshot.sequence > last {
+        if snapshot.sequence.0 > last.0.saturating_add(behind) {
             return SnapshotVerdict::Malformed;
         }
         let known = self.snapshots.get(&snapshot.cell);
@@ -237,7 +253,8 @@ impl Serving {
             .iter()
             .filter_map(|cell| self.snapshots.remove(cell))
             .collect();
-        self.snapshots.clear();
+        self.snapshots
+            .retain(|_, snapshot| snapshot.sequence > step.sequence);
         let is_world_publisher = step.world_publisher.as_ref() == Some(own_name);
         self.current = Some(Current::Computing {
             sequence: step.sequence,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use protocol::primary_to_secondary::Wanted;
+use protocol::primary_to_secondary::{Step, Wanted};
 use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{CellId, PeerName, PerformerId, PerformerState, SessionTime};
+use protocol::{CellId, Iteration, PeerName, PerformerId, PerformerState, Sequence, SessionTime};
 
 use crate::peer_numbers::PeerNumber;
 use crate::primary::barrier::speculation::take_answers;
@@ -25,6 +25,8 @@ pub(crate) enum AckVerdict {
     Duplicate,
     /// Nobody waits for it, and it is in order: its step was sent again, or dropped.
     Due,
+    /// Nobody waits for it, and it is in order: its sender has no cell.
+    OfStandby(StandbyAnswer),
     /// It is sound, and others are missing.
     Waiting(Answer),
     /// It is sound, and the last one.
@@ -35,6 +37,15 @@ pub(crate) enum AckVerdict {
         /// Difference between a digest in it and its states, if that is what is wrong.
         divergence: Option<Box<DivergenceReport>>,
     },
+}
+
+/// An answer of one that has no cell.
+#[derive(Debug)]
+pub(crate) struct StandbyAnswer {
+    pub(crate) sequence: Sequence,
+    /// The iteration that its step did, if it advanced time.
+    pub(crate) iteration: Option<Iteration>,
+    pub(crate) timing: PeerTiming,
 }
 
 /// A sound answer, to be taken over with what its ack still holds.
@@ -59,11 +70,48 @@ impl Barrier {
     ) -> AckVerdict {
         let sequence = ack.sequence;
         let verdict = self.judge((sender, number), ack, is_lost, (world, host_map), now);
+        match verdict {
+            AckVerdict::Stale if !is_lost => {
+                if let Some((step, took)) = self.standbys.take(number, sequence, now) {
+                    return match self.check_empty(ack, &step, (world, host_map)) {
+                        Ok(()) => AckVerdict::OfStandby(of_standby(sender, ack, &step, took)),
+                        Err(error) => AckVerdict::Violation {
+                            error,
+                            divergence: None,
+                        },
+                    };
+                }
+            }
+            AckVerdict::Waiting(_) | AckVerdict::Complete(_) => {
+                self.standbys.note_answered(number, sequence, now);
+            }
+            _ => {}
+        }
         let is_late = matches!(verdict, AckVerdict::Stale | AckVerdict::Duplicate);
         if is_late && self.due_answers.take(number, sequence) {
             return AckVerdict::Due;
         }
         verdict
+    }
+
+    /// Checks that the answer to a step is about no cell.
+    ///
+    /// # Errors
+    /// Fails when it is about any, or about other steps.
+    fn check_empty(
+        &mut self,
+        ack: &StepAck,
+        step: &Step,
+        (world, host_map): (&WorldState, &HostMap),
+    ) -> Result<(), AckError> {
+        if ack.iteration != step.iteration {
+            return Err(AckError::Iteration(ack.iteration));
+        }
+        if ack.ahead.len() > step.ahead as usize {
+            return Err(AckError::TooManySteps);
+        }
+        let mut all = std::iter::once(ack).chain(&ack.ahead);
+        all.try_for_each(|one| self.reader.read(&[], one, world, host_map))
     }
 
     fn judge(
@@ -151,6 +199,17 @@ impl Barrier {
     }
 }
 
+/// Returns what the answer of one without a cell holds: the time that it took. Of several steps in
+/// one message each has its share.
+fn of_standby(sender: &PeerName, ack: &StepAck, step: &Step, took: Duration) -> StandbyAnswer {
+    let steps = ack.ahead.len() as u32 + 1;
+    StandbyAnswer {
+        sequence: step.sequence,
+        iteration: (!step.paused).then_some(step.iteration),
+        timing: timing_of(sender, ack, took / steps),
+    }
+}
+
 /// Returns the time that an answer says it took.
 fn timing_of(sender: &PeerName, ack: &StepAck, answered_after: Duration) -> PeerTiming {
     let sum = |of: fn(&CellAck) -> u64| ack.cells.iter().map(of).fold(0, u64::saturating_add);
@@ -221,8 +280,7 @@ fn find_shortfall(wanted: &Wanted, ack: &StepAck, host_map: &HostMap) -> Result<
 mod tests {
     use std::sync::Arc;
 
-    use protocol::primary_to_secondary::Step;
-    use protocol::{Digest, DigestBuilder, Iteration, Sequence, StateBlob};
+    use protocol::{Digest, DigestBuilder, StateBlob};
 
     use super::*;
     use crate::levels::tests::{performer, world};
@@ -266,10 +324,10 @@ mod tests {
                 is_ahead: false,
                 snapshots: Vec::new(),
                 applied: Vec::new(),
-                seats: &seats,
                 cell_count: 2,
             };
             let mut barrier = Barrier::default();
+            barrier.choose_awaited(&seats, true, |_| true, &known);
             barrier.begin(round, &settings(), SessionTime(0));
             let registry = EntityRegistry::new(&worlds);
             Self {
@@ -321,6 +379,7 @@ mod tests {
             match self.barrier.on_ack(sender, &mut ack, is_lost, known, now) {
                 AckVerdict::Stale => "stale".to_owned(),
                 AckVerdict::Due => "due".to_owned(),
+                AckVerdict::OfStandby(_) => "of a stand-by".to_owned(),
                 AckVerdict::Duplicate => "duplicate".to_owned(),
                 AckVerdict::Waiting(_) => "waiting".to_owned(),
                 AckVerdict::Complete(_) => "complete".to_owned(),
@@ -365,6 +424,48 @@ mod tests {
         rig.barrier.drop_round();
         assert_eq!(rig.on_ack("s1", ack.clone(), false), "due", "it was asked");
         assert_eq!(rig.on_ack("s1", ack, false), "stale");
+    }
+
+    #[test]
+    fn an_answer_of_one_without_cells_is_in_order_while_it_is_empty() {
+        let mut rig = Rig::new();
+        let [first, other] = ["s1", "s3"].map(|name| rig.number(name));
+        let all = Arc::new(Seats::new(vec![first, other], &rig.known));
+        for sequence in 3..6 {
+            let has_part = |number| number == first;
+            rig.barrier
+                .choose_awaited(&all, false, has_part, &rig.known);
+            let round = NewRound {
+                step: Arc::new(Step {
+                    sequence: Sequence(sequence),
+                    iteration: Iteration(sequence - 1),
+                    ..Step::default()
+                }),
+                purpose: Purpose::Advance,
+                is_ahead: false,
+                snapshots: Vec::new(),
+                applied: Vec::new(),
+                cell_count: 1,
+            };
+            rig.barrier.begin(round, &settings(), SessionTime(0));
+        }
+        let missing: Vec<&str> = rig.barrier.missing().map(PeerName::as_str).collect();
+        assert_eq!(missing, ["s1"]);
+        let empty = |sequence: u64| StepAck {
+            sequence: Sequence(sequence),
+            iteration: Iteration(sequence - 1),
+            ..StepAck::default()
+        };
+        assert_eq!(rig.on_ack("s3", empty(4), false), "of a stand-by");
+        assert_eq!(rig.on_ack("s3", empty(4), false), "stale");
+        let full = StepAck {
+            cells: rig.ack("s1").cells,
+            ..empty(5)
+        };
+        assert_eq!(
+            rig.on_ack("s3", full, false),
+            "its ack is not about the cells that it hosts"
+        );
     }
 
     #[test]

@@ -25,7 +25,7 @@ const POSTPONED_BY: Duration = Duration::from_secs(1);
 
 /// A step that is published.
 #[derive(Debug)]
-pub(crate) struct NewRound<'a> {
+pub(crate) struct NewRound {
     pub(crate) step: Arc<Step>,
     pub(crate) purpose: Purpose,
     /// True if it was answered before it was made.
@@ -34,8 +34,6 @@ pub(crate) struct NewRound<'a> {
     pub(crate) snapshots: Vec<(PeerName, CellSnapshot)>,
     /// The commands that the step brings.
     pub(crate) applied: Vec<AppliedCommand>,
-    /// All who take part.
-    pub(crate) seats: &'a Arc<Seats>,
     pub(crate) cell_count: usize,
 }
 
@@ -57,7 +55,7 @@ pub(crate) struct Round {
 /// Acks of a step.
 #[derive(Debug)]
 struct Acks {
-    /// Those who took part when the step was published.
+    /// Those who were asked when the step was published.
     seats: Arc<Seats>,
     /// Each one's ack, by their seats.
     of: Vec<Ack>,
@@ -114,7 +112,12 @@ fn given_up_after(purpose: Purpose, step_timeout: Duration) -> Duration {
 }
 
 impl Round {
-    pub(super) fn new(new: NewRound<'_>, settings: &Settings, now: SessionTime) -> Self {
+    pub(super) fn new(
+        new: NewRound,
+        awaited: Arc<Seats>,
+        settings: &Settings,
+        now: SessionTime,
+    ) -> Self {
         Self {
             step: new.step,
             purpose: new.purpose,
@@ -122,9 +125,9 @@ impl Round {
             snapshots: new.snapshots,
             applied: new.applied,
             acks: Acks {
-                of: vec![Ack::Missing; new.seats.names().len()],
-                missing: new.seats.names().len(),
-                seats: Arc::clone(new.seats),
+                of: vec![Ack::Missing; awaited.names().len()],
+                missing: awaited.names().len(),
+                seats: awaited,
                 published_for_lost: BTreeMap::new(),
             },
             gathered: Gathered {
@@ -144,7 +147,7 @@ impl Round {
         &self.step
     }
 
-    /// Returns those who took part when it was published.
+    /// Returns those who were asked when it was published.
     pub(super) fn seats(&self) -> &Seats {
         &self.acks.seats
     }
@@ -253,7 +256,7 @@ impl Round {
     }
 
     /// Gives somebody who was kept from the step by a job its whole time for it.
-    pub(crate) fn wait_again_for(
+    pub(super) fn wait_again_for(
         &mut self,
         name: &PeerName,
         step_timeout: Duration,

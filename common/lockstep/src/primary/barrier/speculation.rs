@@ -71,7 +71,7 @@ pub(crate) struct Speculation {
 
 /// Circumstances of a step that is about to be published.
 #[derive(Debug)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct Terms {
     /// Most steps that a window may ever have; 0 switches speculation off.
     pub(crate) allowed: u32,
     /// True if the step advances time and brings neither commands nor snapshots.
@@ -80,8 +80,6 @@ pub(crate) struct Terms<'a> {
     pub(crate) is_late: bool,
     /// Number of predictable steps after which something is known to happen.
     pub(crate) until_change: u32,
-    /// All who take part.
-    pub(crate) seats: &'a Seats,
 }
 
 /// Controller of the window: it grows while predictions hold, and closes where it does not pay.
@@ -340,15 +338,15 @@ impl Speculation {
         self.spare = answers;
     }
 
-    /// Tells whether each of those who take part has answered to the next step already.
-    fn has_answers(&self, seats: &Seats) -> bool {
-        self.depth(seats) > 0
+    /// Tells whether each of those who are waited for has answered to the next step already.
+    fn has_answers(&self, awaited: &Seats) -> bool {
+        self.depth(awaited) > 0
     }
 
     /// Returns how many steps all have answered to that are not made yet.
-    fn depth(&self, seats: &Seats) -> u32 {
+    fn depth(&self, awaited: &Seats) -> u32 {
         let mut least = None;
-        for number in seats.numbers() {
+        for number in awaited.numbers() {
             let answers = self.answers.get(*number).map_or(0, VecDeque::len);
             if answers == 0 {
                 return 0;
@@ -403,11 +401,11 @@ impl Speculation {
         &mut self,
         was_ahead: bool,
         commands_are_due: bool,
-        seats: &Seats,
+        awaited: &Seats,
         now: SessionTime,
     ) -> bool {
         self.window.note_done(now);
-        self.rests = was_ahead || commands_are_due || self.has_answers(seats);
+        self.rests = was_ahead || commands_are_due || self.has_answers(awaited);
         self.rests
     }
 
@@ -416,7 +414,8 @@ impl Speculation {
     pub(crate) fn has_done(
         &mut self,
         step: &mut Step,
-        terms: &Terms<'_>,
+        terms: &Terms,
+        awaited: &Seats,
         now: SessionTime,
     ) -> bool {
         if terms.allowed == 0 {
@@ -426,7 +425,7 @@ impl Speculation {
         }
         step.batch_number = self.batch;
         let is_predicted = terms.is_plain && self.is_predicted(step);
-        if is_predicted && self.has_answers(terms.seats) {
+        if is_predicted && self.has_answers(awaited) {
             self.window.last.held += 1;
             self.note_last(step);
             return true;
@@ -449,10 +448,10 @@ impl Speculation {
     pub(super) fn share_time(
         &mut self,
         round: &mut Round,
-        seats: &Seats,
+        awaited: &Seats,
         now: SessionTime,
     ) -> Duration {
-        let steps = self.depth(seats) + 1;
+        let steps = self.depth(awaited) + 1;
         let is_ahead = round.is_ahead();
         // The first step of several has what was kept before them, too.
         if is_ahead || steps == 1 {

@@ -182,6 +182,17 @@ impl Peers {
         member.is_some_and(|member| !member.watch.is_held() && member.heard_at >= since)
     }
 
+    /// Tells whether a peer that is not held has been heard of within a time.
+    pub(crate) fn has_beaten_within(
+        &self,
+        name: &PeerName,
+        time: Duration,
+        now: SessionTime,
+    ) -> bool {
+        let member = self.roster.get(name);
+        member.is_some_and(|member| !member.watch.is_held() && now.since(member.heard_at) <= time)
+    }
+
     /// Has the processes looked at that are silent for half of their time, and those that are
     /// stopped.
     pub(crate) fn look_at_silent(&mut self, settings: &Settings, cx: &mut Context<'_>) {
