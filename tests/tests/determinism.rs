@@ -19,10 +19,18 @@ use tests::worlds::lively;
 const ITERATIONS: u64 = 5_000;
 const SECONDARIES: [u32; 5] = [1, 2, 3, 4, 8];
 const THREADS: [u32; 2] = [1, 2];
-/// Each number of secondaries and threads is run with several of them.
-const SEEDS: u64 = 20;
+/// Each number of secondaries is run with each number of threads; `PHALANX_SEEDS` asks for more.
+const SEEDS: u64 = 10;
 /// Iterations between two moves of a cell by hand, on average.
 const MOVE_EVERY: u64 = 50;
+
+/// Returns the number of seeds.
+fn seeds() -> u64 {
+    let asked = std::env::var("PHALANX_SEEDS").ok();
+    asked.map_or(SEEDS, |count| {
+        count.parse().expect("PHALANX_SEEDS is a number")
+    })
+}
 
 /// Runs worlds in one process, and returns what it computed.
 fn standalone(worlds: &[World]) -> (Witness, Arc<Recording>) {
@@ -39,7 +47,7 @@ fn standalone(worlds: &[World]) -> (Witness, Arc<Recording>) {
 fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, seed: u64) {
     let secondaries = SECONDARIES[seed as usize % SECONDARIES.len()];
     let threads = THREADS[seed as usize / SECONDARIES.len() % THREADS.len()];
-    let is_last = seed + 1 == SEEDS;
+    let is_last = seed + 1 == seeds();
     let faults = if is_last {
         NetworkFaults::HOSTILE
     } else {
@@ -115,7 +123,7 @@ fn check(worlds: &[World]) -> Witness {
     eprintln!("{hand_offs} hand-offs in {ITERATIONS} iterations");
     assert!(hand_offs > 0, "performers change cell");
     check_pauses(worlds, &reference);
-    for seed in 0..SEEDS {
+    for seed in 0..seeds() {
         check_seed(worlds, &reference, &expected, seed);
     }
     expected

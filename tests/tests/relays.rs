@@ -199,7 +199,8 @@ fn a_relay_that_is_killed_takes_its_secondaries_along_and_costs_nothing() {
 /// Nobody waits for one that hosts no cell: it does what it has missed once it gets one.
 #[test]
 fn a_stand_by_that_is_stopped_behind_a_relay_holds_nobody_and_takes_a_cell_later() {
-    let mut run = Run::start(2, &["--real-time-factor=0.1", "--stand-bys=1"]);
+    let flags = ["--real-time-factor=0.1", "--stand-bys=1", "--balance=off"];
+    let mut run = Run::start(2, &flags);
     let mut relay = run.relay("r1");
     let mut all = vec![run.direct("s1"), run.behind("r1", "s2")];
     run.waits_for_iterations(100);
