@@ -59,7 +59,7 @@ impl Barrier {
         now: SessionTime,
     ) -> bool {
         // Who has come or gone since has not heard of the steps ahead, or is not to be waited for.
-        let nobody = Arc::default();
+        let nobody = Seats::default();
         let awaited = self.standbys.awaited_of(seats).unwrap_or(&nobody);
         self.speculation.has_done(step, terms, awaited, now)
     }

@@ -79,8 +79,8 @@ struct Sent {
 
 impl Standbys {
     /// Returns those whom the steps of the last message wait for, if the same take part as then.
-    pub(super) fn awaited_of(&self, seats: &Arc<Seats>) -> Option<&Arc<Seats>> {
-        Arc::ptr_eq(&self.seats, seats).then_some(&self.awaited)
+    pub(super) fn awaited_of(&self, seats: &Arc<Seats>) -> Option<&Seats> {
+        Arc::ptr_eq(&self.seats, seats).then_some(&*self.awaited)
     }
 
     /// Returns those whom the last message waits for.
