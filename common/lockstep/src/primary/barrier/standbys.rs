@@ -3,7 +3,7 @@
 //! A secondary without cells has nothing to say about a step, and may be far away or slow. It hears
 //! every step, does them in order and answers each, and the run goes on meanwhile: until it gets a
 //! cell, has not answered too many steps, or time is to be paused, which all confirm. One that
-//! answers nothing for a second although it lives is dropped, and the run has not waited for it.
+//! answers nothing for some time although it lives is dropped, and the run has not waited for it.
 //!
 //! An example: s1 hosts all cells, and a message takes 50 ms to s2 and as long back. Step 10 takes
 //! 1 ms: it waits for s1 alone. s2 answers it while step 110 is under way. With step 200 s2 gets a
@@ -35,18 +35,19 @@ const IDLE_MESSAGES: u32 = 2;
 pub(super) struct Standbys {
     /// Number of messages in a row in which each had no cell.
     idle: ByPeer<u32>,
+    /// Those who owe answers.
     behind: BTreeMap<PeerNumber, Behind>,
-    /// Those messages, in order.
+    /// The messages that any of them owes an answer to, in order.
     sent: VecDeque<Sent>,
     /// Size of all of them \[bytes\].
     bytes: usize,
     /// Those who were not waited for in the last message, in the order of seats.
     exempt: Vec<PeerNumber>,
-    /// Time when those who answer nothing are looked for again.
-    next_look: SessionTime,
-    /// All who take part in it, and those who are waited for.
+    /// All who took part in the last message, and those who were waited for.
     seats: Arc<Seats>,
     awaited: Arc<Seats>,
+    /// Time when those who answer nothing are looked for again.
+    next_look: SessionTime,
 }
 
 /// State of one that owes answers.
@@ -100,7 +101,11 @@ impl Standbys {
         let mut exempt = Vec::new();
         for number in seats.numbers() {
             let idle = self.idle.entry(*number);
-            *idle = if has_part(*number) { 0 } else { *idle + 1 };
+            *idle = if has_part(*number) {
+                0
+            } else {
+                idle.saturating_add(1)
+            };
             if *idle >= IDLE_MESSAGES && !all && self.may_wait(*number) {
                 exempt.push(*number);
             }
