@@ -25,6 +25,9 @@ const ALONE: &str = "/robot_description";
 const OF_MARS: &str = "/model/mars/robot_description";
 const OF_VENUS: &str = "/model/venus/robot_description";
 const ODOMETRY: &str = "/model/mars/odometry";
+/// Those of a robot in a namespace.
+const OF_LUNA: &str = "/sky/luna/robot_description";
+const LUNAR_ODOMETRY: &str = "/sky/luna/odometry";
 
 /// A node of ROS 2.
 struct Peer {
@@ -35,7 +38,7 @@ struct Peer {
 
 impl Peer {
     /// Waits until the topics have so many publishers.
-    fn wait_for(&mut self, expected: [(&str, u64); 4]) {
+    fn wait_for(&mut self, expected: &[(&str, u64)]) {
         let mut last = Value::Null;
         wait_for(&format!("{expected:?}"), || {
             self.process.tell(&json!({ "count": true }));
@@ -107,8 +110,8 @@ fn topics_of_a_robot_that_is_spawned_come_and_go_with_it() {
     let script = repository::root().join("tests/tests/ros2_run/peer.py");
     let mut command = Command::new(python.program());
     command.arg(script).arg(&domain);
-    command.args([ALONE, OF_MARS, OF_VENUS].map(|topic| format!("{topic}=String")));
-    command.arg(format!("{ODOMETRY}=Odometry"));
+    command.args([ALONE, OF_MARS, OF_VENUS, OF_LUNA].map(|topic| format!("{topic}=String")));
+    command.args([ODOMETRY, LUNAR_ODOMETRY].map(|topic| format!("{topic}=Odometry")));
     command.env("PEER_CONFIGURATION", cyclone_dds::CONFIGURATION);
     let mut peer = Peer {
         process: JsonProcess::start(&mut command),
@@ -123,7 +126,7 @@ fn topics_of_a_robot_that_is_spawned_come_and_go_with_it() {
     };
     // All secondaries publish what models say; one of them describes the robots.
     spawn("mars", "0 0 1 0 0 0");
-    peer.wait_for([(ALONE, 1), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 2)]);
+    peer.wait_for(&[(ALONE, 1), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 2)]);
     let text = peer.description(ALONE);
     assert!(text.contains(r#"<link name="mars/base">"#), "{text}");
     ctl(&["play"]);
@@ -132,16 +135,32 @@ fn topics_of_a_robot_that_is_spawned_come_and_go_with_it() {
     ctl(&["pause"]);
 
     spawn("venus", "5 0 1 0 0 0");
-    peer.wait_for([(ALONE, 0), (OF_MARS, 1), (OF_VENUS, 1), (ODOMETRY, 2)]);
+    peer.wait_for(&[(ALONE, 0), (OF_MARS, 1), (OF_VENUS, 1), (ODOMETRY, 2)]);
     let text = peer.description(OF_VENUS);
     assert!(text.contains(r#"<link name="venus/base">"#), "{text}");
 
     ctl(&["remove", "mars"]);
-    peer.wait_for([(ALONE, 1), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 0)]);
+    peer.wait_for(&[(ALONE, 1), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 0)]);
     let text = peer.description(ALONE);
     assert!(text.contains(r#"<link name="venus/base">"#), "{text}");
     ctl(&["remove", "venus"]);
-    peer.wait_for([(ALONE, 0), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 0)]);
+    peer.wait_for(&[(ALONE, 0), (OF_MARS, 0), (OF_VENUS, 0), (ODOMETRY, 0)]);
+    check_namespace(&mut peer, &robot, &ctl);
     ctl(&["stop"]);
     assert_eq!(run.wait_for_long(TIMEOUT), 0, "{}", run.stderr());
+}
+
+/// Shows that a robot in a namespace has its topics there, and is not described as the only one.
+fn check_namespace(peer: &mut Peer, robot: &str, ctl: &impl Fn(&[&str])) {
+    let namespace = ["--name", "luna", "--namespace", "/sky/luna"];
+    ctl(&[&["spawn", robot][..], &namespace].concat());
+    peer.wait_for(&[(ALONE, 0), (OF_LUNA, 1), (LUNAR_ODOMETRY, 2)]);
+    let text = peer.description(OF_LUNA);
+    assert!(text.contains(r#"<link name="luna/base">"#), "{text}");
+    ctl(&["play"]);
+    let told = peer.message(LUNAR_ODOMETRY);
+    assert_eq!(told["child"], "luna/base_footprint", "{told}");
+    ctl(&["pause"]);
+    ctl(&["remove", "luna"]);
+    peer.wait_for(&[(OF_LUNA, 0), (LUNAR_ODOMETRY, 0)]);
 }

@@ -290,6 +290,7 @@ impl Call<'_> {
             world: self.has_siblings.then(|| self.world.to_owned()),
             joints: Vec::new(),
             file: None,
+            namespace: None,
         })))
     }
 

@@ -261,6 +261,10 @@ pub struct SpawnRequest {
     /// Joints that start elsewhere than the text says.
     #[serde(default)]
     pub joints: Vec<JointPosition>,
+    /// Namespace that its topics get: those that the text names with a `/` at the start keep
+    /// their names.
+    #[serde(default)]
+    pub namespace: Option<String>,
 }
 
 /// A joint with a position.

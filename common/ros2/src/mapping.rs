@@ -268,7 +268,7 @@ impl Mapping {
 
     /// Returns the topic of a robot's description, by its topic in the run,
     /// `/model/NAME/robot_description`: it is `/robot_description` if there is only one, unless
-    /// robots have namespaces. None if a rule does not have it go out.
+    /// robots, or this one, have namespaces. None if a rule does not have it go out.
     pub fn robot_description(&self, topic: &str, is_only_one: bool) -> Option<RosTopic> {
         let found = self.rule(topic);
         let rule = found.as_ref().map(|(rule, _)| &rule.rule);
@@ -281,7 +281,8 @@ impl Mapping {
             Some(self.in_namespace(&filled(name, stars)))
         });
         let name = given.unwrap_or_else(|| {
-            if is_only_one && !self.has_robot_namespaces {
+            let is_usual = topic.starts_with("/model/") || topic.starts_with("/world/");
+            if is_only_one && is_usual && !self.has_robot_namespaces {
                 self.in_namespace("robot_description")
             } else {
                 self.usual_name(topic)

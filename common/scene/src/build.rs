@@ -172,7 +172,9 @@ impl Scene {
             let number = self.next_link;
             self.next_link += 1;
             let scope = format!("{name}::{}", link.name);
-            links.push(self::link(link, number, &scope, data, files));
+            let mut shown = self::link(link, number, &scope, data, files);
+            name_topics(&mut shown, model, &data.name);
+            links.push(shown);
             let lights = link.lights.iter();
             let lights = lights.filter_map(|own| light(own, Some(number)));
             self.worlds[world].lights.extend(lights);
@@ -391,6 +393,24 @@ fn skin(asset: Option<String>, scale: f64) -> Visual {
         transparency: 0.0,
         cast_shadows: true,
         visibility_flags: u32::MAX,
+    }
+}
+
+/// Gives the sensors of a link the topics that they have in the namespace of their model, if it has
+/// one.
+fn name_topics(link: &mut Link, model: &sdf::Model, world: &str) {
+    if model.namespace.is_none() {
+        return;
+    }
+    let (scopes, link_name) = link.name.rsplit_once("::").unwrap_or(("", &link.name));
+    let scopes = scopes.split("::").filter(|scope| !scope.is_empty());
+    let path: Vec<&str> = std::iter::once(&*model.name).chain(scopes).collect();
+    let path = path.join("/model/");
+    for sensor in &mut link.sensors {
+        let usual = || format!("/model/{path}/link/{link_name}/sensor/{}", sensor.name);
+        let written = sensor.topic.take().unwrap_or_else(usual);
+        let topic = model.topic_in_namespace(world, &written);
+        sensor.topic = Some(topic.unwrap_or(written));
     }
 }
 

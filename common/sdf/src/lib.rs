@@ -23,6 +23,7 @@ mod resolve;
 mod runnable;
 mod schema;
 mod search_paths;
+mod topic_namespace;
 pub mod tree;
 mod urdf;
 mod value;
@@ -47,6 +48,7 @@ pub use search_paths::{
     CachedFuel, ConfinedPaths, FoundModel, FuelCaches, SearchPaths, models_in, read_bounded,
     world_file_in,
 };
+pub use topic_namespace::{TopicNamespace, TopicNamespaceError, valid_topic};
 pub use urdf::{DescriptionError, with_prefix as urdf_with_prefix};
 pub use visual_files::{
     KeptFiles, UsedFiles, VISUAL_FILES_BYTES_MAX, VisualFile, VisualFileError, VisualFiles,

@@ -122,6 +122,7 @@ pub const VERBS: &[Verb] = &[
             "allow-renaming",
             "world",
             "joint",
+            "namespace",
         ],
         ..verb("spawn", "FILE", "bring a model into the world", spawn)
     },
@@ -313,6 +314,29 @@ pub struct ControlOptions {
     /// set-performer: edge lengths of the box with which it touches levels, in metres
     #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], allow_negative_numbers = true)]
     pub size: Option<Vec<f64>>,
+    /// Those of `spawn`.
+    #[command(flatten)]
+    pub spawn: SpawnOptions,
+    /// apply-wrench: a torque besides the force, in newton metres, world frame
+    #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], allow_negative_numbers = true)]
+    pub torque: Option<Vec<f64>>,
+    /// apply-wrench: for how long, in simulated seconds [default: one step]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub duration: Option<f64>,
+    /// set-joint: the position that it gets, in radians or metres
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub position: Option<f64>,
+    /// set-joint: the velocity that it gets, in radians or metres per second
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    pub velocity: Option<f64>,
+    /// set-joint: which of its axes, 0 or 1 [default: 0]
+    #[arg(long, value_name = "N")]
+    pub axis: Option<u32>,
+}
+
+/// Options of `spawn`.
+#[derive(Clone, Debug, Default, PartialEq, Args)]
+pub struct SpawnOptions {
     /// spawn: the model's name, unless the file's
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -331,21 +355,9 @@ pub struct ControlOptions {
     /// spawn: a joint that starts at a position, in radians or metres; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub joint: Vec<String>,
-    /// apply-wrench: a torque besides the force, in newton metres, world frame
-    #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], allow_negative_numbers = true)]
-    pub torque: Option<Vec<f64>>,
-    /// apply-wrench: for how long, in simulated seconds [default: one step]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub duration: Option<f64>,
-    /// set-joint: the position that it gets, in radians or metres
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
-    pub position: Option<f64>,
-    /// set-joint: the velocity that it gets, in radians or metres per second
-    #[arg(long, value_name = "V", allow_negative_numbers = true)]
-    pub velocity: Option<f64>,
-    /// set-joint: which of its axes, 0 or 1 [default: 0]
-    #[arg(long, value_name = "N")]
-    pub axis: Option<u32>,
+    /// spawn: the namespace of its topics, such as `/robot_7`
+    #[arg(long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
 }
 
 /// Words that are no command.
@@ -424,14 +436,16 @@ pub fn parse(
 impl ControlOptions {
     /// Returns the options that are given.
     fn given(&self) -> impl Iterator<Item = &'static str> {
+        let spawn = &self.spawn;
         let all = [
             ("size", self.size.is_some()),
-            ("name", self.name.is_some()),
-            ("pose", self.pose.is_some()),
-            ("relative-to", self.relative_to.is_some()),
-            ("allow-renaming", self.allow_renaming),
-            ("world", self.world.is_some()),
-            ("joint", !self.joint.is_empty()),
+            ("name", spawn.name.is_some()),
+            ("pose", spawn.pose.is_some()),
+            ("relative-to", spawn.relative_to.is_some()),
+            ("allow-renaming", spawn.allow_renaming),
+            ("world", spawn.world.is_some()),
+            ("joint", !spawn.joint.is_empty()),
+            ("namespace", spawn.namespace.is_some()),
             ("torque", self.torque.is_some()),
             ("duration", self.duration.is_some()),
             ("position", self.position.is_some()),
@@ -458,6 +472,7 @@ impl ControlOptions {
 
 fn spawn(words: &mut Words<'_>, options: &ControlOptions) -> Result<Asked, ParseControlError> {
     let file = words.next("a file, or - for standard input")?;
+    let options = &options.spawn;
     let numbers = "three or six finite numbers: \"X Y Z [ROLL PITCH YAW]\"";
     let pose = options.pose.as_deref().map(|text| {
         let read = text.split_whitespace().map(str::parse::<f64>);
@@ -478,6 +493,7 @@ fn spawn(words: &mut Words<'_>, options: &ControlOptions) -> Result<Asked, Parse
             .iter()
             .map(|word| words::joint_position(word))
             .collect::<Result<_, _>>()?,
+        namespace: options.namespace.clone(),
     };
     Ok(Asked::with_file(Command::Spawn(Box::new(request)), file))
 }

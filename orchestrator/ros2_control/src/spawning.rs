@@ -7,6 +7,7 @@ use ros2::types::simulation_interfaces::{
     CallResult, Resource, SpawnEntitiesRequest, SpawnEntitiesResponse, SpawnEntity,
     SpawnEntityRequest, SpawnEntityResponse, SpawnResult,
 };
+use sdf::TopicNamespace;
 
 use crate::control::{Control, ModelText, Outside};
 use crate::entities::{WORLD, find, standing};
@@ -73,15 +74,14 @@ async fn spawned<O: Outside>(control: &Control<O>, entity: SpawnEntity) -> Spawn
 }
 
 async fn spawn<O: Outside>(control: &Control<O>, entity: SpawnEntity) -> Result<String, Refusal> {
-    if !entity.entity_namespace.is_empty() {
-        return Err(refused_namespace(&entity.entity_namespace));
-    }
+    let namespace = checked_namespace(&entity.entity_namespace)?;
     let (sdf, file) = text_of(control, &entity.entity_resource)?;
     let model = Model {
         sdf,
         file,
         name: entity.name,
         allow_renaming: entity.allow_renaming,
+        namespace,
     };
     let header = &entity.initial_pose.header;
     bring(control, model, &entity.initial_pose.pose, &header.frame_id).await
@@ -93,6 +93,7 @@ pub(crate) struct Model {
     pub(crate) file: Option<String>,
     pub(crate) name: String,
     pub(crate) allow_renaming: bool,
+    pub(crate) namespace: Option<String>,
 }
 
 /// Brings a model into the world, at a pose in a frame; returns the name that it got.
@@ -130,6 +131,7 @@ pub(crate) async fn bring<O: Outside>(
         relative_to,
         world,
         joints: Vec::new(),
+        namespace: model.namespace,
     };
     let is_named = request.name.is_some();
     let asked = request.name.clone().unwrap_or_default();
@@ -176,20 +178,18 @@ fn checked(text: String, source: &str) -> Result<String, Refusal> {
     Err(Refusal::new(SpawnResult::UNSUPPORTED_FORMAT, reason))
 }
 
-/// Refuses a namespace: topics of a model have the names that its text gives them.
-pub(crate) fn refused_namespace(namespace: &str) -> Refusal {
-    let is_part = |part: &str| {
-        let mut bytes = part.bytes();
-        let first = bytes.next();
-        first.is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-            && bytes.all(|one| one.is_ascii_alphanumeric() || one == b'_')
-    };
-    let inner = namespace.strip_prefix('/').unwrap_or(namespace);
-    if !inner.split('/').all(is_part) {
-        let reason = format!("{namespace:?} is no namespace");
-        return Refusal::new(SpawnResult::NAMESPACE_INVALID, reason);
+/// Returns the namespace that a request names, if it names one.
+pub(crate) fn checked_namespace(namespace: &str) -> Result<Option<String>, Refusal> {
+    if namespace.is_empty() {
+        return Ok(None);
     }
-    Refusal::unsupported("topics have the names that the model gives them: use no namespace")
+    match TopicNamespace::new(namespace) {
+        Ok(namespace) => Ok(Some(namespace.into())),
+        Err(error) => Err(Refusal::new(
+            SpawnResult::NAMESPACE_INVALID,
+            error.to_string(),
+        )),
+    }
 }
 
 fn refused_spawn(failure: Failure, is_named: bool) -> Refusal {

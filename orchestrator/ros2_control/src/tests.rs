@@ -326,6 +326,10 @@ fn entities_that_come_are_told_one_by_one() {
         },
         ..Default::default()
     };
+    let spaced = |name: &str, namespace: &str| SpawnEntity {
+        entity_namespace: namespace.to_owned(),
+        ..entity(name, "<sdf/>")
+    };
     let mut tilted = entity("c", "<sdf/>");
     tilted.initial_pose.pose.orientation.w = 0.5;
     let spawn_requests = vec![
@@ -337,6 +341,8 @@ fn entities_that_come_are_told_one_by_one() {
         entity("__d", "<sdf/>"),
         // An error about names is none of the name.
         entity("d", "<sdf>nameless</sdf>"),
+        spaced("e", "/fleet/e"),
+        spaced("f", "1 2"),
     ];
     let request = SpawnEntitiesRequest { spawn_requests };
     let response: SpawnEntitiesResponse = call(&control, &request);
@@ -347,7 +353,7 @@ fn entities_that_come_are_told_one_by_one() {
         .collect();
     assert_eq!(
         (response.result.result, codes),
-        (150, vec![1, 101, 104, 103, 109, 102, 106])
+        (150, vec![1, 101, 104, 103, 109, 102, 106, 1, 105])
     );
     let delete = DeleteEntityRequest {
         entity: "a".to_owned(),

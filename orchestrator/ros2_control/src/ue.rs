@@ -17,7 +17,7 @@ use crate::entities::{WORLD, delete, find, frame, pose_of};
 use crate::entity_state::{WantedState, set_state};
 use crate::frames::{into, ros_pose, ros_vector, seen_from};
 use crate::outcome::Refusal;
-use crate::spawning::{Model, bring, refused_namespace, text_of};
+use crate::spawning::{Model, bring, checked_namespace, text_of};
 
 /// Spawns an entity from the text of its model.
 pub(crate) async fn spawn_entity<O: Outside>(
@@ -25,11 +25,16 @@ pub(crate) async fn spawn_entity<O: Outside>(
     request: SpawnEntityRequest,
 ) -> SpawnEntityResponse {
     let spawned = async {
-        if !request.robot_namespace.is_empty() {
-            return Err(refused_namespace(&request.robot_namespace));
-        }
+        let namespace = checked_namespace(&request.robot_namespace)?;
         refuse_parameters(&request.json_parameters)?;
-        spawn(control, &request.xml, &request.state, request.tags).await
+        spawn(
+            control,
+            &request.xml,
+            &request.state,
+            request.tags,
+            namespace,
+        )
+        .await
     };
     let (success, status_message) = told(spawned.await);
     SpawnEntityResponse {
@@ -57,7 +62,7 @@ pub(crate) async fn spawn_entities<O: Outside>(
         for (index, (model, state)) in request.r#type.iter().zip(&request.state).enumerate() {
             let tags = request.tags.get(index).cloned();
             let tags = tags.into_iter().filter(|tag| !tag.is_empty()).collect();
-            if let Err(refusal) = spawn(control, model, state, tags).await {
+            if let Err(refusal) = spawn(control, model, state, tags, None).await {
                 failures.push(format!("{}: {}", state.name, refusal.reason));
             }
         }
@@ -191,6 +196,7 @@ async fn spawn<O: Outside>(
     text: &str,
     state: &EntityState,
     tags: Vec<String>,
+    namespace: Option<String>,
 ) -> Result<(), Refusal> {
     let mut resource = Resource::default();
     if text.trim_start().starts_with('<') {
@@ -204,6 +210,7 @@ async fn spawn<O: Outside>(
         file,
         name: state.name.clone(),
         allow_renaming: false,
+        namespace,
     };
     let name = bring(control, model, &state.pose, &state.reference_frame).await?;
     if let Some(twist) = moving(&state.twist) {

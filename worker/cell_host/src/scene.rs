@@ -282,9 +282,13 @@ impl Scene {
                 } else {
                     String::new()
                 };
+                let place = match &model.namespace {
+                    Some(namespace) => namespace.to_string(),
+                    None => format!("{prefix}/model/{}", model.name),
+                };
                 is_here.then(|| RobotDescription {
                     model: model.name.clone(),
-                    topic: format!("{prefix}/model/{}/robot_description", model.name),
+                    topic: format!("{place}/robot_description"),
                     urdf,
                 })
             })

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use sdf::{Content, Joint, Model, Plugin, World};
+use sdf::{Content, Joint, Model, Plugin, World, valid_topic};
 
 /// Description of a system of a model or a world.
 #[derive(Clone, Copy)]
@@ -183,24 +183,20 @@ impl<'a> Configuration<'a> {
     /// Returns the full name of a topic as Gazebo makes it: blanks become `_`, `@`, `~`, `:=` and
     /// `//` are left out, and it begins with `/`; with several worlds that run together, also with
     /// the world's name unless it has it.
+    ///
+    /// In the namespace of a model are the topics that have its name, and those without a `/` at
+    /// their start, as in ROS: `scan` and `/model/robot/scan` are `/robot_7/scan`.
     pub fn topic(&self, name: &str) -> String {
-        full_topic(self.world, self.has_siblings, name)
+        full_topic(self.world, self.has_siblings, self.model, name)
     }
 }
 
-/// Returns the full name of a topic; see [`Configuration::topic`].
-pub fn full_topic(world: &World, has_siblings: bool, name: &str) -> String {
-    let name: String = name
-        .trim()
-        .trim_matches('/')
-        .replace(":=", "")
-        .replace("//", "")
-        .chars()
-        .filter(|c| !matches!(c, '@' | '~'))
-        .map(|c| if c.is_whitespace() { '_' } else { c })
-        .collect();
-    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
-    let name = format!("/{}", parts.join("/"));
+/// Returns the full name of a topic of a model or a world; see [`Configuration::topic`].
+pub fn full_topic(world: &World, has_siblings: bool, model: Option<&Model>, name: &str) -> String {
+    if let Some(topic) = model.and_then(|model| model.topic_in_namespace(&world.name, name)) {
+        return topic;
+    }
+    let name = valid_topic(name);
     if has_siblings && !name.starts_with("/world/") {
         format!("/world/{}{name}", world.name)
     } else {
@@ -264,8 +260,21 @@ mod tests {
             ("robot@1//scan:=x", "/robot1scanx"),
             ("///", "/"),
         ] {
-            assert_eq!(full_topic(world, false, written), full, "{written}");
+            assert_eq!(full_topic(world, false, None, written), full, "{written}");
         }
-        assert_eq!(full_topic(world, true, "~/scan"), "/world/w/scan");
+        assert_eq!(full_topic(world, true, None, "~/scan"), "/world/w/scan");
+    }
+
+    #[test]
+    fn topics_of_a_model_in_a_namespace_are_not_in_its_world() {
+        let text = "<sdf version='1.11'><world name='w'><model name='r'><static>true</static>\
+                    <link name='l'/></model></world></sdf>";
+        let read = sdf::read_worlds(text, "w.sdf", &sdf::NoFiles).unwrap();
+        let world = &read.worlds[0];
+        let mut model = world.models[0].clone();
+        model.namespace = Some(sdf::TopicNamespace::new("fleet/r7").unwrap());
+        for (written, full) in [("scan", "/fleet/r7/scan"), ("/wind", "/world/w/wind")] {
+            assert_eq!(full_topic(world, true, Some(&model), written), full);
+        }
     }
 }

@@ -42,6 +42,7 @@ use sdf::{Model, Sensor, World};
 
 use self::mount::Mount;
 use self::sensor_system::{Made, SensorSystem};
+use crate::configuration::full_topic;
 use crate::registry::{Configured, Member, TopicSpec, warning};
 use crate::{ConfigureError, linear_battery};
 
@@ -187,7 +188,7 @@ impl SensorPlan<'_> {
 
     /// Returns the full name of a topic.
     fn full(&self, topic: &str) -> String {
-        crate::configuration::full_topic(self.world, self.has_siblings, topic)
+        full_topic(self.world, self.has_siblings, Some(self.model), topic)
     }
 }
 

@@ -343,3 +343,32 @@ fn collisions_tell_their_extents() {
     assert_eq!(shape(mesh), Some([[0.0; 3], [2.0, 2.0, 0.0]]));
     assert_eq!(shape("<plane/>"), None);
 }
+
+#[test]
+fn sensors_of_a_model_in_a_namespace_have_their_topics_there() {
+    let sensor =
+        |name: &str, topic: &str| format!("<sensor name='{name}' type='imu'>{topic}</sensor>");
+    let text = format!(
+        "<world name='w'><model name='rover'><link name='base'>{}{}{}</link>\
+         <model name='arm'><link name='hand'>{}</link></model></model></world>",
+        sensor("a", ""),
+        sensor("b", "<topic>tilt</topic>"),
+        sensor("c", "<topic>/tilt</topic>"),
+        sensor("d", ""),
+    );
+    let mut read = worlds(&text);
+    read[0].models[0].namespace = Some(sdf::TopicNamespace::new("r7").unwrap());
+    let scene = Scene::from_worlds(&read, &files(), &mut Assets::default());
+    let model = &scene.worlds[0].models[0];
+    let sensors = model.links.iter().flat_map(|link| &link.sensors);
+    let topics: Vec<_> = sensors.map(|one| one.topic.as_deref().unwrap()).collect();
+    assert_eq!(
+        topics,
+        [
+            "/r7/link/base/sensor/a",
+            "/r7/tilt",
+            "/tilt",
+            "/r7/model/arm/link/hand/sensor/d",
+        ]
+    );
+}

@@ -27,6 +27,7 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
         plugins: plugin::read_all(element),
         custom: part::custom(element, &["gripper"]),
         urdf: element.attribute(urdf::TEXT).map(str::to_owned),
+        namespace: None,
         pose: frame.pose,
         canonical_link: canonical.copied().unwrap_or(0),
         frames: parts.frames,

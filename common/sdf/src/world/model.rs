@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Collision, Content, Geometry, Joint, JointKind, JointParent, Link, Plugin};
 use crate::pose::Pose;
+use crate::topic_namespace::TopicNamespace;
 
 /// A top-level model.
 #[expect(
@@ -42,6 +43,9 @@ pub struct Model {
     pub custom: Vec<Content>,
     /// Text of the URDF robot that it was read from.
     pub urdf: Option<String>,
+    /// Namespace of its topics that whoever brought it asked for.
+    #[serde(default)]
+    pub namespace: Option<TopicNamespace>,
 }
 
 impl Model {
@@ -62,6 +66,7 @@ impl Model {
             plugins: Vec::new(),
             custom: Vec::new(),
             urdf: None,
+            namespace: None,
         }
     }
 }

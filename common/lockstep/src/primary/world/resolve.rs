@@ -11,7 +11,7 @@ use protocol::action::{ModelVelocity, Spawn};
 use protocol::client_to_primary::{JointPosition, NamedPose, NamedState, SpawnRequest};
 use protocol::primary_to_observers::Severity;
 use protocol::{Action, FailureCode, LinkPose, PerformerId, SimTime};
-use sdf::{ModelParcel, Pose, ReadModel};
+use sdf::{ModelParcel, Pose, ReadModel, TopicNamespace, TopicNamespaceError};
 
 use crate::limits::NUMBERS_MAX;
 use crate::primary::context::{CodedError, Context};
@@ -52,6 +52,8 @@ pub(crate) enum CommandError {
          begin with \"__\", or have more than {NAME_BYTES_MAX} bytes"
     )]
     NewName { shown: String },
+    #[error(transparent)]
+    Namespace(#[from] TopicNamespaceError),
     #[error("the name {name:?} is taken by another model")]
     Taken { name: String },
     #[error("the pose of {model:?} is not finite")]
@@ -121,7 +123,8 @@ impl CodedError for CommandError {
             Self::NotHeld { .. } | Self::FrameNotFinite { .. } => FailureCode::WrongState,
             Self::Full | Self::TooLarge { .. } => FailureCode::TooMuch,
             Self::NewName { .. } => FailureCode::NameInvalid,
-            Self::NoPoses
+            Self::Namespace(_)
+            | Self::NoPoses
             | Self::PoseOf { .. }
             | Self::NoState { .. }
             | Self::VelocityOf { .. }
@@ -348,13 +351,16 @@ impl WorldState {
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
+        let namespace = request.namespace.as_deref().map(TopicNamespace::new);
+        let namespace = namespace.transpose()?;
         if self.registry.is_full(world) || !self.topology.is_free(self.topology.upcoming(0)) {
             return Err(CommandError::Full);
         }
         let base = self.frame(request.relative_to.as_deref())?;
         let pose = request.pose.as_ref().map(sound_pose).transpose()?;
         let pose = pose.map(|pose| base.then(&pose));
-        let parcel: ModelParcel = parcel.placed(Some(name), pose);
+        let mut parcel: ModelParcel = parcel.placed(Some(name), pose);
+        parcel.model.namespace = namespace;
         let encoded = parcel.encode();
         let bytes = encoded.len();
         if bytes > MODEL_BYTES_MAX {
