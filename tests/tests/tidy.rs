@@ -137,6 +137,7 @@ fn pure_crates_name_no_clock_thread_or_socket() {
     for folder in [
         "common/images/src",
         "common/mesh/src",
+        "common/msgpack/src",
         "common/protocol/src",
         "common/render/src",
         "common/scene/src",
