@@ -176,12 +176,12 @@ fn references() -> Value {
             digest: state.digest.0,
         })
         .collect();
-    let bytes = rmp_serde::to_vec_named(&plain).expect("numbers can be encoded");
+    let bytes = msgpack::to_vec_named(&plain).expect("numbers can be encoded");
     let encoding = time(|| {
-        black_box(rmp_serde::to_vec_named(black_box(&plain)).expect("numbers can be encoded"));
+        black_box(msgpack::to_vec_named(black_box(&plain)).expect("numbers can be encoded"));
     });
     let decoding = time(|| {
-        let read: Vec<PlainState> = rmp_serde::from_slice(black_box(&bytes)).expect("encoded");
+        let read: Vec<PlainState> = msgpack::from_slice(black_box(&bytes)).expect("encoded");
         black_box(read);
     });
     let packed = vec![7_u8; StateBlob::pack(&states).byte_count()];

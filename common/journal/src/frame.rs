@@ -70,7 +70,7 @@ pub enum FrameError {
         offset: u64,
         /// Error of the decoder.
         #[source]
-        source: rmp_serde::decode::Error,
+        source: msgpack::Error,
     },
     /// The file cannot be read.
     #[error("it cannot be read")]
@@ -104,7 +104,7 @@ pub fn push(out: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
 /// # Panics
 /// Never for the types of this crate: they hold nothing that `MessagePack` cannot express.
 pub fn encode(value: &impl Serialize) -> Vec<u8> {
-    rmp_serde::to_vec(value).expect("records hold only what MessagePack can express")
+    msgpack::to_vec(value).expect("records hold only what MessagePack can express")
 }
 
 fn digest(offset: u64, bytes: &[u8]) -> Digest {
@@ -233,7 +233,7 @@ impl<R: Read> FrameReader<R> {
         let Some(bytes) = self.bytes()? else {
             return Ok(None);
         };
-        let read = rmp_serde::from_slice(&bytes);
+        let read = msgpack::from_slice(&bytes);
         let read = read.map_err(|source| FrameError::Meaningless { offset, source })?;
         Ok(Some(read))
     }

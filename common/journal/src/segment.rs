@@ -87,7 +87,7 @@ impl Behind {
         let mut records = Vec::new();
         let begins_variant = |first: u8| first == VARIANT;
         frame::salvage(&bytes, offset, begins_variant, |body| {
-            records.extend(rmp_serde::from_slice::<Record>(body).ok());
+            records.extend(msgpack::from_slice::<Record>(body).ok());
         });
         let length = bytes.first_chunk().map_or(u64::MAX, |length| {
             PREFIX_BYTES as u64 + u64::from(u32::from_le_bytes(*length))

@@ -181,7 +181,7 @@ fn check<M: Message>(bytes: &[u8]) -> Result<(), MessageError> {
 fn to_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
     let kind = M::KIND;
     let message: M = decode(bytes)?;
-    let shown = rmp_serde::from_slice(&encode(&message));
+    let shown = msgpack::from_slice(&encode(&message));
     shown
         .map(|JsonValue(value)| value)
         .map_err(|source| MessageError::Bytes { kind, source })
@@ -190,7 +190,7 @@ fn to_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
 fn to_recorded_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
     let kind = M::KIND;
     let message: M = decode(bytes)?;
-    let shown = rmp_serde::from_slice(&encode(&message));
+    let shown = msgpack::from_slice(&encode(&message));
     shown
         .map(|Recorded(value)| value)
         .map_err(|source| MessageError::Bytes { kind, source })

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Depth to which the values of a message may be nested.
-pub(crate) const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: u16 = 64;
 
 /// A message with a name of its own.
 pub trait Message: Serialize + DeserializeOwned + Default {
@@ -15,7 +15,7 @@ pub trait Message: Serialize + DeserializeOwned + Default {
     ///
     /// # Errors
     /// Fails if the bytes are no such map, or have a field that the message has not.
-    fn from_bytes(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error>;
+    fn from_bytes(bytes: &[u8]) -> Result<Self, msgpack::Error>;
 }
 
 /// Bytes or text that are no message of the kind that is meant.
@@ -28,7 +28,7 @@ pub enum MessageError {
         kind: &'static str,
         /// Error of the decoder.
         #[source]
-        source: rmp_serde::decode::Error,
+        source: msgpack::Error,
     },
     /// The JSON is no object with this message's fields.
     #[error("not a {kind} in JSON")]
@@ -46,7 +46,7 @@ pub enum MessageError {
 /// # Panics
 /// Never: messages hold only what `MessagePack` can express.
 pub fn encode<M: Message>(message: &M) -> Vec<u8> {
-    rmp_serde::to_vec_named(message).expect("messages hold only what MessagePack can express")
+    msgpack::to_vec_named(message).expect("messages hold only what MessagePack can express")
 }
 
 /// Returns the message in a `MessagePack` map.
@@ -64,9 +64,9 @@ macro_rules! message {
         impl $crate::Message for $name {
             const KIND: &'static str = $kind;
 
-            fn from_bytes(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error> {
-                let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
-                deserializer.set_max_depth($crate::message::DEPTH_MAX);
+            fn from_bytes(bytes: &[u8]) -> Result<Self, msgpack::Error> {
+                let depth = $crate::message::DEPTH_MAX;
+                let mut deserializer = msgpack::Deserializer::with_depth(bytes, depth);
                 serde::Deserialize::deserialize(&mut deserializer)
             }
         }

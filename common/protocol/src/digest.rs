@@ -133,9 +133,9 @@ mod tests {
     fn a_digest_survives_text_and_wire() {
         let digest = Digest(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
         assert_eq!(digest.to_string().parse::<Digest>(), Ok(digest));
-        let bytes = rmp_serde::to_vec(&digest).unwrap();
+        let bytes = msgpack::to_vec(&digest).unwrap();
         assert_eq!(bytes.len(), 18);
-        assert_eq!(rmp_serde::from_slice::<Digest>(&bytes).unwrap(), digest);
+        assert_eq!(msgpack::from_slice::<Digest>(&bytes).unwrap(), digest);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::version::ProtocolVersion;
 pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
 /// Greatest depth to which the values of a message may be nested; real messages need a third of it.
-const DEPTH_MAX: usize = 64;
+const DEPTH_MAX: u16 = 64;
 
 /// Header that every message carries besides its body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum DecodeError {
     },
     /// Not `MessagePack`, or not of the shape expected.
     #[error("message is malformed")]
-    Malformed(#[source] rmp_serde::decode::Error),
+    Malformed(#[source] msgpack::Error),
 }
 
 /// Returns the bytes of a message.
@@ -44,7 +44,7 @@ pub enum DecodeError {
 /// # Panics
 /// Never for the types of this crate: they hold nothing that `MessagePack` cannot express.
 pub fn encode<B: Serialize>(envelope: &Envelope<B>) -> Vec<u8> {
-    rmp_serde::to_vec_named(envelope).expect("messages hold only what MessagePack can express")
+    msgpack::to_vec_named(envelope).expect("messages hold only what MessagePack can express")
 }
 
 /// Returns the message in the bytes.
@@ -55,8 +55,7 @@ pub fn decode<B: DeserializeOwned>(bytes: &[u8]) -> Result<Envelope<B>, DecodeEr
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(DecodeError::TooLarge { bytes: bytes.len() });
     }
-    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
-    deserializer.set_max_depth(DEPTH_MAX);
+    let mut deserializer = msgpack::Deserializer::with_depth(bytes, DEPTH_MAX);
     Envelope::deserialize(&mut deserializer).map_err(DecodeError::Malformed)
 }
 
@@ -102,7 +101,7 @@ mod tests {
         let mut bytes = encode(&envelope());
         assert_eq!(bytes[0], 0x84, "a map of four fields");
         bytes[0] = 0x85;
-        bytes.extend(rmp_serde::to_vec("unknown").unwrap());
+        bytes.extend(msgpack::to_vec("unknown").unwrap());
         bytes.extend(value);
         bytes
     }
@@ -111,7 +110,7 @@ mod tests {
     fn deep_nesting_is_an_error_and_no_overflow() {
         let nested = |depth: usize| [vec![0x91; depth], vec![0xc0]].concat();
         assert!(decode::<PrimaryToSecondary>(&with_field(&nested(50))).is_ok());
-        for depth in [DEPTH_MAX, 1_000, 10_000_000] {
+        for depth in [usize::from(DEPTH_MAX), 1_000, 10_000_000] {
             let error = decode::<PrimaryToSecondary>(&with_field(&nested(depth)));
             assert!(error.is_err(), "{depth}");
         }
@@ -149,7 +148,7 @@ mod tests {
             sender: &'static str,
             body: &'static str,
         }
-        let bytes = rmp_serde::to_vec_named(&Other {
+        let bytes = msgpack::to_vec_named(&Other {
             version: 999,
             session: 1,
             sender: "primary",

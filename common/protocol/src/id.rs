@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_peer_name_from_the_wire_is_checked() {
-        let bytes = rmp_serde::to_vec(&"no/slash").unwrap();
-        assert!(rmp_serde::from_slice::<PeerName>(&bytes).is_err());
+        let bytes = msgpack::to_vec(&"no/slash").unwrap();
+        assert!(msgpack::from_slice::<PeerName>(&bytes).is_err());
     }
 }

@@ -29,12 +29,12 @@ impl LinkFrame {
     /// # Panics
     /// Never: it holds only what `MessagePack` can express.
     pub fn encode(&self) -> Vec<u8> {
-        rmp_serde::to_vec(self).expect("numbers, texts and bytes are MessagePack")
+        msgpack::to_vec(self).expect("numbers, texts and bytes are MessagePack")
     }
 
     /// Reads the body of a message; `None` if it is none.
     pub fn decode(body: &[u8]) -> Option<Self> {
-        rmp_serde::from_slice(body).ok()
+        msgpack::from_slice(body).ok()
     }
 }
 

@@ -28,12 +28,12 @@ impl LinkOffsets {
     /// # Panics
     /// Never: it holds only what `MessagePack` can express.
     pub fn encode(&self) -> Vec<u8> {
-        rmp_serde::to_vec(self).expect("numbers and texts are MessagePack")
+        msgpack::to_vec(self).expect("numbers and texts are MessagePack")
     }
 
     /// Reads the body of a message; `None` if it is none.
     pub fn decode(body: &[u8]) -> Option<Self> {
-        rmp_serde::from_slice(body).ok()
+        msgpack::from_slice(body).ok()
     }
 }
 

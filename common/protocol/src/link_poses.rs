@@ -55,8 +55,8 @@ mod tests {
             [0.1, 0.2, f64::MIN_POSITIVE, 0.5, 0.5, -0.5, 0.5],
         ];
         let packed = LinkPoses::pack(PerformerId(7), poses);
-        let bytes = rmp_serde::to_vec(&packed).unwrap();
-        let back: LinkPoses = rmp_serde::from_slice(&bytes).unwrap();
+        let bytes = msgpack::to_vec(&packed).unwrap();
+        let back: LinkPoses = msgpack::from_slice(&bytes).unwrap();
         assert_eq!(back.performer, PerformerId(7));
         let bits = |poses: Vec<LinkPose>| {
             poses

@@ -139,11 +139,11 @@ mod tests {
 
     #[test]
     fn terms_that_are_left_out_have_their_defaults() {
-        let short = rmp_serde::to_vec_named(&Short {
+        let short = msgpack::to_vec_named(&Short {
             name: "pilot",
             every: 10,
         });
-        let join: JoinBarrier = rmp_serde::from_slice(&short.unwrap()).unwrap();
+        let join: JoinBarrier = msgpack::from_slice(&short.unwrap()).unwrap();
         assert_eq!(join.timeout_s.to_bits(), 30.0_f64.to_bits());
         assert_eq!(join.policy, AbsencePolicy::Wait);
         assert!(join.topics.is_empty() && join.models.is_empty());

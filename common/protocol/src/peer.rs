@@ -127,7 +127,7 @@ mod tests {
             },
         };
         let read = |info: &PeerInfo| {
-            rmp_serde::from_slice::<PeerInfo>(&rmp_serde::to_vec_named(info).unwrap())
+            msgpack::from_slice::<PeerInfo>(&msgpack::to_vec_named(info).unwrap())
         };
         assert_eq!(read(&info("lab-3")).unwrap(), info("lab-3"));
         for host in [

@@ -262,9 +262,9 @@ mod tests {
     #[test]
     fn the_failure_of_a_job_travels_as_a_text() {
         let result: Result<(), CatchUpError> = Err("too hard".to_owned().into());
-        let bytes = rmp_serde::to_vec_named(&result).unwrap();
-        let text: Result<(), String> = rmp_serde::from_slice(&bytes).unwrap();
+        let bytes = msgpack::to_vec_named(&result).unwrap();
+        let text: Result<(), String> = msgpack::from_slice(&bytes).unwrap();
         assert_eq!(text, Err("too hard".to_owned()));
-        assert_eq!(rmp_serde::to_vec_named(&text).unwrap(), bytes);
+        assert_eq!(msgpack::to_vec_named(&text).unwrap(), bytes);
     }
 }

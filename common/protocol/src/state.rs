@@ -250,8 +250,8 @@ mod tests {
         let states = [state(1), state(u32::MAX)];
         let blob = StateBlob::pack(&states);
         assert_eq!(blob.byte_count(), 2 * STATE_BYTES);
-        let bytes = rmp_serde::to_vec(&blob).unwrap();
-        let back: StateBlob = rmp_serde::from_slice(&bytes).unwrap();
+        let bytes = msgpack::to_vec(&blob).unwrap();
+        let back: StateBlob = msgpack::from_slice(&bytes).unwrap();
         let back: Vec<_> = back.states().unwrap().collect();
         assert_eq!(back, states);
         assert!(back[0].linear_velocity[0].is_sign_negative());

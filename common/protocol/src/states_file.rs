@@ -98,7 +98,7 @@ impl RecordedState {
 pub fn encode_header(header: &StatesHeader) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&VERSION.to_le_bytes());
-    let names = rmp_serde::to_vec_named(header).expect("numbers and text can be encoded");
+    let names = msgpack::to_vec_named(header).expect("numbers and text can be encoded");
     record(&mut bytes, |body| {
         body.push(KIND_HEADER);
         body.extend_from_slice(&names);

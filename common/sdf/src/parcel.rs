@@ -28,15 +28,15 @@ impl ModelParcel {
     /// # Panics
     /// Never: models hold only what `MessagePack` can express.
     pub fn encode(&self) -> Vec<u8> {
-        rmp_serde::to_vec(self).expect("models hold only what MessagePack can express")
+        msgpack::to_vec(self).expect("models hold only what MessagePack can express")
     }
 
     /// Returns the parcel in bytes made by [`Self::encode`].
     ///
     /// # Errors
     /// Fails if the bytes are no parcel, or its parts do not belong together.
-    pub fn decode(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error> {
-        let parcel: Self = rmp_serde::from_slice(bytes)?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, msgpack::Error> {
+        let parcel: Self = msgpack::from_slice(bytes)?;
         let data = [parcel.meshes.len(), parcel.height_grids.len()];
         match parcel.model.dangling(data) {
             Some(what) => Err(serde::de::Error::custom(what)),

@@ -109,7 +109,7 @@ pub struct Performer {
 /// # Panics
 /// Never: worlds hold only what `MessagePack` can express.
 pub fn encode_worlds(worlds: &[World]) -> Vec<u8> {
-    rmp_serde::to_vec(worlds).expect("worlds hold only what MessagePack can express")
+    msgpack::to_vec(worlds).expect("worlds hold only what MessagePack can express")
 }
 
 /// Returns the worlds in bytes made by [`encode_worlds`].
@@ -117,8 +117,8 @@ pub fn encode_worlds(worlds: &[World]) -> Vec<u8> {
 /// # Errors
 /// Fails if the bytes are not such worlds, or an index in them leads to nothing: bytes may come
 /// from another machine, or from a file that somebody made.
-pub fn decode_worlds(bytes: &[u8]) -> Result<Vec<World>, rmp_serde::decode::Error> {
-    let worlds: Vec<World> = rmp_serde::from_slice(bytes)?;
+pub fn decode_worlds(bytes: &[u8]) -> Result<Vec<World>, msgpack::Error> {
+    let worlds: Vec<World> = msgpack::from_slice(bytes)?;
     match worlds.iter().find_map(World::dangling) {
         Some(what) => Err(serde::de::Error::custom(what)),
         None => Ok(worlds),

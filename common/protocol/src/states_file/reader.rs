@@ -96,7 +96,7 @@ pub fn leading_headers(mut source: impl Read) -> Vec<(StatesHeader, u64)> {
         let Some((&KIND_HEADER, names)) = body.split_first() else {
             return headers;
         };
-        let Ok(header) = rmp_serde::from_slice(names) else {
+        let Ok(header) = msgpack::from_slice(names) else {
             return headers;
         };
         end += 4 + whole;
@@ -140,7 +140,7 @@ impl<R: Read> StatesReader<R> {
     fn take_header(&mut self) -> Result<(), ReadStatesError> {
         self.header = match self.body.split_first() {
             Some((&KIND_HEADER, names)) => {
-                rmp_serde::from_slice(names).map_err(|_| self.damaged("its header is none"))?
+                msgpack::from_slice(names).map_err(|_| self.damaged("its header is none"))?
             }
             _ => return Err(self.damaged("its first record is no header")),
         };

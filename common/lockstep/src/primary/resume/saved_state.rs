@@ -38,7 +38,7 @@ pub enum ResumeError {
     Version(u8),
     /// The bytes are no memory.
     #[error("the memory of the primary cannot be read")]
-    Malformed(#[source] rmp_serde::decode::Error),
+    Malformed(#[source] msgpack::Error),
     /// It does not fit the worlds or itself.
     #[error("the memory of the primary does not fit the run: {0}")]
     Unfit(SavedStateError),
@@ -125,7 +125,7 @@ impl SavedState {
     /// Returns it as bytes, with their format.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
-        rmp_serde::encode::write(&mut bytes, self)
+        msgpack::write(&mut bytes, self)
             .expect("saved state holds only what MessagePack can express");
         bytes
     }
@@ -137,7 +137,7 @@ impl SavedState {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, ResumeError> {
         match bytes {
             [] => Err(ResumeError::Empty),
-            [VERSION, body @ ..] => rmp_serde::from_slice(body).map_err(ResumeError::Malformed),
+            [VERSION, body @ ..] => msgpack::from_slice(body).map_err(ResumeError::Malformed),
             [version, ..] => Err(ResumeError::Version(*version)),
         }
     }

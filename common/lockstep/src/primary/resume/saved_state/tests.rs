@@ -427,7 +427,7 @@ fn models_that_come_and_go_leave_no_memory_behind() {
         let (topology, world) = (primary.topology(), &primary.world);
         let (partition, host_map) = (primary.partition(), primary.placement.host_map());
         let saved = world.save();
-        let encoded = rmp_serde::to_vec(&(
+        let encoded = msgpack::to_vec(&(
             saved.topology,
             saved.registry,
             saved.partition,
