@@ -16,6 +16,7 @@ mod voxels;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_1_SQRT_2;
 
+use bytemuck::cast_slice;
 use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::{Pose, Rotation, Vector};
 use sdf::{Geometry, HeightmapShape, MeshApproximation, MeshShape, World};
@@ -100,7 +101,13 @@ impl Shapes {
             solid.or_else(|| triangles.trimesh(moves))
         };
         let (_, scale, approximation, moves) = key;
-        let made_of = (&mesh.vertices, &mesh.triangles, scale, approximation, moves);
+        let made_of: [&[u8]; 5] = [
+            cast_slice(&mesh.vertices),
+            cast_slice(&mesh.triangles),
+            cast_slice(&scale),
+            cast_slice(&approximation),
+            &[moves.into()],
+        ];
         let known = self.meshes.entry(key);
         known.or_insert_with(|| shared(&made_of, build)).clone()
     }

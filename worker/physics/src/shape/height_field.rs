@@ -1,5 +1,6 @@
 //! Heightmaps as height fields.
 
+use bytemuck::cast_slice;
 use rapier3d_f64::geometry::{HeightFieldFlags, SharedShape};
 use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::parry::utils::Array2;
@@ -36,7 +37,13 @@ pub(super) fn shape(world: &World, map: &HeightmapShape) -> Option<(SharedShape,
         ))
     };
     let size = map.size.map(f64::to_bits);
-    let shape = shared(&(grid.rows, grid.columns, &grid.heights, size), build)?;
+    let edges = [grid.rows, grid.columns];
+    let made_of: [&[u8]; 3] = [
+        cast_slice(&grid.heights),
+        cast_slice(&edges),
+        cast_slice(&size),
+    ];
+    let shape = shared(&made_of, build)?;
     let position = Vector::from_array(map.position);
     let pose = Pose::from_parts(position, super::y_to_z().rotation);
     Some((shape, pose))

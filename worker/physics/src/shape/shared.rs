@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use protocol::Digest;
 use rapier3d_f64::geometry::{Shape, SharedShape};
-use serde::Serialize;
 
 /// Number of names from which on those of shapes that are gone are looked for.
 const NAMES_MIN: usize = 256;
@@ -30,16 +29,18 @@ struct Built {
     full_at: usize,
 }
 
-/// Returns the shape that is made of something, and builds it if no cell has it; `None` where it
-/// cannot be built.
+/// Returns the shape that is made of some lists of numbers, as bytes, and builds it if no cell has
+/// it; `None` where it cannot be built.
+///
+/// Each cell asks for each of its meshes, so that the lists are digested where they are.
 pub(super) fn shared(
-    made_of: &impl Serialize,
+    made_of: &[&[u8]],
     build: impl FnOnce() -> Option<SharedShape>,
 ) -> Option<SharedShape> {
-    let Ok(bytes) = postcard::to_stdvec(made_of) else {
-        return build();
-    };
-    let slot = held(&BUILT).slot(Digest::of_bytes(&bytes));
+    let digests = made_of.iter().map(|list| Digest::of_bytes(list).0);
+    let digests: Vec<u128> = digests.collect();
+    let name = Digest::of_bytes(bytemuck::cast_slice(&digests));
+    let slot = held(&BUILT).slot(name);
     let mut known = held(&slot);
     if let Some(shape) = known.as_ref().and_then(Weak::upgrade) {
         return Some(SharedShape(shape));
@@ -77,7 +78,8 @@ mod tests {
     use std::cell::Cell;
 
     fn ball(made: &Cell<u32>, radius: f64) -> Option<SharedShape> {
-        shared(&("a test of shared shapes", radius.to_bits()), || {
+        let radius_bits = radius.to_bits().to_ne_bytes();
+        shared(&[b"a test of shared shapes", &radius_bits], || {
             made.set(made.get() + 1);
             Some(SharedShape::ball(radius))
         })
@@ -110,8 +112,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_built_is_tried_again() {
-        let name = "a test of shapes that cannot be built";
-        assert!(shared(&name, || None).is_none());
-        assert!(shared(&name, || Some(SharedShape::ball(1.0))).is_some());
+        let made_of: [&[u8]; 1] = [b"a test of shapes that cannot be built"];
+        assert!(shared(&made_of, || None).is_none());
+        assert!(shared(&made_of, || Some(SharedShape::ball(1.0))).is_some());
     }
 }
