@@ -84,12 +84,15 @@ pub fn watch(world: &mut World) {
 /// Gives every second model that moves a lidar of this range \[m\].
 pub fn watch_within(world: &mut World, range: f64) {
     let element = |name: &str, nodes| sdf::Content {
-        name: name.to_owned(),
+        name: name.into(),
         nodes,
         ..sdf::Content::default()
     };
     let within = |name: &str, inner| element(name, vec![sdf::ContentNode::Element(inner)]);
-    let max = element("max", vec![sdf::ContentNode::Text(range.to_string())]);
+    let max = element(
+        "max",
+        vec![sdf::ContentNode::Text(range.to_string().into())],
+    );
     let lidar = within("lidar", within("range", max));
     let moving = world.models.iter_mut().filter(|model| !model.is_static);
     for model in moving.step_by(2) {
@@ -107,7 +110,7 @@ fn sensor(kind: &str, nodes: Vec<sdf::ContentNode>) -> sdf::Sensor {
         topic: String::new(),
         always_on: true,
         content: sdf::Content {
-            name: "sensor".to_owned(),
+            name: "sensor".into(),
             nodes,
             ..sdf::Content::default()
         },

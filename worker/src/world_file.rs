@@ -82,7 +82,7 @@ pub fn load(
     };
     let paths = names.iter().map(String::as_str);
     sdf::check_names(paths.zip(files.iter().map(Vec::as_slice))).map_err(refused)?;
-    let mut worlds = files.concat();
+    let mut worlds: Vec<World> = files.into_iter().flatten().collect();
     let step_size = sdf::check_for_run(&worlds).map_err(refused)?;
     for world in &mut worlds {
         world.physics.solver = solver;
@@ -148,7 +148,7 @@ fn read(
             message: limitation.to_string(),
             place: {
                 let place = limitation.place.place();
-                place.map(|place| (place.file.clone(), place.line, place.column))
+                place.map(|place| (place.file.to_string(), place.line, place.column))
             },
         }));
     }

@@ -116,7 +116,7 @@ fn adapted(mut part: Element, proxy: &str) -> Option<Element> {
                 match child.name.as_str() {
                     "pose" => replace(child, "relative_to", false),
                     "parent" | "child" if child.text() == MODEL_FRAME => {
-                        child.nodes = vec![Node::Text(proxy.to_owned())];
+                        child.nodes = vec![Node::Text(proxy.into())];
                     }
                     "axis" | "axis2" => {
                         if let Some(xyz) = child.child_mut("xyz") {

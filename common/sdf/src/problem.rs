@@ -1,6 +1,7 @@
 //! Problems of a file, each with its place.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SourceSpan {
     /// The file as it was named.
-    pub file: String,
+    pub file: Arc<str>,
     /// The line.
     pub line: u32,
     /// The column, in characters.

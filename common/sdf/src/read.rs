@@ -72,7 +72,8 @@ pub fn read_worlds(
         }
     };
     let mut root = include::expand(document, resolver, &mut report);
-    schema::rules::check(&root, &mut report);
+    let is_changed = text.contains("<include");
+    schema::rules::check(&root, is_changed, &mut report);
     vocabulary::survey(&root, &mut report);
     let is_model_file = root::give_world(&mut root, &mut report);
     let worlds = root::read_worlds(&root, resolver, &mut report);

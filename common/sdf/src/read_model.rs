@@ -39,7 +39,7 @@ impl ReadModel {
                 code: "VISUAL_FILE",
                 message,
                 place: SourceSpan {
-                    file: self.file.clone(),
+                    file: self.file.as_str().into(),
                     line: 1,
                     column: 1,
                 },
@@ -79,7 +79,7 @@ impl ReadModel {
                 code: BEYOND_LIMITS,
                 message,
                 place: SourceSpan {
-                    file: self.file.clone(),
+                    file: self.file.as_str().into(),
                     line: 1,
                     column: 1,
                 },
@@ -132,7 +132,7 @@ pub fn read_model(
         },
         warnings,
         files,
-        file: file.to_owned(),
+        file: file.into(),
     })
 }
 
@@ -143,7 +143,7 @@ fn refusal(message: String, file: &str) -> ReadWorldError {
             code: "MODEL_EXPECTED",
             message,
             place: SourceSpan {
-                file: file.to_owned(),
+                file: file.into(),
                 line: 1,
                 column: 1,
             },

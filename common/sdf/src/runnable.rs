@@ -72,15 +72,17 @@ impl NotRunnableError {
 ///
 /// # Errors
 /// Fails if they cannot be run together in lockstep.
-pub fn check_for_run(worlds: &[World]) -> Result<Duration, NotRunnableError> {
-    let first = worlds.first().ok_or(NotRunnableError::NoWorld)?;
+pub fn check_for_run<'a>(
+    worlds: impl IntoIterator<Item = &'a World>,
+) -> Result<Duration, NotRunnableError> {
+    let mut worlds = worlds.into_iter();
+    let first = worlds.next().ok_or(NotRunnableError::NoWorld)?;
     let step_s = first.physics.max_step_size_s;
     if !(STEP_SIZE_MIN_S..=STEP_SIZE_MAX_S).contains(&step_s) {
         let world = first.name.clone();
         return Err(NotRunnableError::StepSize { world, step_s });
     }
-    let mut others = worlds.iter();
-    if let Some(other) = others.find(|world| world.physics.max_step_size_s != step_s) {
+    if let Some(other) = worlds.find(|world| world.physics.max_step_size_s != step_s) {
         return Err(NotRunnableError::StepSizes {
             first: first.name.clone(),
             second: other.name.clone(),

@@ -5,7 +5,10 @@
 
 mod parse;
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use compact_str::CompactString;
 
 pub use parse::{DEPTH_MAX, TEXT_BYTES_MAX, parse};
 
@@ -15,9 +18,9 @@ use crate::problem::{Problem, SourceSpan};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
     /// Its name, with its prefix.
-    pub name: String,
+    pub name: CompactString,
     /// Names and values of its attributes in file order, entities resolved.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: Vec<(CompactString, CompactString)>,
     /// Its content, in file order.
     pub nodes: Vec<Node>,
     /// The file that it stands in.
@@ -34,7 +37,7 @@ pub enum Node {
     /// An element.
     Element(Element),
     /// Text with entities resolved, or what a CDATA section held.
-    Text(String),
+    Text(CompactString),
 }
 
 impl Element {
@@ -42,7 +45,7 @@ impl Element {
     #[must_use]
     pub fn new_at(name: &str, other: &Self) -> Self {
         Self {
-            name: name.to_owned(),
+            name: name.into(),
             attributes: Vec::new(),
             nodes: Vec::new(),
             file: Arc::clone(&other.file),
@@ -55,14 +58,14 @@ impl Element {
     #[must_use]
     pub fn with_text_at(name: &str, text: &str, other: &Self) -> Self {
         let mut element = Self::new_at(name, other);
-        element.nodes.push(Node::Text(text.to_owned()));
+        element.nodes.push(Node::Text(text.into()));
         element
     }
 
     /// Returns where it stands.
     pub fn place(&self) -> SourceSpan {
         SourceSpan {
-            file: self.file.to_string(),
+            file: Arc::clone(&self.file),
             line: self.line,
             column: self.column,
         }
@@ -95,13 +98,13 @@ impl Element {
     /// Sets an attribute.
     pub fn set_attribute(&mut self, name: &str, value: &str) {
         match self.attributes.iter_mut().find(|(key, _)| key == name) {
-            Some((_, old)) => value.clone_into(old),
-            None => self.attributes.push((name.to_owned(), value.to_owned())),
+            Some((_, old)) => *old = value.into(),
+            None => self.attributes.push((name.into(), value.into())),
         }
     }
 
     /// Removes an attribute and returns its value.
-    pub fn take_attribute(&mut self, name: &str) -> Option<String> {
+    pub fn take_attribute(&mut self, name: &str) -> Option<CompactString> {
         let index = self.attributes.iter().position(|(key, _)| key == name)?;
         Some(self.attributes.remove(index).1)
     }
@@ -163,25 +166,13 @@ impl Element {
 
     /// Returns the text that it begins with, up to a comment or an element, with single spaces:
     /// what tinyxml2 takes as the text of an element.
-    pub fn text(&self) -> String {
-        let mut whole = String::new();
-        for node in &self.nodes {
-            match node {
-                Node::Text(text) => {
-                    for word in text.split_ascii_whitespace() {
-                        if !whole.is_empty() {
-                            whole.push(' ');
-                        }
-                        whole.push_str(word);
-                    }
-                    if !whole.is_empty() {
-                        break;
-                    }
-                }
-                Node::Element(_) => break,
-            }
-        }
-        whole
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut texts = self.nodes.iter().map_while(|node| match node {
+            Node::Text(text) => Some(text.trim_ascii()),
+            Node::Element(_) => None,
+        });
+        let text = texts.find(|text| !text.is_empty());
+        with_single_spaces(text.unwrap_or_default())
     }
 
     /// Returns the number of elements in it, itself included.
@@ -193,4 +184,20 @@ impl Element {
     pub fn is_foreign(&self) -> bool {
         self.name == "plugin" || self.name.contains(':')
     }
+}
+
+/// Returns trimmed text with a single space in place of any other space in it.
+fn with_single_spaces(text: &str) -> Cow<'_, str> {
+    let mut is_after_space = false;
+    let is_single = text.bytes().all(|byte| {
+        let is_space = byte.is_ascii_whitespace();
+        let is_fine = !is_space || (byte == b' ' && !is_after_space);
+        is_after_space = is_space;
+        is_fine
+    });
+    if is_single {
+        return Cow::Borrowed(text);
+    }
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    Cow::Owned(words.join(" "))
 }

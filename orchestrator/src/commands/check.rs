@@ -127,7 +127,7 @@ fn add_start_warnings(text: &str, path: &Path, read: &mut ReadWorlds) -> Option<
     let told: Result<StartReport, Failed> =
         worker_program::ask(&["--start-report"], None, (path, text));
     let top = SourceSpan {
-        file: path.display().to_string(),
+        file: path.display().to_string().into(),
         line: 1,
         column: 1,
     };
@@ -137,7 +137,11 @@ fn add_start_warnings(text: &str, path: &Path, read: &mut ReadWorlds) -> Option<
                 code: warning.kind.code(),
                 message: warning.message,
                 place: match warning.place {
-                    Some((file, line, column)) => SourceSpan { file, line, column },
+                    Some((file, line, column)) => SourceSpan {
+                        file: file.into(),
+                        line,
+                        column,
+                    },
                     None => top.clone(),
                 },
             });
@@ -169,7 +173,7 @@ fn run_warning(text: &str, path: &Path, worlds: &[World]) -> Option<Problem> {
         code: NOT_RUNNABLE,
         message: format!("{error}; the file is valid, and it cannot be run"),
         place: place.unwrap_or(SourceSpan {
-            file,
+            file: file.into(),
             line: 1,
             column: 1,
         }),

@@ -65,8 +65,8 @@ mod tests {
 
     fn element(text: &str) -> Content {
         Content {
-            name: "pose".to_owned(),
-            nodes: vec![sdf::ContentNode::Text(text.to_owned())],
+            name: "pose".into(),
+            nodes: vec![sdf::ContentNode::Text(text.into())],
             ..Content::default()
         }
     }

@@ -169,7 +169,7 @@ pub(crate) fn warning(kind: StartWarningKind, message: String, content: &Content
     StartWarning {
         kind,
         message,
-        place: place.map(|place| (place.file.clone(), place.line, place.column)),
+        place: place.map(|place| (place.file.to_string(), place.line, place.column)),
     }
 }
 

@@ -222,7 +222,7 @@ fn where_something_in_no_level_looks_at_others_all_performers_are_ghosts() {
         name: "gz::sim::systems::PerformerDetector".to_owned(),
         filename: String::new(),
         content: sdf::Content {
-            name: "plugin".to_owned(),
+            name: "plugin".into(),
             ..sdf::Content::default()
         },
     });
@@ -262,7 +262,7 @@ fn what_works_and_sees_nobody_opens_the_default_cell_when_it_comes() {
         topic: String::new(),
         always_on: true,
         content: sdf::Content {
-            name: "sensor".to_owned(),
+            name: "sensor".into(),
             ..sdf::Content::default()
         },
     });

@@ -74,7 +74,7 @@ pub(super) fn attributes_to_elements(element: &mut Element) {
         if let Some((_, attribute, new_name)) = text
             && let Some(value) = child.take_attribute(attribute)
         {
-            (*new_name).clone_into(&mut child.name);
+            child.name = (*new_name).into();
             child.nodes = vec![Node::Text(value)];
         }
     }

@@ -120,7 +120,7 @@ pub(super) fn name_axis_frames(element: &mut Element) {
 fn name_axis_frame(axis: &mut Element) {
     let flag = axis.take_child("use_parent_model_frame");
     while axis.take_child("use_parent_model_frame").is_some() {}
-    if !flag.is_some_and(|flag| TRUE_TEXTS.contains(&flag.text().as_str())) {
+    if !flag.is_some_and(|flag| TRUE_TEXTS.contains(&&*flag.text())) {
         return;
     }
     if axis.child("xyz").is_none() {
@@ -176,7 +176,7 @@ fn rename_states_in(parent: &mut Element, depth: usize) {
 }
 
 fn push_renamed(parent: &mut Element, mut child: Element, name: &str) {
-    name.clone_into(&mut child.name);
+    child.name = name.into();
     parent.nodes.push(Node::Element(child));
 }
 

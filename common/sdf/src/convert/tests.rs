@@ -31,8 +31,11 @@ fn an_axis_was_given_in_the_models_frame_up_to_1_4_and_by_a_flag_up_to_1_6() {
 #[test]
 fn gravity_leaves_physics_after_1_5() {
     let world = "<world><physics><gravity>0 0 -1</gravity></physics></world>";
-    let gravity = |root: &Element| root.descendant(&["world", "gravity"]).map(Element::text);
-    assert_eq!(gravity(&upgraded("1.5", world)), Some("0 0 -1".to_owned()));
+    let gravity = |root: &Element| {
+        root.descendant(&["world", "gravity"])
+            .map(|found| found.text().into_owned())
+    };
+    assert_eq!(gravity(&upgraded("1.5", world)), Some("0 0 -1".into()));
     assert_eq!(gravity(&upgraded("1.6", world)), None);
 }
 

@@ -164,7 +164,7 @@ fn strip_attribute(element: &mut Element, name: &str, scope: &str) {
 fn strip_text(element: &mut Element, scope: &str) {
     let text = element.text();
     if let Some(stripped) = strip(&text, scope) {
-        element.nodes = vec![Node::Text(stripped.to_owned())];
+        element.nodes = vec![Node::Text(stripped.into())];
     }
 }
 

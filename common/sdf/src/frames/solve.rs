@@ -1,6 +1,8 @@
 //! Solves the two graphs of a scope: what each frame's pose is relative to, and what each frame is
 //! attached to. Chains may be as long as the file; they are followed without recursion.
 
+use std::borrow::Cow;
+
 use super::{Body, FrameKind, Scope, Target};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -86,11 +88,11 @@ impl Scope<'_> {
                     ..PoseBase::SCOPE
                 };
             }
-            (Some(name), _) => (name.to_owned(), true),
+            (Some(name), _) => (name.into(), true),
             (None, FrameKind::Joint) => (child_text(frame.element, "child"), false),
             (None, FrameKind::Free) => match frame.attached_to {
                 None => return PoseBase::SCOPE,
-                Some(name) => (name.to_owned(), false),
+                Some(name) => (name.into(), false),
             },
             (None, FrameKind::Link | FrameKind::Model(_)) => return PoseBase::SCOPE,
         };
@@ -174,7 +176,7 @@ impl Scope<'_> {
             FrameKind::Joint => child_text(frame.element, "child"),
             FrameKind::Free => match frame.attached_to {
                 None => return BodyBase::Frame(0),
-                Some(name) => name.to_owned(),
+                Some(name) => name.into(),
             },
         };
         // Sides of joints are checked apart.
@@ -250,7 +252,7 @@ impl Scope<'_> {
     }
 }
 
-pub(super) fn child_text(element: &Element, name: &str) -> String {
+pub(super) fn child_text<'t>(element: &'t Element, name: &str) -> Cow<'t, str> {
     element.child(name).map(Element::text).unwrap_or_default()
 }
 

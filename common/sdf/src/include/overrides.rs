@@ -56,5 +56,5 @@ fn place(model: &mut Element, include: &Element, report: &mut Report) {
 
 fn text_of(include: &Element, name: &str) -> Option<String> {
     let text = include.child(name)?.text();
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty()).then(|| text.into_owned())
 }

@@ -48,7 +48,7 @@ pub(super) fn modify(
 ) {
     set_attributes(target, rule, change, report);
     if has_text(change) {
-        set_text(target, change.text());
+        set_text(target, &change.text());
         return;
     }
     for child in change.children() {
@@ -65,7 +65,7 @@ pub(super) fn modify(
             // Nothing instead of a value is the default of the specification.
             set_attributes(inner, inner_rule, child, report);
             let value = inner_rule.and_then(|rule| rule.value);
-            set_text(inner, value.map_or("", |value| value.default).to_owned());
+            set_text(inner, value.map_or("", |value| value.default));
         } else {
             let once = child.place().to_string();
             report.warn_once("EMPTY_MODIFICATION", &once, child, || {
@@ -79,10 +79,10 @@ fn has_text(element: &Element) -> bool {
     !element.text().is_empty()
 }
 
-fn set_text(target: &mut Element, text: String) {
+fn set_text(target: &mut Element, text: &str) {
     target.nodes.retain(|node| matches!(node, Node::Element(_)));
     if !text.is_empty() {
-        target.nodes.push(Node::Text(text));
+        target.nodes.push(Node::Text(text.into()));
     }
 }
 

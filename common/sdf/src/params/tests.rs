@@ -39,7 +39,7 @@ fn parts_are_added_to_the_model_and_to_what_is_in_it() {
     let (model, report) = changed(added);
     assert_eq!(report.errors, []);
     let new = model.children_named("link").nth(1).unwrap();
-    assert_eq!(new.attributes, [("name".to_owned(), "new".to_owned())]);
+    assert_eq!(new.attributes, [("name".into(), "new".into())]);
     let visual = "<visual element_id='n::inner' name='w' action='add'>\
                   <transparency>2</transparency></visual>";
     check(

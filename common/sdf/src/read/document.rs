@@ -22,7 +22,7 @@ pub(crate) struct Document {
 /// Fails if it is no XML, no SDF nor URDF, or of a version that is not read.
 pub(crate) fn read(text: &str, file: &str, report: &mut Report) -> Result<Document, Problem> {
     let mut root = tree::parse(text, file)?;
-    urdf::xacro::refuse(&root, file)?;
+    urdf::xacro::refuse(&root, text, file)?;
     let is_robot = urdf::is_robot(&root);
     if is_robot {
         root = urdf::convert(&root, report)?;

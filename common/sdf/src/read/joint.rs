@@ -4,6 +4,7 @@ mod axis;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
@@ -76,7 +77,7 @@ pub(super) fn parent_body(joint: &Element, scope: &Scope<'_>) -> Option<Body> {
 }
 
 /// Returns the name of one side of a joint.
-pub(super) fn side(joint: &Element, name: &str) -> String {
+pub(super) fn side<'t>(joint: &'t Element, name: &str) -> Cow<'t, str> {
     joint.child(name).map(Element::text).unwrap_or_default()
 }
 

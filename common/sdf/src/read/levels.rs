@@ -143,11 +143,11 @@ impl<'t> Reader<'t> {
         let mut models = Vec::new();
         for reference in element.children_named("ref") {
             let model = reference.text();
-            if self.models.contains_key(model.as_str()) {
-                if !models.contains(&model) {
-                    models.push(model);
+            if self.models.contains_key(&*model) {
+                if !models.iter().any(|known| *known == model) {
+                    models.push(model.into_owned());
                 }
-            } else if !self.others.contains(model.as_str()) {
+            } else if !self.others.contains(&*model) {
                 let key = format!("level {name} ref {model}");
                 report.warn_once("ELEMENT_INVALID", &key, reference, || {
                     format!(
@@ -172,6 +172,7 @@ impl<'t> Reader<'t> {
     fn performer(&mut self, element: &'t Element, report: &mut Report) {
         let name = self.new_name(element, report);
         let reference = element.child("ref").map(Element::text).unwrap_or_default();
+        let reference = reference.into_owned();
         let model = match self.model_of_performer(&reference) {
             Ok(model) => model,
             Err(error) => {

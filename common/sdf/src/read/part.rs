@@ -1,6 +1,7 @@
 //! Common to all parts of links, joints, models and worlds: a name of their own among their kind, a
 //! pose in some frame, and content that is kept as it is.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::frames::{Frame, Scope};
@@ -69,6 +70,7 @@ pub(super) fn text(parent: &Element, name: &str) -> Option<String> {
         .child(name)
         .map(Element::text)
         .filter(|text| !text.is_empty())
+        .map(Cow::into_owned)
 }
 
 /// Returns the number in a child, whose infinity is the largest number that there is.

@@ -130,7 +130,7 @@ impl Checker<'_> {
                 self.report.error("ATTRIBUTE_INVALID", element, message);
             }
             if text.trim().len() < text.len() {
-                let trimmed = text.trim().to_owned();
+                let trimmed = text.trim().into();
                 element.attributes[index].1 = trimmed;
             }
         }

@@ -15,9 +15,9 @@ use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
 
-/// Reports what is wrong with a tree that has its includes.
-pub(crate) fn check(root: &Element, report: &mut Report) {
-    if convert::has_scopes(root) {
+/// Reports what is wrong with a tree that has its includes; `is_changed` if it has any.
+pub(crate) fn check(root: &Element, is_changed: bool, report: &mut Report) {
+    if is_changed && convert::has_scopes(root) {
         super::check::refuse_scoped_names(root, report);
     }
     for child in root.children() {
@@ -177,7 +177,7 @@ fn text_is_one_of(parent: &Element, name: &str, kinds: &[&str], report: &mut Rep
         return;
     };
     let text = child.text();
-    if !text.is_empty() && !kinds.contains(&text.as_str()) {
+    if !text.is_empty() && !kinds.contains(&&*text) {
         let message = format!("{text:?} is no <{name}>; there are {}", kinds.join(", "));
         report.error("ELEMENT_INVALID", child, message);
     }

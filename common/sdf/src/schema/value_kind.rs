@@ -192,7 +192,7 @@ pub(crate) fn check_pose(element: &Element, text: &str) -> Result<(), PoseError>
         return Ok(());
     }
     Err(PoseError::Numbers {
-        element: element.name.clone(),
+        element: element.name.to_string(),
         expected,
         found: shorten(text),
     })

@@ -71,7 +71,7 @@ fn of_folder(folder: &Path) -> Option<FoundModel> {
     let description = root.child("description").map(tree::Element::text);
     Some(FoundModel {
         file: folder.join(name),
-        description: description.unwrap_or_default(),
+        description: description.unwrap_or_default().into_owned(),
     })
 }
 

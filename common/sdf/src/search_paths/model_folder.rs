@@ -48,7 +48,7 @@ fn best_name(root: &Element) -> Option<String> {
         }
     }
     let name = best.text();
-    (!name.is_empty()).then_some(name)
+    (!name.is_empty()).then(|| name.into_owned())
 }
 
 /// Returns the numbers of a version, none where it has none.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -109,7 +110,7 @@ impl Builder<'_> {
                 self.splits_text = true;
             }
             Event::GeneralRef(name) => {
-                let mut text = String::new();
+                let mut text = CompactString::default();
                 push_entity(&name.xml10_content(), &mut text);
                 self.text(&text, start);
             }
@@ -137,7 +138,7 @@ impl Builder<'_> {
 
     fn element(&mut self, tag: &BytesStart<'_>, start: usize) -> Result<Element, Problem> {
         self.begin();
-        let name = tag.name().into_inner().to_owned();
+        let name = CompactString::from(tag.name().into_inner());
         if !begins_as_name(&name) {
             return Err(self.error(start, format!("{name:?} is no name for an element")));
         }
@@ -153,7 +154,7 @@ impl Builder<'_> {
         let mut attributes = Vec::new();
         for attribute in tag.attributes() {
             let attribute = attribute.map_err(|error| self.error(start, error.to_string()))?;
-            let name = attribute.key.into_inner().to_owned();
+            let name = attribute.key.into_inner().into();
             attributes.push((name, resolve_entities(&attribute.value)));
         }
         let (line, column) = self.cursor.move_to(start);
@@ -201,7 +202,9 @@ impl Builder<'_> {
         };
         match parent.nodes.last_mut() {
             Some(Node::Text(before)) if !splits => before.push_str(text),
-            _ => parent.nodes.push(Node::Text(text.to_owned())),
+            // It says nothing, and most elements have some on both sides.
+            _ if text.trim_ascii().is_empty() => self.splits_text = splits,
+            _ => parent.nodes.push(Node::Text(text.into())),
         }
     }
 
@@ -221,7 +224,7 @@ impl Builder<'_> {
     fn error(&mut self, offset: usize, message: impl Into<String>) -> Problem {
         let (line, column) = self.cursor.move_to(offset);
         let place = SourceSpan {
-            file: self.file.to_string(),
+            file: Arc::clone(&self.file),
             line,
             column,
         };
@@ -247,21 +250,24 @@ impl Cursor<'_> {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        for character in self.text.get(self.offset..end).unwrap_or_default().chars() {
-            if character == '\n' {
-                self.line += 1;
+        let passed = self.text.get(self.offset..end).unwrap_or_default();
+        let last_line = match passed.rsplit_once('\n') {
+            Some((lines, last_line)) => {
+                let breaks = lines.bytes().filter(|byte| *byte == b'\n').count();
+                self.line += 1 + breaks as u32;
                 self.column = 1;
-            } else {
-                self.column += 1;
+                last_line
             }
-        }
+            None => passed,
+        };
+        self.column += last_line.chars().count() as u32;
         self.offset = self.offset.max(end);
         (self.line, self.column)
     }
 }
 
-fn resolve_entities(text: &str) -> String {
-    let mut whole = String::with_capacity(text.len());
+fn resolve_entities(text: &str) -> CompactString {
+    let mut whole = CompactString::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         whole.push_str(before);
@@ -293,7 +299,7 @@ fn is_entity_name(name: &str) -> bool {
 }
 
 /// Adds the character of an entity; one that XML does not define stays as it was written.
-fn push_entity(name: &str, text: &mut String) {
+fn push_entity(name: &str, text: &mut CompactString) {
     let code = match name.strip_prefix('#') {
         Some(number) => match number.strip_prefix(['x', 'X']) {
             Some(digits) => u32::from_str_radix(digits, 16)
@@ -363,6 +369,8 @@ mod tests {
         check_text("<a><![CDATA[<b> &amp;]]> c</a>", "<b> &amp;");
         check_text("<a>x<!-- a -- b -->y</a>", "x");
         check_text("<a><!-- first --> x\n  y </a>", "x y");
+        check_text("<a>x<!-- c --> &amp;</a>", "x");
+        check_text("<a>\u{a0}</a>", "\u{a0}");
         check_text("<a>\n<b/>x</a>", "");
         check_text("<a>fish & chips &unknown;</a>", "fish & chips &unknown;");
     }

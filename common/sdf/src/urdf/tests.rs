@@ -36,7 +36,7 @@ fn list(element: &Element, indent: usize, lines: &mut String) {
     }
     let text = element.text();
     let text = if text.is_empty() {
-        text
+        String::new()
     } else {
         format!(": {text}")
     };

@@ -12,16 +12,20 @@ const NOT_EXPANDED: &str = "XACRO_NOT_EXPANDED";
 /// Elements whose attributes may hold anything.
 const FOREIGN: [&str; 2] = ["gazebo", "ros2_control"];
 
-/// Refuses a document that holds xacro, whatever else is in it.
+/// Refuses a document that holds xacro, whatever else is in it, by its root and its text.
 ///
 /// # Errors
 /// At the first element of xacro; at the root of a file that is named as one.
-pub(crate) fn refuse(root: &Element, file: &str) -> Result<(), Problem> {
+pub(crate) fn refuse(root: &Element, text: &str, file: &str) -> Result<(), Problem> {
     let extension = Path::new(file)
         .extension()
         .and_then(|extension| extension.to_str());
     let is_named_so = extension == Some("xacro");
-    let (place, what) = match first(root, root.name == "robot") {
+    let is_robot = root.name == "robot";
+    // Large worlds hold none, and are not looked through for it.
+    let may_hold_some = is_robot || text.contains("xacro:");
+    let found = may_hold_some.then(|| first(root, is_robot)).flatten();
+    let (place, what) = match found {
         Some(found) => found,
         None if is_named_so => (root, "the file is named so".to_owned()),
         None => return Ok(()),

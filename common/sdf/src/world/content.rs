@@ -1,6 +1,7 @@
 //! Content that the reader keeps without judging physics: plugins, sensors, and the untyped content
 //! in them.
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
@@ -11,9 +12,9 @@ use crate::tree::{Element, Node};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     /// Its name, with its prefix.
-    pub name: String,
+    pub name: CompactString,
     /// Names and values of its attributes in file order.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: Vec<(CompactString, CompactString)>,
     /// Its content, in file order; text between elements that is blank is left out.
     pub nodes: Vec<ContentNode>,
     /// Its place.
@@ -27,7 +28,7 @@ pub enum ContentNode {
     /// An element.
     Element(Content),
     /// Text, trimmed.
-    Text(String),
+    Text(CompactString),
 }
 
 /// A `<plugin>`: behaviour attached to a world, model, link, joint, sensor or visual.
@@ -100,7 +101,7 @@ impl From<&Element> for Content {
         let nodes = element.nodes.iter().filter_map(|node| match node {
             Node::Element(child) => Some(ContentNode::Element(Self::from(child))),
             Node::Text(text) if text.trim().is_empty() => None,
-            Node::Text(text) => Some(ContentNode::Text(text.trim().to_owned())),
+            Node::Text(text) => Some(ContentNode::Text(text.trim().into())),
         });
         Self {
             name: element.name.clone(),

@@ -191,15 +191,11 @@ fn check_worlds(spec: &RunSpec) -> Result<Vec<(String, Vec<World>)>, Failed> {
         .iter()
         .map(|(name, worlds)| (name.as_str(), worlds.as_slice()));
     sdf::check_names(worlds).map_err(|error| refused(&error))?;
-    let worlds: Vec<World> = files
-        .iter()
-        .flat_map(|(_, worlds)| worlds)
-        .cloned()
-        .collect();
-    sdf::check_for_run(&worlds).map_err(|error| refused(&error))?;
+    let worlds = || files.iter().flat_map(|(_, worlds)| worlds);
+    sdf::check_for_run(worlds()).map_err(|error| refused(&error))?;
     let count = spec.levels.auto_levels.map(|count| count as usize);
     if let Some(count) = count.and_then(NonZeroUsize::new) {
-        for world in &worlds {
+        for world in worlds() {
             lockstep::auto_levels::cut(world, count).map_err(|error| refused(&error))?;
         }
     }

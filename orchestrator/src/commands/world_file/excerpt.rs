@@ -23,7 +23,7 @@ impl Sources {
         let place = &problem.place;
         let lines = self
             .files
-            .entry(place.file.clone())
+            .entry(place.file.to_string())
             .or_insert_with(|| lines(&place.file));
         let index = (place.line as usize).checked_sub(1);
         let message = plain(&problem.to_string());

@@ -22,8 +22,8 @@ pub(super) fn made_static(element: &Content) -> Content {
             };
             model.nodes.retain(is_other);
             model.nodes.push(ContentNode::Element(Content {
-                name: "static".to_owned(),
-                nodes: vec![ContentNode::Text("true".to_owned())],
+                name: "static".into(),
+                nodes: vec![ContentNode::Text("true".into())],
                 ..Content::default()
             }));
         }

@@ -99,15 +99,15 @@ fn the_example_of_the_documents_is_the_one_that_works() {
          <plugin name='gz::sim::systems::VelocityControl' filename='none'/></model>",
     );
     let element = sdf::Content {
-        name: "link_name".to_owned(),
-        nodes: vec![sdf::ContentNode::Text("body".to_owned())],
+        name: "link_name".into(),
+        nodes: vec![sdf::ContentNode::Text("body".into())],
         ..sdf::Content::default()
     };
     let plugin = sdf::Plugin {
         name: "Leash".to_owned(),
         filename: String::new(),
         content: sdf::Content {
-            name: "plugin".to_owned(),
+            name: "plugin".into(),
             nodes: vec![sdf::ContentNode::Element(element)],
             ..sdf::Content::default()
         },

@@ -12,13 +12,16 @@ const BY_RANGE: Rules = Rules {
 /// Gives a model a lidar at its origin with this range \[m\].
 pub(super) fn give_lidar(model: &mut sdf::Model, range: f64) {
     let element = |name: &str, inner: Vec<sdf::ContentNode>| sdf::Content {
-        name: name.to_owned(),
+        name: name.into(),
         nodes: inner,
         ..sdf::Content::default()
     };
     let within =
         |name: &str, inner: sdf::Content| element(name, vec![sdf::ContentNode::Element(inner)]);
-    let max = element("max", vec![sdf::ContentNode::Text(range.to_string())]);
+    let max = element(
+        "max",
+        vec![sdf::ContentNode::Text(range.to_string().into())],
+    );
     model.links[0].sensors.push(sdf::Sensor {
         name: "lidar".to_owned(),
         kind: "gpu_lidar".to_owned(),

@@ -7,7 +7,7 @@ fn check(content: &str, errors: &[&str]) {
     let text = format!("<sdf version='1.12'>{content}</sdf>");
     let root = parse(&text, "f.sdf").unwrap();
     let mut report = Report::default();
-    super::check(&root, &mut report);
+    super::check(&root, true, &mut report);
     let codes: Vec<_> = report.errors.iter().map(|problem| problem.code).collect();
     assert_eq!(codes, errors, "{content}: {:?}", report.errors);
 }
