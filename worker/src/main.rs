@@ -15,6 +15,7 @@ use journal::Losses;
 use lockstep::{
     Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings, Topology,
 };
+use mimalloc::MiMalloc;
 use protocol::exit::Outcome;
 use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
@@ -47,6 +48,10 @@ use worker::world_file::{self, LoadedWorlds};
 use worker::{announcement, identity, renderers, ros, stop_request};
 
 use cli::{Cli, RelayRequest, Request, Run};
+
+/// Allocates for the whole program: 300 robots do a twelfth more steps than with glibc's.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ProcessExitCode {
     start_logging();
