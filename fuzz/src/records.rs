@@ -7,8 +7,9 @@ use journal::frame::{self, Kind};
 use journal::segment::SegmentReader;
 use journal::{Manifest, Record};
 use lockstep::{
-    CHECKPOINT_EVERY, Checkpoint, LoadRule, PeerLossPolicy, Primary, Replay, Rules, Settings,
-    SightRule,
+    CHECKPOINT_EVERY, CellSettings, Checkpoint, LoadRule, OutputSettings, PaceSettings,
+    ParticipantSettings, PeerLossPolicy, PeerSettings, Primary, RecoverySettings, Replay, Rules,
+    Settings, SightRule, StepTimeoutSettings,
 };
 use protocol::peer::Build;
 use protocol::primary_to_client::PrimaryToClient;
@@ -156,45 +157,57 @@ fn recall(bytes: &[u8]) {
 fn settings() -> Settings {
     Settings {
         session: SessionId(1),
-        secondaries: 1,
-        iterations: None,
-        real_time_factor: 0.0,
-        start_paused: false,
-        step_size: Duration::from_millis(1),
-        seed: 0,
-        heartbeat_interval: Duration::from_millis(100),
-        heartbeat_timeout: None,
-        peer_timeout: Duration::from_secs(1),
-        step_timeout: Duration::from_secs(1),
-        step_timeout_stages: lockstep::StepTimeoutSettings::default(),
-        rules: Rules {
-            load: LoadRule::Buffer,
-            sight: SightRule::Range,
-            interaction_margin: 0.02,
-            minimum_stay: 50,
-            step_size_s: 0.001,
-        },
-        balance: true,
-        threads: 1,
-        verify: false,
-        publish_all: false,
-        link_record_hz: None,
-        ros2: None,
-        renderer: protocol::RendererKind::Cpu,
-        run_ahead_max: 64,
-        trace: None,
-        topics: Vec::new(),
-        schedule: Vec::new(),
-        on_peer_loss: PeerLossPolicy::Stop,
-        checkpoint_every: CHECKPOINT_EVERY,
-        participants_max: 4,
-        participants_awaited: Vec::new(),
-        stand_bys: 0,
-        is_journaled: true,
         build: Build {
             version: "1".to_owned(),
             target: "t".to_owned(),
             sources: Digest(0),
+        },
+        seed: 0,
+        schedule: Vec::new(),
+        pace: PaceSettings {
+            iterations: None,
+            real_time_factor: 0.0,
+            start_paused: false,
+            step_size: Duration::from_millis(1),
+            run_ahead_max: 64,
+        },
+        peers: PeerSettings {
+            secondaries: 1,
+            heartbeat_interval: Duration::from_millis(100),
+            heartbeat_timeout: None,
+            peer_timeout: Duration::from_secs(1),
+            step_timeout: Duration::from_secs(1),
+            step_timeout_stages: StepTimeoutSettings::default(),
+        },
+        recovery: RecoverySettings {
+            on_peer_loss: PeerLossPolicy::Stop,
+            stand_bys: 0,
+            checkpoint_every: CHECKPOINT_EVERY,
+            is_journaled: true,
+        },
+        cells: CellSettings {
+            rules: Rules {
+                load: LoadRule::Buffer,
+                sight: SightRule::Range,
+                interaction_margin: 0.02,
+                minimum_stay: 50,
+                step_size_s: 0.001,
+            },
+            balance: true,
+            threads: 1,
+            verify: false,
+            renderer: protocol::RendererKind::Cpu,
+        },
+        outputs: OutputSettings {
+            topics: Vec::new(),
+            publish_all: false,
+            link_record_hz: None,
+            trace: None,
+            ros2: None,
+        },
+        participants: ParticipantSettings {
+            max: 4,
+            awaited: Vec::new(),
         },
     }
 }

@@ -254,9 +254,9 @@ fn phalanx_round_trip(peers: u32, rounds: u32, run_ahead_max: u32) -> Turn {
         .expect("a world")
         .worlds;
     let mut settings = cluster::settings(peers, u64::from(rounds));
-    settings.run_ahead_max = run_ahead_max;
-    settings.heartbeat_timeout = Some(Duration::from_secs(10));
-    let (session, interval) = (settings.session, settings.heartbeat_interval);
+    settings.pace.run_ahead_max = run_ahead_max;
+    settings.peers.heartbeat_timeout = Some(Duration::from_secs(10));
+    let (session, interval) = (settings.session, settings.peers.heartbeat_interval);
     let primary = Primary::new(settings, &worlds);
     let (link, publisher, beats) =
         PrimaryLink::bind(&endpoints, &SocketOptions::default()).expect("bound");

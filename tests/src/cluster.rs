@@ -26,8 +26,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
-    LoadRule, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput, Settings, SightRule,
-    StepTimeoutSettings,
+    CellSettings, LoadRule, OutputSettings, PaceSettings, ParticipantSettings, PeerLossPolicy,
+    PeerSettings, Primary, PrimaryInput, RecoverySettings, Rules, SecondaryInput, Settings,
+    SightRule, StepTimeoutSettings,
 };
 use protocol::primary_to_secondary::Step;
 use protocol::{
@@ -171,8 +172,8 @@ impl Cluster {
     /// # Panics
     /// Panics if there are no secondaries.
     pub fn with(worlds: &[World], settings: Settings, faults: NetworkFaults, seed: u64) -> Self {
-        let secondaries = settings.secondaries;
-        let beats = settings.heartbeat_timeout.is_some();
+        let secondaries = settings.peers.secondaries;
+        let beats = settings.peers.heartbeat_timeout.is_some();
         let mut cluster = Self {
             primary: Primary::new(settings.clone(), worlds),
             settings,
@@ -364,42 +365,54 @@ impl Cluster {
 /// Returns settings for tests: as fast as possible, nobody can fall silent.
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
     Settings {
-        publish_all: false,
-        link_record_hz: None,
-        ros2: None,
-        renderer: protocol::RendererKind::Cpu,
-        run_ahead_max: 64,
-        trace: None,
-        topics: Vec::new(),
-        schedule: Vec::new(),
         session: SessionId(0xf00d),
-        secondaries,
-        iterations: Some(iterations),
-        real_time_factor: 0.0,
-        start_paused: false,
-        step_size: Duration::from_millis(1),
-        seed: 0,
-        heartbeat_interval: Duration::from_millis(100),
-        heartbeat_timeout: None,
-        peer_timeout: Duration::from_secs(10),
-        step_timeout: Duration::from_secs(10),
-        step_timeout_stages: StepTimeoutSettings::default(),
-        rules: Rules {
-            load: LoadRule::Buffer,
-            sight: SightRule::Buffer,
-            interaction_margin: 0.02,
-            minimum_stay: 50,
-            step_size_s: 0.001,
-        },
-        balance: true,
-        threads: 1,
-        verify: false,
-        on_peer_loss: PeerLossPolicy::Stop,
-        checkpoint_every: lockstep::CHECKPOINT_EVERY,
-        participants_max: 4,
-        participants_awaited: Vec::new(),
-        stand_bys: 0,
-        is_journaled: false,
         build: identity::build(),
+        seed: 0,
+        schedule: Vec::new(),
+        pace: PaceSettings {
+            iterations: Some(iterations),
+            real_time_factor: 0.0,
+            start_paused: false,
+            step_size: Duration::from_millis(1),
+            run_ahead_max: 64,
+        },
+        peers: PeerSettings {
+            secondaries,
+            heartbeat_interval: Duration::from_millis(100),
+            heartbeat_timeout: None,
+            peer_timeout: Duration::from_secs(10),
+            step_timeout: Duration::from_secs(10),
+            step_timeout_stages: StepTimeoutSettings::default(),
+        },
+        recovery: RecoverySettings {
+            on_peer_loss: PeerLossPolicy::Stop,
+            stand_bys: 0,
+            checkpoint_every: lockstep::CHECKPOINT_EVERY,
+            is_journaled: false,
+        },
+        cells: CellSettings {
+            rules: Rules {
+                load: LoadRule::Buffer,
+                sight: SightRule::Buffer,
+                interaction_margin: 0.02,
+                minimum_stay: 50,
+                step_size_s: 0.001,
+            },
+            balance: true,
+            threads: 1,
+            verify: false,
+            renderer: protocol::RendererKind::Cpu,
+        },
+        outputs: OutputSettings {
+            topics: Vec::new(),
+            publish_all: false,
+            link_record_hz: None,
+            trace: None,
+            ros2: None,
+        },
+        participants: ParticipantSettings {
+            max: 4,
+            awaited: Vec::new(),
+        },
     }
 }

@@ -32,8 +32,8 @@ impl Direct {
     /// # Panics
     /// Never: the names of secondaries are valid ones.
     pub fn new(worlds: &[World], settings: Settings) -> Self {
-        let names = (1..=settings.secondaries).map(|number| format!("s{number}"));
-        let peer_timeout = settings.peer_timeout;
+        let names = (1..=settings.peers.secondaries).map(|number| format!("s{number}"));
+        let peer_timeout = settings.peers.peer_timeout;
         let engines = names.map(|name| {
             let name = name.parse().expect("it is a valid name");
             SecondaryEngine::new(SecondarySettings {

@@ -154,21 +154,21 @@ impl PrimaryNode {
         for option in options {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             match key {
-                "secondaries" => settings.secondaries = number(value) as u32,
-                "iterations" => settings.iterations = Some(number(value)),
+                "secondaries" => settings.peers.secondaries = number(value) as u32,
+                "iterations" => settings.pace.iterations = Some(number(value)),
                 "levels" => levels = number(value) as u32,
                 "blind" => is_watched = false,
-                "paused" => settings.start_paused = true,
-                "real_time_factor" => settings.real_time_factor = number(value) as f64,
-                "ros2" => settings.ros2 = Some(program::ros_settings()),
-                "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
-                "stand_bys" => settings.stand_bys = number(value) as u32,
-                "checkpoint_every" => settings.checkpoint_every = number(value),
-                "awaits" => settings.participants_awaited.push(peer(value)),
-                "participants_max" => settings.participants_max = number(value) as u32,
-                "wait_for_debugger" => settings.step_timeout_stages.wait_for_debugger = true,
+                "paused" => settings.pace.start_paused = true,
+                "real_time_factor" => settings.pace.real_time_factor = number(value) as f64,
+                "ros2" => settings.outputs.ros2 = Some(program::ros_settings()),
+                "recover" => settings.recovery.on_peer_loss = PeerLossPolicy::Recover,
+                "stand_bys" => settings.recovery.stand_bys = number(value) as u32,
+                "checkpoint_every" => settings.recovery.checkpoint_every = number(value),
+                "awaits" => settings.participants.awaited.push(peer(value)),
+                "participants_max" => settings.participants.max = number(value) as u32,
+                "wait_for_debugger" => settings.peers.step_timeout_stages.wait_for_debugger = true,
                 "heartbeat_timeout" => {
-                    settings.heartbeat_timeout = Some(Duration::from_millis(number(value)));
+                    settings.peers.heartbeat_timeout = Some(Duration::from_millis(number(value)));
                 }
                 other => panic!("no such option: {other}"),
             }

@@ -122,7 +122,7 @@ impl Witness {
     ) {
         for (name, host) in hosts {
             self.ownership.check_host(name, host);
-            let is_by_range = primary.settings().rules.sight == SightRule::Range;
+            let is_by_range = primary.settings().cells.rules.sight == SightRule::Range;
             if is_by_range && !self.is_paused && !self.is_reset {
                 sight::check_places(primary, (name, host), &self.states);
             }

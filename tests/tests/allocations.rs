@@ -18,8 +18,8 @@ const PER_STEP: f64 = 20.0;
 
 fn run(worlds: &[World]) -> Direct {
     let mut settings = cluster::settings(1, u64::MAX);
-    settings.checkpoint_every = 0;
-    settings.peer_timeout = Duration::MAX;
+    settings.recovery.checkpoint_every = 0;
+    settings.peers.peer_timeout = Duration::MAX;
     let mut direct = Direct::new(worlds, settings);
     for _ in 0..WARM_UP {
         direct.advance();

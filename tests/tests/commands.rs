@@ -220,13 +220,11 @@ fn a_recorded_step_is_told_of_before_the_next_one_brings_models() {
     let text = lines.map(|line| format!("{line}\n")).concat();
     let schedule = commands_file::read(&text).expect("a file of commands");
     for secondaries in [1, 2] {
-        let settings = lockstep::Settings {
-            schedule: schedule.clone(),
-            peer_timeout: Duration::MAX,
-            run_ahead_max: 0,
-            link_record_hz: Some(0.0),
-            ..cluster::settings(secondaries, u64::MAX)
-        };
+        let mut settings = cluster::settings(secondaries, u64::MAX);
+        settings.schedule = schedule.clone();
+        settings.pace.run_ahead_max = 0;
+        settings.peers.peer_timeout = Duration::MAX;
+        settings.outputs.link_record_hz = Some(0.0);
         let mut run = Direct::new(&[worlds::row(2, 1)], settings);
         let mut there = Vec::new();
         while there.len() < 8 {

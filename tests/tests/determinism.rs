@@ -55,7 +55,7 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
     };
     let label = format!("{secondaries} secondaries, {threads} threads, seed {seed}");
     let mut settings = cluster::settings(secondaries, ITERATIONS);
-    settings.threads = threads;
+    settings.cells.threads = threads;
     let mut cluster = Cluster::with(worlds, settings, faults, seed);
     cluster.witness = Witness::comparing(Arc::clone(reference), label.clone());
     cluster.moves = Some(RandomMoves::new(MOVE_EVERY, seed));
@@ -89,7 +89,7 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
 /// states of a run go through the rules once and several times per iteration.
 fn check_pauses(worlds: &[World], reference: &Recording) {
     let plan = Topology::new(worlds);
-    let rules = cluster::settings(1, ITERATIONS).rules;
+    let rules = cluster::settings(1, ITERATIONS).cells.rules;
     let [mut once, mut often] = [(), ()].map(|()| Partition::new(&plan, rules));
     let is_activating = |one: &PerformerSpec| !one.is_level_bound();
     let activating = plan.performers.iter().position(is_activating);

@@ -187,7 +187,7 @@ fn a_performer_that_turns_round_in_a_buffer_makes_no_hand_off() {
 fn a_performer_that_dithers_on_a_border_changes_cell_once_per_stay_at_most() {
     const ITERATIONS: u64 = 3_000;
     let cluster = run(shuttle(0.9, 1.2, 70.0, 0.0), 2, ITERATIONS);
-    let stay = cluster.primary.settings().rules.minimum_stay;
+    let stay = cluster.primary.settings().cells.rules.minimum_stay;
     let mut since = 0;
     for iteration in 1..=ITERATIONS {
         let [before, now] = [iteration - 1, iteration].map(|i| cell_names(&cluster, i));
@@ -421,9 +421,9 @@ fn run_with(
 ) -> Cluster {
     let mut settings = settings(secondaries, iterations);
     settings.schedule = commands.to_vec();
-    settings.on_peer_loss = PeerLossPolicy::Recover;
-    settings.checkpoint_every = 50;
-    settings.is_journaled = true;
+    settings.recovery.on_peer_loss = PeerLossPolicy::Recover;
+    settings.recovery.checkpoint_every = 50;
+    settings.recovery.is_journaled = true;
     let worlds = std::slice::from_ref(world);
     let mut cluster = Cluster::with(worlds, settings, NetworkFaults::SHUFFLED, 7);
     cluster.keep_journal(Duration::from_micros(50));
@@ -637,7 +637,7 @@ fn boxes_of_a_pile_on_a_border_do_not_go_to_and_fro() {
         })
         .collect();
     let cluster = run_with(&read.worlds[0], 2, ITERATIONS, &commands, &[]);
-    let stay = cluster.primary.settings().rules.minimum_stay;
+    let stay = cluster.primary.settings().cells.rules.minimum_stay;
     let recording = &cluster.witness.recording;
     let mut entered = vec![None; BOXES as usize];
     let (mut count, mut back) = (0, Vec::new());
@@ -673,7 +673,7 @@ fn detect(
 ) -> (Cluster, Vec<(String, String, [f64; 3])>) {
     let mut settings = settings(secondaries, iterations);
     settings.schedule = commands.to_vec();
-    settings.publish_all = true;
+    settings.outputs.publish_all = true;
     let worlds = std::slice::from_ref(world);
     let mut cluster = Cluster::with(worlds, settings, NetworkFaults::SHUFFLED, 11);
     cluster.delivery.kept = Some(Vec::new());

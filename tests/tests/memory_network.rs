@@ -26,8 +26,8 @@ fn run(secondaries: u32) -> Summary {
     let network = Network::new();
     let worlds = vec![worlds::row(3, 4)];
     let mut settings = cluster::settings(secondaries, ITERATIONS);
-    settings.heartbeat_timeout = Some(Duration::from_secs(30));
-    let (session, interval) = (settings.session, settings.heartbeat_interval);
+    settings.peers.heartbeat_timeout = Some(Duration::from_secs(30));
+    let (session, interval) = (settings.session, settings.peers.heartbeat_interval);
     let primary = Primary::new(settings, &worlds);
     let status = StatusThread::start(network.publisher(), session, interval).expect("a thread");
     let info = identity::peer_info(PeerName::primary(), Role::Primary);

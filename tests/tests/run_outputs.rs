@@ -26,8 +26,8 @@ fn run(iterations: u64, outputs: impl FnOnce(&Primary) -> RunOutputs) -> Summary
     let network = Network::new();
     let worlds = vec![worlds::row(3, 4)];
     let mut settings = cluster::settings(1, iterations);
-    settings.heartbeat_timeout = None;
-    let (session, interval) = (settings.session, settings.heartbeat_interval);
+    settings.peers.heartbeat_timeout = None;
+    let (session, interval) = (settings.session, settings.peers.heartbeat_interval);
     let primary = Primary::new(settings, &worlds);
     let outputs = outputs(&primary);
     let status = StatusThread::start(network.publisher(), session, interval).expect("a thread");
@@ -49,7 +49,7 @@ fn all_that_a_run_computed_is_in_its_files_when_it_has_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     let [lines, states] = ["digests", "states"].map(|name| folder.path().join(name));
     let summary = run(ITERATIONS, |primary| {
-        let step_size = primary.settings().step_size;
+        let step_size = primary.settings().pace.step_size;
         let file = StatesFile::create(&states, primary.topology(), step_size);
         RunOutputs {
             digests: Some(digests(&lines)),

@@ -74,11 +74,9 @@ fn a_crash_at_any_moment_changes_nothing_when_the_run_recovers() {
     for seed in 0..40 {
         eprintln!("seed {seed}");
         let world = worlds::row(3, 5);
-        let settings = Settings {
-            on_peer_loss: PeerLossPolicy::Recover,
-            checkpoint_every: 20 + seed,
-            ..settings(3, 300)
-        };
+        let mut settings = settings(3, 300);
+        settings.recovery.on_peer_loss = PeerLossPolicy::Recover;
+        settings.recovery.checkpoint_every = 20 + seed;
         let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, seed);
         cluster.run_until(|cluster| cluster.primary.iteration().0 >= 5 + 7 * seed);
         for _ in 0..seed % 11 {
@@ -145,14 +143,12 @@ const BALL: &str = "<sdf version='1.10'><model name='guest'><link name='l'><iner
     </link></model></sdf>";
 
 fn guests(secondaries: u32) -> Settings {
-    let mut settings = Settings {
-        schedule: coming_and_going(300),
-        on_peer_loss: PeerLossPolicy::Recover,
-        checkpoint_every: 25,
-        ..settings(secondaries, 300)
-    };
+    let mut settings = settings(secondaries, 300);
+    settings.schedule = coming_and_going(300);
+    settings.recovery.on_peer_loss = PeerLossPolicy::Recover;
+    settings.recovery.checkpoint_every = 25;
     // Who is put over a border goes over it at once.
-    settings.rules.minimum_stay = 1;
+    settings.cells.rules.minimum_stay = 1;
     settings
 }
 
@@ -204,10 +200,8 @@ fn models_that_come_and_go_have_the_same_digests_whoever_is_lost_meanwhile() {
 fn models_that_come_and_go_have_the_same_digests_when_the_run_is_resumed() {
     let run = |secondaries: u32, crash: Option<u64>, seed: u64| {
         eprintln!("secondaries {secondaries}, killed {crash:?} parts of 10 in, seed {seed}");
-        let settings = Settings {
-            is_journaled: true,
-            ..guests(secondaries)
-        };
+        let mut settings = guests(secondaries);
+        settings.recovery.is_journaled = true;
         let world = worlds::row(3, 5);
         let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, seed);
         cluster.keep_journal(Duration::from_micros(200));
@@ -237,10 +231,8 @@ fn models_that_come_and_go_have_the_same_digests_when_the_run_is_resumed() {
 
 #[test]
 fn a_run_that_is_stepped_to_its_last_iteration_ends_there() {
-    let settings = Settings {
-        start_paused: true,
-        ..settings(2, 200)
-    };
+    let mut settings = settings(2, 200);
+    settings.pace.start_paused = true;
     let world = worlds::row(2, 1);
     let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 3);
     cluster.run_until(|cluster| cluster.primary.run_state() == RunState::Paused);
@@ -291,15 +283,13 @@ fn step_10_advances_exactly_10_and_pause_holds() {
 
 /// Makes a cluster that recovers, on a world of three levels in which nobody says anything.
 fn recovering(secondaries: u32, stand_bys: u32, seed: u64) -> Cluster {
-    let settings = Settings {
-        on_peer_loss: PeerLossPolicy::Recover,
-        checkpoint_every: 1_000_000,
-        heartbeat_interval: Duration::from_millis(20),
-        heartbeat_timeout: Some(Duration::from_millis(400)),
-        stand_bys,
-        run_ahead_max: 1,
-        ..settings(secondaries, 300)
-    };
+    let mut settings = settings(secondaries, 300);
+    settings.pace.run_ahead_max = 1;
+    settings.peers.heartbeat_interval = Duration::from_millis(20);
+    settings.peers.heartbeat_timeout = Some(Duration::from_millis(400));
+    settings.recovery.on_peer_loss = PeerLossPolicy::Recover;
+    settings.recovery.checkpoint_every = 1_000_000;
+    settings.recovery.stand_bys = stand_bys;
     let world = worlds::row(3, 5);
     Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, seed)
 }
@@ -430,13 +420,11 @@ fn a_name_that_is_lost_again_before_it_is_replaced_loses_nothing_twice() {
 fn one_who_has_missed_the_first_step_restores_what_another_had_and_takes_part() {
     for seed in 0..16 {
         eprintln!("seed {seed}");
-        let settings = Settings {
-            on_peer_loss: PeerLossPolicy::Recover,
-            heartbeat_interval: Duration::from_millis(20),
-            heartbeat_timeout: Some(Duration::from_millis(400)),
-            step_timeout: Duration::from_secs(4),
-            ..settings(2, 300)
-        };
+        let mut settings = settings(2, 300);
+        settings.peers.heartbeat_interval = Duration::from_millis(20);
+        settings.peers.heartbeat_timeout = Some(Duration::from_millis(400));
+        settings.peers.step_timeout = Duration::from_secs(4);
+        settings.recovery.on_peer_loss = PeerLossPolicy::Recover;
         let faults = NetworkFaults {
             lost_permille: 300,
             ..NetworkFaults::SHUFFLED

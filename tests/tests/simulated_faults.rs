@@ -445,7 +445,7 @@ fn ownership_sees_a_cell_that_is_given_to_nobody_who_takes_part() {
 fn exactness_sees_who_can_meet_across_a_border() {
     let mut settings = cluster::settings(2, 1000);
     // Rules with a margin below zero let performers come near without noticing.
-    settings.rules.interaction_margin = -10.0;
+    settings.cells.rules.interaction_margin = -10.0;
     let world = Stage::Borders.world();
     let run = || {
         let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 1);

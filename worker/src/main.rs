@@ -13,7 +13,8 @@ use anyhow::Context;
 use clap::Parser;
 use journal::Losses;
 use lockstep::{
-    Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings, Topology,
+    CellSettings, OutputSettings, PaceSettings, ParticipantSettings, PeerSettings, Primary,
+    PrimaryInput, RecoverySettings, Rules, SecondaryInput, SecondarySettings, Settings, Topology,
 };
 use mimalloc::MiMalloc;
 use protocol::exit::Outcome;
@@ -21,7 +22,7 @@ use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
 use protocol::report::{StartReport, Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RosSettings, RoutingId, StopReason};
-use run::{Recovery, RunSpec};
+use run::RunSpec;
 use rustix::process::Resource;
 use transport::zeromq::{
     Beats, BindError, PeerLink, PrimaryLink, Relay, SocketOptions, StatusPublisher,
@@ -414,7 +415,7 @@ fn drive<L: Link>(
     parts: Parts,
 ) -> anyhow::Result<Summary> {
     let settings = parts.primary.settings();
-    let (session, interval) = (settings.session, settings.heartbeat_interval);
+    let (session, interval) = (settings.session, settings.peers.heartbeat_interval);
     let mut status = StatusThread::start(publisher, session, interval)
         .context("cannot start the status thread")?;
     status
@@ -534,57 +535,72 @@ fn settings_of(
         record,
         ..
     } = &run.spec;
+    Settings {
+        session: identity::new_session(),
+        build: identity::build(),
+        seed: simulation.seed,
+        schedule: Vec::new(),
+        pace: PaceSettings {
+            iterations: simulation.iterations,
+            real_time_factor: simulation
+                .real_time_factor
+                .unwrap_or(loaded.real_time_factor),
+            start_paused: simulation.paused,
+            step_size: loaded.step_size,
+            run_ahead_max: simulation.run_ahead_max,
+        },
+        peers: PeerSettings {
+            secondaries: secondaries.unwrap_or(1),
+            heartbeat_interval: network.heartbeat_interval,
+            heartbeat_timeout: secondaries.map(|_| network.heartbeat_timeout),
+            peer_timeout: network.peer_timeout,
+            step_timeout: network.step_timeout,
+            step_timeout_stages: run.step_timeout(),
+        },
+        recovery: recovery_of(run, secondaries.is_some()),
+        cells: CellSettings {
+            rules: Rules {
+                load: levels.load,
+                sight: levels.sight,
+                interaction_margin: levels.interaction_margin_m,
+                minimum_stay: iterations_of(levels.minimum_stay, loaded.step_size),
+                step_size_s: loaded.step_size.as_secs_f64(),
+            },
+            balance: simulation.balance,
+            threads: simulation.threads,
+            verify: simulation.verify,
+            renderer: simulation.renderer,
+        },
+        outputs: OutputSettings {
+            topics,
+            publish_all: outputs.messages.is_some() || record.file.is_some(),
+            link_record_hz: record.link_rate_hz(),
+            trace: run.trace_window(),
+            ros2,
+        },
+        participants: participants_of(&run.spec),
+    }
+}
+
+fn recovery_of(run: &Run, has_peers: bool) -> RecoverySettings {
+    let asked_for = &run.spec.run.recovery;
     // A run of one process has nobody to lose, and lets nobody join.
     let alone = RunSpec::by_hand().run.recovery;
-    let recovery = match secondaries {
-        Some(_) => &simulation.recovery,
-        None => &Recovery {
-            checkpoint_every: simulation.recovery.checkpoint_every,
-            ..alone
-        },
-    };
-    let programs = run.spec.programs.iter();
-    let awaited: Vec<PeerName> = programs.filter_map(|one| one.joins.clone()).collect();
-    Settings {
-        publish_all: outputs.messages.is_some() || record.file.is_some(),
-        link_record_hz: record.link_rate_hz(),
-        ros2,
-        run_ahead_max: simulation.run_ahead_max,
-        trace: run.trace_window(),
-        topics,
-        schedule: Vec::new(),
-        session: identity::new_session(),
-        secondaries: secondaries.unwrap_or(1),
-        iterations: simulation.iterations,
-        real_time_factor: simulation
-            .real_time_factor
-            .unwrap_or(loaded.real_time_factor),
-        start_paused: simulation.paused,
-        step_size: loaded.step_size,
-        seed: simulation.seed,
-        heartbeat_interval: network.heartbeat_interval,
-        heartbeat_timeout: secondaries.map(|_| network.heartbeat_timeout),
-        peer_timeout: network.peer_timeout,
-        step_timeout: network.step_timeout,
-        step_timeout_stages: run.step_timeout(),
-        rules: Rules {
-            load: levels.load,
-            sight: levels.sight,
-            interaction_margin: levels.interaction_margin_m,
-            minimum_stay: iterations_of(levels.minimum_stay, loaded.step_size),
-            step_size_s: loaded.step_size.as_secs_f64(),
-        },
-        balance: simulation.balance,
-        threads: simulation.threads,
-        renderer: simulation.renderer,
-        verify: simulation.verify,
-        on_peer_loss: recovery.on_peer_loss,
-        checkpoint_every: recovery.checkpoint_every,
-        stand_bys: recovery.stand_bys,
-        participants_max: run.spec.participants.max.max(awaited.len() as u32),
-        participants_awaited: awaited,
+    let of_peers = if has_peers { asked_for } else { &alone };
+    RecoverySettings {
+        on_peer_loss: of_peers.on_peer_loss,
+        stand_bys: of_peers.stand_bys,
+        checkpoint_every: asked_for.checkpoint_every,
         is_journaled: run.is_journaled(),
-        build: identity::build(),
+    }
+}
+
+fn participants_of(spec: &RunSpec) -> ParticipantSettings {
+    let programs = spec.programs.iter();
+    let awaited: Vec<PeerName> = programs.filter_map(|one| one.joins.clone()).collect();
+    ParticipantSettings {
+        max: spec.participants.max.max(awaited.len() as u32),
+        awaited,
     }
 }
 
@@ -604,7 +620,7 @@ fn bind(
         _ => anyhow::Error::from(error),
     });
     let (link, publisher, beats) = bound?;
-    let timeout = settings.heartbeat_timeout.unwrap_or_default();
+    let timeout = settings.peers.heartbeat_timeout.unwrap_or_default();
     Ok((link.with_timeout(timeout), publisher, beats))
 }
 

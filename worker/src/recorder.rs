@@ -114,7 +114,7 @@ impl Recorder {
                 spawn(&queue, writer.map_err(io::Error::other)?, settings)?
             }
         };
-        let step_size = primary.settings().step_size;
+        let step_size = primary.settings().pace.step_size;
         let states = || StatesFile::in_parts(primary.topology(), step_size);
         Ok(Self {
             feed: RecorderFeed(queue),
@@ -252,7 +252,7 @@ impl Recorder {
     fn give_world(&self, primary: &Primary, reporter: &Reporter, time: SimTime) {
         let world = Box::new(WorldContent {
             layout: reporter.layout(primary.topology()),
-            topics: primary.settings().topics.clone(),
+            topics: primary.settings().outputs.topics.clone(),
         });
         self.feed.give(Entry::World(world), time);
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use lockstep::{LoadRule, Rules, Settings, SightRule, StepReport};
+use lockstep::{CellSettings, LoadRule, PaceSettings, Rules, Settings, SightRule, StepReport};
 use protocol::exit::Outcome;
 use protocol::{Digest, Iteration, ScheduledCommand, StopReason, counted};
 use recording::{FORMAT, LoadWord, Recording, RunDescription, SightWord};
@@ -72,21 +72,21 @@ pub fn describe(
         build: settings.build.clone(),
         started_unix_ms: wall_clock_us() / 1000,
         seed: settings.seed,
-        step_size_ns: settings.step_size.as_nanos() as u64,
-        levels_load: match settings.rules.load {
+        step_size_ns: settings.pace.step_size.as_nanos() as u64,
+        levels_load: match settings.cells.rules.load {
             LoadRule::Buffer => LoadWord::Buffer,
             LoadRule::Volume => LoadWord::Volume,
         },
-        sight: match settings.rules.sight {
+        sight: match settings.cells.rules.sight {
             SightRule::Buffer => SightWord::Buffer,
             SightRule::Range => SightWord::Range,
         },
-        interaction_margin_m: settings.rules.interaction_margin,
-        minimum_stay_iterations: settings.rules.minimum_stay,
+        interaction_margin_m: settings.cells.rules.interaction_margin,
+        minimum_stay_iterations: settings.cells.rules.minimum_stay,
         secondaries: if is_standalone {
             0
         } else {
-            settings.secondaries
+            settings.peers.secondaries
         },
         record_rate_hz: recorder.rate_hz,
         has_states: recorder.has_states,
@@ -160,25 +160,32 @@ impl RecordedRun {
     /// Returns the settings of a run with what decided results taken from the recording.
     pub fn settings(&self, settings: Settings) -> Settings {
         let description = &self.description;
+        let step_size = Duration::from_nanos(description.step_size_ns);
         Settings {
-            iterations: Some(self.expected.digests.len() as u64),
-            start_paused: false,
-            step_size: Duration::from_nanos(description.step_size_ns),
             seed: description.seed,
-            rules: Rules {
-                load: match description.levels_load {
-                    LoadWord::Buffer => LoadRule::Buffer,
-                    LoadWord::Volume => LoadRule::Volume,
-                },
-                sight: match description.sight {
-                    SightWord::Buffer => SightRule::Buffer,
-                    SightWord::Range => SightRule::Range,
-                },
-                interaction_margin: description.interaction_margin_m,
-                minimum_stay: description.minimum_stay_iterations,
-                step_size_s: Duration::from_nanos(description.step_size_ns).as_secs_f64(),
-            },
             schedule: self.schedule.clone(),
+            pace: PaceSettings {
+                iterations: Some(self.expected.digests.len() as u64),
+                start_paused: false,
+                step_size,
+                ..settings.pace
+            },
+            cells: CellSettings {
+                rules: Rules {
+                    load: match description.levels_load {
+                        LoadWord::Buffer => LoadRule::Buffer,
+                        LoadWord::Volume => LoadRule::Volume,
+                    },
+                    sight: match description.sight {
+                        SightWord::Buffer => SightRule::Buffer,
+                        SightWord::Range => SightRule::Range,
+                    },
+                    interaction_margin: description.interaction_margin_m,
+                    minimum_stay: description.minimum_stay_iterations,
+                    step_size_s: step_size.as_secs_f64(),
+                },
+                ..settings.cells
+            },
             ..settings
         }
     }

@@ -168,7 +168,7 @@ impl Reporter {
             elapsed_s: Some(primary.elapsed().seconds()),
             paused: is_paused(primary),
             real_time_factor: speed.real_time_factor,
-            real_time_factor_asked: settings.real_time_factor,
+            real_time_factor_asked: settings.pace.real_time_factor,
             steps_per_s: speed.steps_per_s,
             step_us,
             recent_step_us,
@@ -178,7 +178,7 @@ impl Reporter {
             overhead_us,
             digest: primary.digest(),
             refused: primary.refused(),
-            secondaries_missing: settings.secondaries.saturating_sub(here),
+            secondaries_missing: settings.peers.secondaries.saturating_sub(here),
             events: primary.events(),
             insecure: self.is_insecure,
         }
@@ -539,7 +539,7 @@ fn peer_report(
         state,
         pid: member.info.pid,
         host: member.info.host.clone(),
-        heartbeat_age_ms: match primary.settings().heartbeat_timeout {
+        heartbeat_age_ms: match primary.settings().peers.heartbeat_timeout {
             Some(_) => now.since(member.heard_at).as_secs_f64() * 1e3,
             None => 0.0,
         },

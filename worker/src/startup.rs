@@ -8,7 +8,7 @@ use journal::disk::ReservedDisk;
 use journal::folder::Folder;
 use journal::writer::Writer;
 use journal::{Losses, Manifest, Mark, Recovered};
-use lockstep::{Primary, Settings};
+use lockstep::{CellSettings, OutputSettings, PaceSettings, Primary, RecoverySettings, Settings};
 use protocol::{Iteration, RosSettings, ScheduledCommand};
 
 use crate::identity;
@@ -126,14 +126,26 @@ impl Startup {
         let begun = &past.recovered.manifest.settings;
         Settings {
             schedule,
-            iterations: given.iterations.or(begun.iterations),
-            real_time_factor: begun.real_time_factor,
-            start_paused: begun.start_paused,
-            step_size: begun.step_size,
             seed: begun.seed,
-            rules: begun.rules,
-            checkpoint_every: begun.checkpoint_every,
-            ros2: begun.ros2.clone().or(given.ros2),
+            pace: PaceSettings {
+                iterations: given.pace.iterations.or(begun.iterations),
+                real_time_factor: begun.real_time_factor,
+                start_paused: begun.start_paused,
+                step_size: begun.step_size,
+                ..given.pace
+            },
+            recovery: RecoverySettings {
+                checkpoint_every: begun.checkpoint_every,
+                ..given.recovery
+            },
+            cells: CellSettings {
+                rules: begun.rules,
+                ..given.cells
+            },
+            outputs: OutputSettings {
+                ros2: begun.ros2.clone().or(given.outputs.ros2),
+                ..given.outputs
+            },
             ..given
         }
     }

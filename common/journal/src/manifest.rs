@@ -57,14 +57,14 @@ pub struct RunSettings {
 impl From<&Settings> for RunSettings {
     fn from(settings: &Settings) -> Self {
         Self {
-            iterations: settings.iterations,
-            real_time_factor: settings.real_time_factor,
-            start_paused: settings.start_paused,
-            step_size: settings.step_size,
+            iterations: settings.pace.iterations,
+            real_time_factor: settings.pace.real_time_factor,
+            start_paused: settings.pace.start_paused,
+            step_size: settings.pace.step_size,
             seed: settings.seed,
-            rules: settings.rules,
-            checkpoint_every: settings.checkpoint_every,
-            ros2: settings.ros2.clone(),
+            rules: settings.cells.rules,
+            checkpoint_every: settings.recovery.checkpoint_every,
+            ros2: settings.outputs.ros2.clone(),
         }
     }
 }

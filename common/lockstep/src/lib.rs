@@ -40,8 +40,9 @@ pub use library::{Library, VisualUse};
 pub use numbers::Numbers;
 pub use partition::{Changes, HandOffPlan, LoadRule, Moved, Partition, Rules, SightRule};
 pub use primary::{
-    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
-    ProcessReport, ReadText, Replay, ResumeError, RunTarget, Settings, StepReport,
+    CHECKPOINT_EVERY, CellSettings, CellTiming, OutputSettings, PaceSettings, ParticipantSettings,
+    PeerLossPolicy, PeerSettings, PeerTiming, Primary, PrimaryInput, PrimaryOutput, ProcessReport,
+    ReadText, RecoverySettings, Replay, ResumeError, RunTarget, Settings, StepReport,
     StepTimeoutSettings, WINDOW_MAX,
 };
 pub use registry::EntityRegistry;

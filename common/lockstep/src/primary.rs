@@ -21,6 +21,7 @@ mod recovery;
 mod requests;
 mod resume;
 mod run_clock;
+mod settings;
 mod spawn_text;
 mod texts_beside;
 mod world;
@@ -39,7 +40,6 @@ use sdf::World;
 
 use crate::checkpoint::Checkpoint;
 use crate::library::Library;
-use crate::pace::Pace;
 use crate::partition::{Changes, Rules};
 use crate::peer_numbers::PeerNumber;
 use crate::registry::EntityRegistry;
@@ -48,11 +48,15 @@ use crate::topology::Topology;
 
 pub use barrier::speculation::WINDOW_MAX;
 pub use io::{
-    Attempt, CHECKPOINT_EVERY, CellTiming, Forbidden, PeerLossPolicy, PeerTiming, PrimaryInput,
-    PrimaryOutput, ProcessReport, Settings, StepReport, StepTimeoutSettings,
+    Attempt, CellTiming, Forbidden, PeerTiming, PrimaryInput, PrimaryOutput, ProcessReport,
+    StepReport,
 };
 pub use resume::replay::{Replay, RunTarget};
 pub use resume::saved_state::ResumeError;
+pub use settings::{
+    CHECKPOINT_EVERY, CellSettings, OutputSettings, PaceSettings, ParticipantSettings,
+    PeerLossPolicy, PeerSettings, RecoverySettings, Settings, StepTimeoutSettings,
+};
 pub use spawn_text::ReadText;
 
 use barrier::Barrier;
@@ -119,23 +123,22 @@ impl Primary {
     /// Panics when the settings ask for no secondaries.
     pub fn new(mut settings: Settings, worlds: &[World]) -> Self {
         assert!(
-            settings.secondaries > 0,
+            settings.peers.secondaries > 0,
             "a primary without secondaries has nobody to run physics"
         );
         let topology = Topology::new(worlds);
         let registry = EntityRegistry::new(worlds);
         let schedule = std::mem::take(&mut settings.schedule);
-        let awaited = std::mem::take(&mut settings.participants_awaited);
-        let pace = Pace::new(settings.step_size, settings.real_time_factor);
+        let awaited = std::mem::take(&mut settings.participants.awaited);
         let welcome = WelcomeTerms::new(sdf::encode_worlds(worlds), &settings);
         Self {
             phase: Phase::Gathering,
-            clock: RunClock::new(settings.start_paused, pace),
+            clock: RunClock::new(settings.pace.start_paused, settings.pace.to_pace()),
             peers: Peers::new(welcome),
             barrier: Barrier::default(),
             commands: Commands::new(schedule, awaited),
             placement: Placement::new(&topology),
-            world: WorldState::new(topology, registry, settings.rules),
+            world: WorldState::new(topology, registry, settings.cells.rules),
             recovery: Recovery::default(),
             resume: Resume::default(),
             settings,
@@ -199,15 +202,14 @@ impl Primary {
 
     fn restore_parts(&mut self, saved: SavedParts) -> Result<(), SavedStateError> {
         saved.settings.check()?;
-        self.world.restore(saved.world, self.settings.rules)?;
+        self.world.restore(saved.world, self.settings.cells.rules)?;
         let (topology, partition) = (self.world.topology(), self.world.partition());
         let host_map = HostMap::restore(topology, partition, saved.host_map)?;
         self.placement.restore(host_map);
         let (calls, waiters) = Calls::restore(saved.calls);
         self.commands.restore(saved.queue, calls, waiters);
         saved.settings.restore(&mut self.settings);
-        let pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
-        self.clock = RunClock::restore(saved.clock, pace);
+        self.clock = RunClock::restore(saved.clock, self.settings.pace.to_pace());
         self.peers.restore(saved.refused);
         Ok(())
     }
@@ -243,7 +245,7 @@ impl Primary {
 
     /// Replaces what is known of the topics of systems and sensors.
     pub fn set_topics(&mut self, topics: Vec<TopicReport>) {
-        self.settings.topics = topics;
+        self.settings.outputs.topics = topics;
     }
 
     /// Advances the run by one input.
@@ -268,7 +270,7 @@ impl Primary {
         self.commands.ros_inbox_mut().limit_refusals(cx);
         if !only_puts_off {
             let is_running = self.phase == Phase::Running;
-            self.peers.renew_deadline(is_running, &self.settings);
+            self.peers.renew_deadline(is_running, &self.settings.peers);
         }
         self.peers.rest(now, self.least_deadline().is_some());
     }
@@ -396,7 +398,7 @@ impl Primary {
         };
         let others = [
             self.peers.next_deadline(),
-            self.recovery.deadline(&self.settings),
+            self.recovery.deadline(&self.settings.peers),
             self.participants_deadline(),
             self.barrier.standby_deadline(),
         ];
@@ -407,7 +409,7 @@ impl Primary {
         let is_any_due = self.peers.is_any_due(cx.now);
         // While messages wait to be read, a heartbeat may be among them.
         if is_any_due && inbox_is_empty && !self.phase.is_over() {
-            self.peers.look_at_silent(&self.settings, cx);
+            self.peers.look_at_silent(&self.settings.peers, cx);
         }
         if is_any_due && !self.phase.is_over() {
             self.peers.tell_lost_relays(cx);
@@ -417,7 +419,7 @@ impl Primary {
             && let Some((name, reason)) = self.peers.lost_peer(
                 inbox_is_empty,
                 self.phase == Phase::Running,
-                &self.settings,
+                &self.settings.peers,
                 cx,
             )
         {
@@ -506,7 +508,7 @@ impl Primary {
             self.take_restored();
             self.continue_draining(cx);
             let iteration = self.clock.iteration();
-            let limit = self.settings.iterations;
+            let limit = self.settings.pace.iterations;
             if limit.is_some_and(|limit| iteration.0 >= limit) {
                 let cause = format!("all {iteration} iterations are done");
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), cx);
@@ -514,7 +516,7 @@ impl Primary {
             self.end_replay_when_done(cx);
             let rest = self.resume.schedule_after_replay();
             let queue = self.commands.queue_mut();
-            queue.keep_schedule(rest, &self.settings, cx);
+            queue.keep_schedule(rest, &self.settings.outputs.topics, cx);
             self.tell_participants(cx);
             if self.next_step_due().is_none_or(|due| due > cx.now) {
                 return;
@@ -657,8 +659,8 @@ impl Primary {
         self.placement.drop_migrations(&failure, cx);
         self.commands.queue_mut().forget_systems();
         let rules = Rules {
-            step_size_s: self.settings.step_size.as_secs_f64(),
-            ..self.settings.rules
+            step_size_s: self.settings.pace.step_size.as_secs_f64(),
+            ..self.settings.cells.rules
         };
         self.world.reset(self.clock.iteration(), rules);
         self.clock.reset_elapsed();
@@ -684,7 +686,7 @@ impl Primary {
         applied: Vec<AppliedCommand>,
         cx: &mut Context<'_>,
     ) {
-        let time = self.clock.begin_step(purpose, self.settings.step_size);
+        let time = self.clock.begin_step(purpose, self.settings.pace.step_size);
         self.world.begin_step(purpose);
         let number = (time.sequence, time.iteration);
         let mut step = Step {
@@ -702,7 +704,7 @@ impl Primary {
             paused: purpose != Purpose::Advance,
             checkpoint: self
                 .recovery
-                .asks_for_checkpoint(purpose, number, &self.settings),
+                .asks_for_checkpoint(purpose, number, &self.settings.recovery),
             repeats: self.resume.repeats(time.iteration, &step),
             ..step
         };
@@ -733,7 +735,7 @@ impl Primary {
             applied,
             cell_count: self.placement.host_map().affinity().len(),
         };
-        self.barrier.begin(round, &self.settings, cx.now);
+        self.barrier.begin(round, &self.settings.peers, cx.now);
         if is_ahead {
             let mut answers = self.barrier.take_answers_ahead();
             for (number, ack) in &mut answers {
@@ -746,8 +748,8 @@ impl Primary {
 
     /// Tells whether all have done a step ahead that is complete but for its answers.
     fn has_done(&mut self, step: &mut Step, is_plain: bool, now: SessionTime) -> bool {
-        let is_traced = self.settings.trace.is_some();
-        let allowed = self.settings.run_ahead_max.saturating_sub(1);
+        let is_traced = self.settings.outputs.trace.is_some();
+        let allowed = self.settings.pace.run_ahead_max.saturating_sub(1);
         let terms = Terms {
             allowed: if is_traced { 0 } else { allowed },
             is_plain,
@@ -764,9 +766,10 @@ impl Primary {
             return 0;
         }
         let left = |last: Iteration| last.0.saturating_sub(iteration.0);
-        let checkpoint = self.recovery.next_checkpoint(&self.settings);
+        let end = self.settings.pace.iterations.map(Iteration);
+        let checkpoint = self.recovery.next_checkpoint(&self.settings.recovery);
         let limits = [
-            self.settings.iterations.map(|last| left(Iteration(last))),
+            end.map(left),
             self.clock.last().map(left),
             self.commands.queue().next_of_schedule().map(left),
             self.commands.participants().next_barrier().map(left),
@@ -871,7 +874,7 @@ impl Primary {
                 } = self.commands.take_pending();
                 return self.publish_changes(purpose, changes, batch, cx);
             }
-            Purpose::Advance if self.settings.balance => {
+            Purpose::Advance if self.settings.cells.balance => {
                 let hosts = self.peers.hosts();
                 self.placement.balance_cells(cx.iteration, &hosts);
             }
@@ -887,7 +890,7 @@ impl Primary {
         self.save_for_checkpoint(cx);
         self.begin_calls_of_systems(cx);
         // What a recording has of the step is what the next one finds.
-        let is_recorded = self.settings.link_record_hz.is_some();
+        let is_recorded = self.settings.outputs.link_record_hz.is_some();
         let are_due = is_recorded && self.commands.queue().are_due_after(cx.iteration);
         if !self.barrier.rest_after(is_ahead, are_due, cx.now) {
             self.advance(cx);
@@ -899,7 +902,7 @@ impl Primary {
         let (peers, duration) = self.barrier.share_time(round, cx.now);
         self.placement
             .note_duration(round.purpose(), round.snapshots(), duration);
-        if self.settings.balance && round.purpose() == Purpose::Advance {
+        if self.settings.cells.balance && round.purpose() == Purpose::Advance {
             let iteration = round.step().iteration;
             self.placement.note_ways(iteration, &peers, &self.peers);
         }
@@ -935,7 +938,7 @@ impl Primary {
 
     /// Keeps a step that is done, for those who have to do it again.
     fn keep(&mut self, step: Arc<Step>, took: Duration) {
-        if !self.recovery.keeps_past(&self.settings) {
+        if !self.recovery.keeps_past(&self.settings.recovery) {
             return;
         }
         let mut step = Arc::unwrap_or_clone(step);
@@ -970,8 +973,9 @@ impl Primary {
             return;
         };
         self.clock.set_mode(self.resume.admit_mode(mode));
-        self.settings.real_time_factor = factor;
-        self.clock.set_pace(self.settings.step_size, factor, cx.now);
+        self.settings.pace.real_time_factor = factor;
+        self.clock
+            .set_pace(self.settings.pace.step_size, factor, cx.now);
         let text = format!("the run goes on after iteration {iteration}");
         cx.event(Severity::Info, "recovery", text);
         self.clock.observe(cx);
@@ -984,17 +988,13 @@ impl Primary {
         if !self.recovery.lacks_own_part(self.clock.sequence()) {
             return;
         }
-        let saved = if self.settings.is_journaled {
-            self.save()
-        } else {
-            Vec::new()
-        };
+        let is_journaled = self.settings.recovery.is_journaled;
+        let saved = is_journaled.then(|| self.save());
         self.recovery.take_own_part(OwnPart {
             iteration: self.clock.iteration(),
             digest: self.world.digest(),
-            saved,
+            saved: saved.unwrap_or_default(),
         });
-        self.recovery
-            .complete_checkpoint(self.settings.is_journaled, cx);
+        self.recovery.complete_checkpoint(is_journaled, cx);
     }
 }

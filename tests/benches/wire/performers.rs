@@ -2,7 +2,6 @@
 //! secondaries host a level each, with a quarter of the performers: their cells are at rest, or
 //! step without a change, or a hundredth of their performers moves.
 
-use lockstep::Settings;
 use sdf::World;
 use serde_json::{Value, json};
 use tests::cluster;
@@ -28,11 +27,9 @@ pub(crate) fn measure(performers: u32) -> Value {
 
 /// Returns the median time of a step, without what the secondaries do \[us\].
 fn step_us(performers: u32, answers: Answers) -> f64 {
-    let settings = Settings {
-        run_ahead_max: 1,
-        checkpoint_every: 0,
-        ..cluster::settings(SECONDARIES, u64::MAX)
-    };
+    let mut settings = cluster::settings(SECONDARIES, u64::MAX);
+    settings.pace.run_ahead_max = 1;
+    settings.recovery.checkpoint_every = 0;
     let mut run = Scripted::new(&world(performers), settings, answers);
     (0..WARM_UP).for_each(|_| run.advance());
     let times = (0..STEPS).map(|_| {

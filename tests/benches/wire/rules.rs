@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use lockstep::Settings;
 use serde_json::{Value, json};
 use tests::cluster;
 
@@ -40,12 +39,10 @@ struct Times {
 }
 
 fn run(secondaries: u32, run_ahead_max: u32) -> Times {
-    let settings = Settings {
-        run_ahead_max,
-        checkpoint_every: 0,
-        heartbeat_timeout: Some(Duration::from_secs(2)),
-        ..cluster::settings(secondaries, u64::MAX)
-    };
+    let mut settings = cluster::settings(secondaries, u64::MAX);
+    settings.pace.run_ahead_max = run_ahead_max;
+    settings.peers.heartbeat_timeout = Some(Duration::from_secs(2));
+    settings.recovery.checkpoint_every = 0;
     let world = row(secondaries, (0..secondaries).map(|level| (level, [0.0; 2])));
     let mut run = Scripted::new(&world, settings, Answers::Moving { every: 1 });
     let steps = (20_000 / secondaries).clamp(40, 2_000);

@@ -53,7 +53,7 @@ enum Said {
 
 impl Scripted {
     pub(crate) fn new(world: &World, settings: Settings, answers: Answers) -> Self {
-        let names = (1..=settings.secondaries).map(|number| format!("s{number}"));
+        let names = (1..=settings.peers.secondaries).map(|number| format!("s{number}"));
         let names = names.map(|name| name.parse().expect("it is a name"));
         let mut run = Self {
             primary: Primary::new(settings, std::slice::from_ref(world)),

@@ -104,7 +104,7 @@ impl Effects {
     /// have brought it.
     pub fn on_done(&mut self, primary: &Primary, report: &StepReport) {
         let moved = std::mem::take(&mut self.moved);
-        let step_s = primary.settings().step_size.as_secs_f64();
+        let step_s = primary.settings().pace.step_size.as_secs_f64();
         let passed = if report.paused { 0.0 } else { step_s };
         let mut now = BTreeMap::new();
         self.note_joined(primary);

@@ -13,7 +13,7 @@ pub fn check(primary: &Primary, states: &[PerformerState]) {
     let plan = primary.topology();
     let ids = (0..plan.performers.len() as u32).map(PerformerId);
     let present: Vec<PerformerId> = ids.filter(|id| !plan.performer(*id).is_removed).collect();
-    let rules = primary.settings().rules;
+    let rules = primary.settings().cells.rules;
     for (index, id) in present.iter().enumerate() {
         check_surroundings(primary, states, *id, rules);
         for other in &present[index + 1..] {

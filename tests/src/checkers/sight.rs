@@ -13,7 +13,7 @@ use protocol::{PeerName, PerformerId, PerformerState};
 /// Panics if somebody is within the range of another one and is not there.
 pub fn check(primary: &Primary, step: &Step, states: &[PerformerState]) {
     // Who comes with this step is seen from the next one on.
-    if primary.settings().rules.sight != SightRule::Range || !step.actions.is_empty() {
+    if primary.settings().cells.rules.sight != SightRule::Range || !step.actions.is_empty() {
         return;
     }
     let plan = primary.topology();

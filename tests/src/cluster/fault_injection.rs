@@ -171,7 +171,7 @@ impl Cluster {
             self.now = self.now.max(at);
             self.happen(event);
         }
-        let stops = self.settings.on_peer_loss == PeerLossPolicy::Stop;
+        let stops = self.settings.recovery.on_peer_loss == PeerLossPolicy::Stop;
         let indices = 0..self.processes.len();
         let final_losses = indices.filter(|index| {
             let end = self.secondaries_finished.get(index);

@@ -25,7 +25,7 @@ impl Cluster {
                 self.send_sign(index, Stream::Status, Sign::Alive);
             }
         }
-        let interval = self.primary.settings().heartbeat_interval;
+        let interval = self.primary.settings().peers.heartbeat_interval;
         self.push(self.now + interval, Event::PrimaryBeats);
     }
 

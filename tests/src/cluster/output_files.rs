@@ -72,7 +72,7 @@ impl OutputFiles {
 
     fn begin(&mut self, primary: &Primary) {
         let [digests, states, commands] = self.paths();
-        let step_size = primary.settings().step_size;
+        let step_size = primary.settings().pace.step_size;
         let states = StatesFile::create(&states, primary.topology(), step_size);
         self.files = RunOutputs {
             digests: Some(DigestsFile::create(&digests).expect("there is room")),

@@ -182,7 +182,7 @@ impl Cluster {
         self.complete_commands = self.stamped.len() as u64;
         self.recall(sequence);
         self.primary_life = Life::Running;
-        for number in 1..=self.settings.secondaries {
+        for number in 1..=self.settings.peers.secondaries {
             self.start(name_of(u64::from(number)));
         }
         // Who finds the run paused lets it go on.

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use lockstep::{PeerLossPolicy, Rules, Settings, SightRule};
+use lockstep::{
+    CellSettings, OutputSettings, PeerLossPolicy, PeerSettings, RecoverySettings, Rules, Settings,
+    SightRule,
+};
 use protocol::{PeerName, ScheduledCommand, SessionTime};
 use sdf::World;
 
@@ -340,20 +343,30 @@ impl Scenario {
             None => SightRule::Buffer,
         };
         Settings {
-            rules: Rules {
-                sight,
-                ..calm.rules
-            },
-            on_peer_loss: self.policy,
-            checkpoint_every: self.checkpoint_every,
-            stand_bys: self.stand_bys,
-            is_journaled: self.journal.is_some(),
-            heartbeat_interval: HEARTBEAT,
-            heartbeat_timeout: Some(self.heartbeat_timeout),
-            step_timeout: self.step_timeout,
             schedule: self.schedule.clone(),
-            publish_all: self.stage == Stage::Driven,
-            run_ahead_max: 64,
+            peers: PeerSettings {
+                heartbeat_interval: HEARTBEAT,
+                heartbeat_timeout: Some(self.heartbeat_timeout),
+                step_timeout: self.step_timeout,
+                ..calm.peers
+            },
+            recovery: RecoverySettings {
+                on_peer_loss: self.policy,
+                stand_bys: self.stand_bys,
+                checkpoint_every: self.checkpoint_every,
+                is_journaled: self.journal.is_some(),
+            },
+            cells: CellSettings {
+                rules: Rules {
+                    sight,
+                    ..calm.cells.rules
+                },
+                ..calm.cells
+            },
+            outputs: OutputSettings {
+                publish_all: self.stage == Stage::Driven,
+                ..calm.outputs
+            },
             ..calm
         }
     }

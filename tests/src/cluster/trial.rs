@@ -514,7 +514,7 @@ fn undisturbed(
 
 fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) -> Undisturbed {
     let mut settings = settings(1, iterations.max(1));
-    settings.run_ahead_max = 1;
+    settings.pace.run_ahead_max = 1;
     settings.schedule = stamped.to_vec();
     let calm = NetworkFaults {
         delay_us_max: 1,
@@ -532,18 +532,14 @@ fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) 
 
 #[cfg(test)]
 mod tests {
-    use lockstep::Settings;
-
     use super::*;
 
     #[test]
     fn a_run_that_stands_still_though_a_secondary_lives_is_seen() {
         let scenario = Scenario::draw(1, PeerLossPolicy::Stop);
         let mut progress = Progress::new(&scenario);
-        let settings = Settings {
-            step_timeout: Duration::from_secs(1000),
-            ..settings(1, 10)
-        };
+        let mut settings = settings(1, 10);
+        settings.peers.step_timeout = Duration::from_secs(1000);
         let world = scenario.stage.world();
         let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 1);
         cluster.set_pace(0, 500_000_000, 0);

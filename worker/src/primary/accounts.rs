@@ -31,11 +31,11 @@ impl Accounts {
     /// Begins with the worlds of the start.
     pub(super) fn new(reporter: Reporter, settings: &Settings) -> Self {
         Self {
-            meter: Meter::new(settings.step_size),
+            meter: Meter::new(settings.pace.step_size),
             reporter,
             relays: RelayWatch::default(),
             secondaries: Vec::new(),
-            topics_at_start: settings.topics.clone(),
+            topics_at_start: settings.outputs.topics.clone(),
         }
     }
 

@@ -40,7 +40,7 @@ impl<L: Link> PrimaryDriver<L> {
     pub(super) fn begin_step(&mut self, step: &Step) {
         self.sinks.on_step(step);
         self.scenes.on_step(step);
-        let topics = &self.primary.settings().topics;
+        let topics = &self.primary.settings().outputs.topics;
         if let Some(topics) = self.accounts.on_step(step, topics) {
             self.primary.set_topics(topics);
         }

@@ -105,7 +105,7 @@ impl<L: Link> PrimaryDriver<L> {
             return Reply::Layout(Box::new(self.accounts.layout(primary)));
         }
         if *command == Command::Topics {
-            return Reply::Topics(primary.settings().topics.clone());
+            return Reply::Topics(primary.settings().outputs.topics.clone());
         }
         if *command == Command::Clients {
             return Reply::Clients(Box::new(self.line.clients()));

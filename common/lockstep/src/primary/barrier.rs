@@ -21,8 +21,9 @@ use protocol::{PeerName, SessionTime};
 
 use crate::peer_numbers::{PeerNumber, PeerNumbers};
 use crate::primary::commands::batch::AppliedCommand;
-use crate::primary::io::{PeerTiming, Settings};
+use crate::primary::io::PeerTiming;
 use crate::primary::peers::seats::Seats;
+use crate::primary::settings::PeerSettings;
 use due_answers::DueAnswers;
 use round::{NewRound, Overdue, Round};
 use speculation::{Speculation, Terms};
@@ -77,7 +78,7 @@ impl Barrier {
     }
 
     /// Has a step wait for the acks of those who were chosen for its message.
-    pub(crate) fn begin(&mut self, new: NewRound, settings: &Settings, now: SessionTime) {
+    pub(crate) fn begin(&mut self, new: NewRound, settings: &PeerSettings, now: SessionTime) {
         if !new.is_ahead {
             self.standbys.note_sent(&new.step, now);
         }

@@ -36,7 +36,7 @@ impl Primary {
         match self.phase {
             Phase::Gathering => Entry::Gathering,
             Phase::Running => Entry::Running {
-                keeps_past: self.recovery.keeps_past(&self.settings),
+                keeps_past: self.recovery.keeps_past(&self.settings.recovery),
                 is_needed: self.recovery.losses().is_under_way(),
             },
             Phase::Stopping | Phase::Finished => Entry::Over,
@@ -52,7 +52,7 @@ impl Primary {
     }
 
     pub(super) fn on_synced(&mut self, sender: &PeerName, cx: &mut Context<'_>) {
-        let verdict = self.peers.on_synced(sender, &self.settings);
+        let verdict = self.peers.on_synced(sender, &self.settings.peers);
         match (verdict, self.phase) {
             (SyncVerdict::Ready { all: true }, Phase::Gathering) => self.begin_stepping(cx),
             (SyncVerdict::Ready { .. }, Phase::Running) => self.introduce(sender, cx),
@@ -107,7 +107,7 @@ impl Primary {
     pub(super) fn continue_waiting(&mut self, cx: &mut Context<'_>) {
         self.drop_silent_standbys(cx);
         self.peers.sync_joining(cx);
-        if let Some(reason) = self.recovery.gave_up(&self.settings, cx.now) {
+        if let Some(reason) = self.recovery.gave_up(&self.settings.peers, cx.now) {
             self.begin_stopping(reason, cx);
         }
     }
@@ -147,7 +147,7 @@ impl Primary {
         } = answer;
         self.recovery.note_answered(number, sequence);
         self.recovery.jobs_mut().note_free(&timing.name, now);
-        if let Some(iteration) = iteration.filter(|_| self.settings.balance) {
+        if let Some(iteration) = iteration.filter(|_| self.settings.cells.balance) {
             self.placement.note_ways(iteration, &[timing], &self.peers);
         }
     }
@@ -169,7 +169,7 @@ impl Primary {
         if !given_up.is_empty() {
             let round = self.barrier.round();
             let iteration = round.map_or(cx.iteration, |round| round.step().iteration);
-            let step_timeout = self.settings.step_timeout;
+            let step_timeout = self.settings.peers.step_timeout;
             let given_up_after =
                 round.map_or(step_timeout, |round| round.given_up_after(step_timeout));
             let seconds = given_up_after.as_secs_f64();
@@ -229,7 +229,7 @@ impl Primary {
 
     /// Returns those who have not answered in time and are not waited for any longer.
     fn expired(&mut self, missing: &[PeerName], cx: &Context<'_>) -> Vec<PeerName> {
-        let step_timeout = self.settings.step_timeout;
+        let step_timeout = self.settings.peers.step_timeout;
         let round = self.barrier.round_mut();
         if !round.is_some_and(|round| round.take_loss(step_timeout, cx.now)) {
             return Vec::new();
@@ -307,7 +307,7 @@ impl Primary {
             answered: is_missing.then_some(cx.iteration),
             levels: self.levels_of(peer),
         };
-        let settings = &self.settings;
+        let settings = &self.settings.peers;
         let verdict = self.peers.on_diagnosed(peer, process, &part, settings, cx);
         if verdict == DiagnosisVerdict::GoesOn
             && let Some(round) = self.barrier.round_mut()
@@ -322,8 +322,8 @@ impl Primary {
 impl Primary {
     /// Tells whether the run goes on without a secondary that is lost.
     pub(super) fn can_recover(&self) -> bool {
-        let keeps_past = self.recovery.keeps_past(&self.settings);
-        self.settings.on_peer_loss == PeerLossPolicy::Recover
+        let keeps_past = self.recovery.keeps_past(&self.settings.recovery);
+        self.settings.recovery.on_peer_loss == PeerLossPolicy::Recover
             && (keeps_past || self.phase == Phase::Gathering)
             && !self.phase.is_over()
     }
@@ -490,7 +490,7 @@ impl Primary {
             peers: &self.peers,
             under_way: self.barrier.step(),
             sequence: self.clock.sequence(),
-            step_timeout: self.settings.step_timeout,
+            step_timeout: self.settings.peers.step_timeout,
             can_recover,
         };
         self.recovery.begin_job(peer, task, &terms, cx);
@@ -503,7 +503,7 @@ impl Primary {
             peers: &self.peers,
             under_way: self.barrier.step(),
             sequence: self.clock.sequence(),
-            step_timeout: self.settings.step_timeout,
+            step_timeout: self.settings.peers.step_timeout,
             can_recover,
         };
         let is_missing = |name: &PeerName| self.barrier.missing().any(|missing| missing == name);
@@ -530,7 +530,7 @@ impl Primary {
         };
         let number = self.peers.numbers().find(sender);
         self.barrier
-            .wait_again_for((sender, number), self.settings.step_timeout, cx.now);
+            .wait_again_for((sender, number), self.settings.peers.step_timeout, cx.now);
         let (digests, ack) = match answer.result {
             Ok(done) => done,
             Err(error) => return self.on_job_failed(job, &error, cx),
@@ -671,7 +671,7 @@ impl Primary {
             PartVerdict::Stale => self.peers.count_stale(),
             PartVerdict::Foreign => self.peers.count_foreign(),
             PartVerdict::Taken => {
-                let is_journaled = self.settings.is_journaled;
+                let is_journaled = self.settings.recovery.is_journaled;
                 self.recovery.complete_checkpoint(is_journaled, cx);
             }
             PartVerdict::TooLarge | PartVerdict::LetGo => {}
@@ -755,7 +755,7 @@ impl Primary {
         self.recovery.fail_checkpoints(&why, cx);
         self.peers.fail_drains(&why, cx);
         self.commands.drop_all(&why, self.barrier.drop_round(), cx);
-        self.peers.begin_shutdown(reason, &self.settings, cx);
+        self.peers.begin_shutdown(reason, &self.settings.peers, cx);
         self.phase = Phase::Stopping;
         self.finish_if_alone(cx);
     }

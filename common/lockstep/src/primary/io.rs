@@ -1,127 +1,20 @@
-//! Inputs of a primary, its outputs and its settings.
+//! Inputs of a primary and its outputs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::peer::Build;
 use protocol::primary_to_secondary::Step;
+use protocol::report::RefusedCounts;
 use protocol::report::divergence::DivergenceReport;
-use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
     Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
-    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RendererKind, RequestId, RosSettings,
-    RoutingId, ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
+    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
+    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason,
 };
 
 use crate::checkpoint::Checkpoint;
-use crate::partition::Rules;
 use crate::primary::spawn_text::ReadText;
-
-/// Iterations from one checkpoint of all cells to the next, unless said otherwise.
-pub const CHECKPOINT_EVERY: u64 = 1000;
-
-/// Policy for a secondary that is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeerLossPolicy {
-    /// The run ends, for everyone and in order.
-    Stop,
-    /// Its cells are restored elsewhere and the run goes on.
-    Recover,
-}
-
-/// Settings of a run.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The session, unique for each run.
-    pub session: SessionId,
-    /// Exactly how many secondaries take part; at least 1.
-    pub secondaries: u32,
-    /// After how many iterations the run is complete; `None` goes on until stopped.
-    pub iterations: Option<u64>,
-    /// Simulated over real time; 0 is as fast as possible.
-    pub real_time_factor: f64,
-    /// True if time is paused at first.
-    pub start_paused: bool,
-    /// Simulated time per iteration.
-    pub step_size: Duration,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Time between heartbeats.
-    pub heartbeat_interval: Duration,
-    /// Silence after which a peer counts as lost; `None` where peers cannot fall silent alone.
-    pub heartbeat_timeout: Option<Duration>,
-    /// Time to wait for all secondaries to be ready.
-    pub peer_timeout: Duration,
-    /// Time for which a step may go unacknowledged.
-    pub step_timeout: Duration,
-    /// Stages on the way to that.
-    pub step_timeout_stages: StepTimeoutSettings,
-    /// Rules of the partition into cells.
-    pub rules: Rules,
-    /// True if cells move between secondaries for the sake of balance.
-    pub balance: bool,
-    /// Number of threads that step the cells of each secondary, at least 1.
-    pub threads: u32,
-    /// True if every step of every cell is done twice and compared.
-    pub verify: bool,
-    /// True if every topic is published, also those that nobody listens to.
-    pub publish_all: bool,
-    /// Frames per second of simulated time in which a recording has where links are, 0 is one per
-    /// iteration; `None` without such a recording.
-    pub link_record_hz: Option<f64>,
-    /// Settings of the nodes of secondaries in ROS 2, if the run has such.
-    pub ros2: Option<RosSettings>,
-    /// Device that draws what cameras see, in each secondary.
-    pub renderer: RendererKind,
-    /// Number of iterations that one message may bring at most; 1 has each in a message of its own.
-    pub run_ahead_max: u32,
-    /// The iterations of which secondaries say where their time went, if any.
-    pub trace: Option<TraceWindow>,
-    /// The topics of the worlds' systems and sensors.
-    pub topics: Vec<TopicReport>,
-    /// Commands that are done at their iterations, ascending, as if clients had given them.
-    pub schedule: Vec<ScheduledCommand>,
-    /// Policy for a secondary that is lost.
-    pub on_peer_loss: PeerLossPolicy,
-    /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for.
-    pub checkpoint_every: u64,
-    /// Number of secondaries that may join beyond those that the run needs.
-    pub stand_bys: u32,
-    /// Most programs that may take part in lockstep.
-    pub participants_max: u32,
-    /// Programs that must have joined before the first iteration, or before a resumed run goes on.
-    pub participants_awaited: Vec<PeerName>,
-    /// True if checkpoints are kept on disk, so that the run can be resumed.
-    pub is_journaled: bool,
-    /// The primary's own program; a secondary's must be equal.
-    pub build: Build,
-}
-
-/// Stages of the time-out of a step, before the peer is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepTimeoutSettings {
-    /// A step that waits so long is reported, with who blocks it.
-    pub warn_after: Duration,
-    /// A step that waits so long has its blockers examined.
-    pub diagnose_after: Duration,
-    /// True if a peer whose process is stopped, as debuggers do, is waited for.
-    pub wait_for_debugger: bool,
-}
-
-impl Default for StepTimeoutSettings {
-    fn default() -> Self {
-        Self {
-            warn_after: Duration::from_secs(1),
-            diagnose_after: Duration::from_secs(5),
-            wait_for_debugger: false,
-        }
-    }
-}
 
 /// Findings of the driver about a process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ impl Primary {
         let complete = step.map_or(self.clock.iteration(), |step| step.iteration);
         let replayed = self.resume.replays_until();
         let terms = JoinTerms {
-            max: self.settings.participants_max,
+            max: self.settings.participants.max,
             from: replayed.map_or(complete, |until| until.max(complete)),
             is_of_peer: join.name == PeerName::primary()
                 || self.peers.roster().get(&join.name).is_some(),
@@ -75,7 +75,7 @@ impl Primary {
     /// Tells whether nodes of ROS 2 wait for what was said in steps that were done ahead, as before
     /// time is paused: secondaries keep it back until they know that the steps hold.
     pub(super) fn owes_word(&self) -> bool {
-        self.settings.ros2.is_some() && self.barrier.speculation().has_untold()
+        self.settings.outputs.ros2.is_some() && self.barrier.speculation().has_untold()
     }
 
     /// Tells participants of the iteration that is complete.
@@ -109,7 +109,12 @@ impl Primary {
                 request: one.request,
             };
             let queue = self.commands.queue_mut();
-            queue.enqueue(origin, (one.command, None), &self.settings, cx);
+            queue.enqueue(
+                origin,
+                (one.command, None),
+                &self.settings.outputs.topics,
+                cx,
+            );
         }
         true
     }
@@ -119,7 +124,7 @@ impl Primary {
         if !self.asks_participants() {
             return;
         }
-        let timeout = self.settings.peer_timeout;
+        let timeout = self.settings.peers.peer_timeout;
         let participants = self.commands.participants_mut();
         if let Some(reason) = participants.continue_holding(timeout, cx) {
             self.begin_stopping(reason, cx);
@@ -131,7 +136,7 @@ impl Primary {
         let deadline = self
             .commands
             .participants()
-            .deadline(self.settings.peer_timeout);
+            .deadline(self.settings.peers.peer_timeout);
         deadline.filter(|_| self.asks_participants())
     }
 

@@ -209,7 +209,7 @@ impl Primary {
 
     /// Returns the wanted state of the run.
     pub fn run_target(&self) -> RunTarget {
-        let factor = self.settings.real_time_factor;
+        let factor = self.settings.pace.real_time_factor;
         self.resume.target(self.clock.mode(), factor)
     }
 

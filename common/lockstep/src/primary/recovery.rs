@@ -22,8 +22,8 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::checkpoint::Checkpoint;
 use crate::peer_numbers::{ByPeer, PeerNumber, PeerNumbers};
-use crate::primary::io::{PeerLossPolicy, Settings};
 use crate::primary::placement::host_map::HostMap;
+use crate::primary::settings::{PeerLossPolicy, PeerSettings, RecoverySettings};
 use checkpoints::Checkpoints;
 use jobs::Jobs;
 use losses::{Losses, NewLoss};
@@ -69,7 +69,7 @@ impl Recovery {
     }
 
     /// Tells whether the past is kept, from which lost cells are restored.
-    pub(crate) fn keeps_past(&self, settings: &Settings) -> bool {
+    pub(crate) fn keeps_past(&self, settings: &RecoverySettings) -> bool {
         let has_use = settings.on_peer_loss == PeerLossPolicy::Recover
             || settings.stand_bys > 0
             || settings.is_journaled;
@@ -187,7 +187,7 @@ impl Recovery {
 
     /// Returns the reason to give up waiting for somebody to restore what is lost, if that time is
     /// over.
-    pub(crate) fn gave_up(&self, settings: &Settings, now: SessionTime) -> Option<StopReason> {
+    pub(crate) fn gave_up(&self, settings: &PeerSettings, now: SessionTime) -> Option<StopReason> {
         let deadline = self.alone_deadline(settings)?;
         if now < deadline {
             return None;
@@ -198,12 +198,12 @@ impl Recovery {
     }
 
     /// Returns the time of the next deadline of jobs and losses.
-    pub(crate) fn deadline(&self, settings: &Settings) -> Option<SessionTime> {
+    pub(crate) fn deadline(&self, settings: &PeerSettings) -> Option<SessionTime> {
         let alone = self.alone_deadline(settings).into_iter();
         alone.chain(self.jobs.deadline()).min()
     }
 
-    fn alone_deadline(&self, settings: &Settings) -> Option<SessionTime> {
+    fn alone_deadline(&self, settings: &PeerSettings) -> Option<SessionTime> {
         let since = self.losses.alone_since();
         since.map(|since| since + settings.peer_timeout)
     }

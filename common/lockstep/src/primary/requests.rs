@@ -207,7 +207,7 @@ impl Primary {
         let last = if self.phase == Phase::Gathering {
             Err(StepCountError::NotReady)
         } else {
-            self.clock.last_of(count, self.settings.iterations)
+            self.clock.last_of(count, self.settings.pace.iterations)
         };
         let last = match last {
             Ok(last) => last,
@@ -230,7 +230,7 @@ impl Primary {
         sim_time_s: f64,
         cx: &mut Context<'_>,
     ) {
-        let step_size = self.settings.step_size;
+        let step_size = self.settings.pace.step_size;
         match self.clock.count_until(sim_time_s, step_size) {
             Ok(count) => self.on_step(from, request, count, cx),
             Err(error) => cx.fail(from, request, error),
@@ -248,8 +248,9 @@ impl Primary {
             let reason = "a real-time factor is 0, for as fast as possible, or more";
             return cx.fail(from, request, (FailureCode::Invalid, reason));
         }
-        self.settings.real_time_factor = factor;
-        self.clock.set_pace(self.settings.step_size, factor, cx.now);
+        self.settings.pace.real_time_factor = factor;
+        self.clock
+            .set_pace(self.settings.pace.step_size, factor, cx.now);
         let text = format!("set-real-time-factor {factor}");
         cx.event(Severity::Info, "command", text);
         cx.done(from, request);
@@ -331,7 +332,7 @@ impl Primary {
         let noted = if self.phase == Phase::Gathering {
             Err(CheckpointError::NotReady)
         } else {
-            self.recovery.on_checkpoint(client, &self.settings)
+            self.recovery.on_checkpoint(client, &self.settings.recovery)
         };
         match noted {
             Ok(()) => self.step_if_idle(cx),
@@ -351,7 +352,7 @@ impl Primary {
             return origin.refuse((FailureCode::NotReady, NOT_READY), cx);
         }
         let queue = self.commands.queue_mut();
-        if queue.enqueue(origin, (command, text), &self.settings, cx) {
+        if queue.enqueue(origin, (command, text), &self.settings.outputs.topics, cx) {
             self.step_if_idle(cx);
         }
     }
@@ -360,7 +361,7 @@ impl Primary {
     /// Messages are dropped while a resumed run replays its past, and before and after a run; one
     /// that is passed on again when that is over is taken in.
     pub(super) fn on_ros_messages(&mut self, messages: Vec<RosMessage>, cx: &mut Context<'_>) {
-        if self.settings.ros2.is_none() {
+        if self.settings.outputs.ros2.is_none() {
             return self.peers.count_malformed();
         }
         for message in messages {

@@ -328,11 +328,11 @@ mod tests {
             };
             let mut barrier = Barrier::default();
             barrier.choose_awaited(&seats, true, |_| true, &known);
-            barrier.begin(round, &settings(), SessionTime(0));
+            barrier.begin(round, &settings().peers, SessionTime(0));
             let registry = EntityRegistry::new(&worlds);
             Self {
                 known,
-                world: WorldState::new(topology, registry, settings().rules),
+                world: WorldState::new(topology, registry, settings().cells.rules),
                 placement,
                 barrier,
             }
@@ -447,7 +447,7 @@ mod tests {
                 applied: Vec::new(),
                 cell_count: 1,
             };
-            rig.barrier.begin(round, &settings(), SessionTime(0));
+            rig.barrier.begin(round, &settings().peers, SessionTime(0));
         }
         let missing: Vec<&str> = rig.barrier.missing().map(PeerName::as_str).collect();
         assert_eq!(missing, ["s1"]);

@@ -12,9 +12,10 @@ use crate::peer_numbers::PeerNumber;
 use crate::primary::barrier::Escalation;
 use crate::primary::barrier::step_timeout::StepTimeout;
 use crate::primary::commands::batch::AppliedCommand;
-use crate::primary::io::{CellTiming, PeerTiming, Settings};
+use crate::primary::io::{CellTiming, PeerTiming};
 use crate::primary::peers::seats::Seats;
 use crate::primary::purpose::Purpose;
+use crate::primary::settings::PeerSettings;
 
 /// Time after which an unacknowledged step is sent again, to the silent secondary alone; doubled
 /// each time.
@@ -115,7 +116,7 @@ impl Round {
     pub(super) fn new(
         new: NewRound,
         awaited: Arc<Seats>,
-        settings: &Settings,
+        settings: &PeerSettings,
         now: SessionTime,
     ) -> Self {
         Self {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::primary::io::StepTimeoutSettings;
+use crate::primary::settings::StepTimeoutSettings;
 
 /// Time-out of a step, in three stages; times count from the step's publication.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use protocol::client_to_primary::ResetKind;
 use protocol::primary_to_observers::Severity;
+use protocol::report::TopicReport;
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::{
     Command, FailureCode, Iteration, Publisher, ScheduledCommand, StampedAction, TopicMessage,
@@ -22,7 +23,6 @@ use crate::primary::commands::batch::{self, AppliedCommand, Batch, Origin};
 use crate::primary::commands::resolve::{self, Scope};
 use crate::primary::commands::{WAITERS_MAX, WAITING_BYTES_MAX};
 use crate::primary::context::{Context, Failure};
-use crate::primary::io::Settings;
 use crate::primary::participants::is_of_participant;
 use crate::primary::purpose::Purpose;
 use crate::primary::spawn_text::ReadText;
@@ -175,7 +175,7 @@ impl CommandQueue {
         &mut self,
         origin: Origin,
         command: (Command, Option<ReadText>),
-        settings: &Settings,
+        topics: &[TopicReport],
         cx: &mut Context<'_>,
     ) -> bool {
         let waiting = self.asked.len() + self.said.len();
@@ -185,7 +185,7 @@ impl CommandQueue {
             origin.refuse((FailureCode::TooMuch, reason), cx);
             return false;
         }
-        self.note_pending(origin, command, settings, cx);
+        self.note_pending(origin, command, topics, cx);
         true
     }
 
@@ -193,7 +193,7 @@ impl CommandQueue {
         &mut self,
         origin: Origin,
         (command, text): (Command, Option<ReadText>),
-        settings: &Settings,
+        topics: &[TopicReport],
         cx: &mut Context<'_>,
     ) {
         let Command::Publish { topic, kind, body } = command else {
@@ -206,7 +206,7 @@ impl CommandQueue {
             self.asked.push_back(pending);
             return;
         };
-        match resolve::message_of(topic, &kind, body, settings, cx) {
+        match resolve::message_of(topic, &kind, body, topics, cx) {
             Ok(message) => {
                 self.waiting_bytes += message.body.len();
                 self.said.push((message, origin));
@@ -216,9 +216,14 @@ impl CommandQueue {
     }
 
     /// Takes what is due from the schedule, but for its last `rest` entries.
-    pub(crate) fn keep_schedule(&mut self, rest: usize, settings: &Settings, cx: &mut Context<'_>) {
+    pub(crate) fn keep_schedule(
+        &mut self,
+        rest: usize,
+        topics: &[TopicReport],
+        cx: &mut Context<'_>,
+    ) {
         for due in self.take_from_schedule(cx.iteration, rest) {
-            self.note_pending(Origin::Schedule, (due.command, None), settings, cx);
+            self.note_pending(Origin::Schedule, (due.command, None), topics, cx);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Resolution of commands: each is made into actions by the state that it changes.
 
+use protocol::report::TopicReport;
 use protocol::{Action, Command, Publisher, SimTime, TopicMessage};
 
 use crate::primary::context::Context;
-use crate::primary::io::Settings;
 use crate::primary::run_clock::RunClock;
+use crate::primary::settings::Settings;
 use crate::primary::spawn_text::ReadText;
 use crate::primary::world::WorldState;
 use crate::primary::world::resolve::{CommandError, ResolvedCommand};
@@ -38,7 +39,7 @@ pub(crate) fn resolve(
             torque,
             duration_s,
         } => {
-            let next = (scope.clock.elapsed(), scope.settings.step_size);
+            let next = (scope.clock.elapsed(), scope.settings.pace.step_size);
             scope
                 .world
                 .resolve_wrench(link, [*force, *torque], *duration_s, next)
@@ -63,10 +64,10 @@ pub(crate) fn resolve(
         }
         Command::SetStepSize { step_size_s } => {
             let step_size = scope.world.set_step_size(*step_size_s)?;
-            scope.settings.step_size = step_size;
+            scope.settings.pace.step_size = step_size;
             scope
                 .clock
-                .set_step_size(step_size, scope.settings.real_time_factor);
+                .set_step_size(step_size, scope.settings.pace.real_time_factor);
             let nanoseconds = step_size.as_nanos() as u64;
             Ok(ResolvedCommand::of(Action::SetStepSize(nanoseconds)))
         }
@@ -80,10 +81,10 @@ pub(crate) fn message_of(
     topic: String,
     kind: &str,
     body: Vec<u8>,
-    settings: &Settings,
+    topics: &[TopicReport],
     cx: &Context<'_>,
 ) -> Result<TopicMessage, CommandError> {
-    let checked = publication::check(&settings.topics, &topic, kind, &body);
+    let checked = publication::check(topics, &topic, kind, &body);
     let kind = checked.map_err(CommandError::Publication)?;
     Ok(TopicMessage {
         topic,

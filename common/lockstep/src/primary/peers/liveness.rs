@@ -16,8 +16,9 @@ use protocol::{Iteration, PeerName, RoutingId, SessionTime, StopReason};
 
 use crate::peer_numbers::PeerNumber;
 use crate::primary::context::Context;
-use crate::primary::io::{PrimaryOutput, ProcessReport, Settings};
+use crate::primary::io::{PrimaryOutput, ProcessReport};
 use crate::primary::peers::{LEAVE_GRACE, Peers};
+use crate::primary::settings::PeerSettings;
 use crate::roster::{Member, Progress};
 
 /// Time between two looks at a process that is stopped.
@@ -195,7 +196,7 @@ impl Peers {
 
     /// Has the processes looked at that are silent for half of their time, and those that are
     /// stopped.
-    pub(crate) fn look_at_silent(&mut self, settings: &Settings, cx: &mut Context<'_>) {
+    pub(crate) fn look_at_silent(&mut self, settings: &PeerSettings, cx: &mut Context<'_>) {
         let timeout = settings.heartbeat_timeout;
         let members = self.roster.members();
         let due = members
@@ -212,7 +213,7 @@ impl Peers {
         peer: &PeerName,
         process: &ProcessReport,
         part: &Part,
-        settings: &Settings,
+        settings: &PeerSettings,
         cx: &mut Context<'_>,
     ) -> DiagnosisVerdict {
         let is_waited_for = settings.step_timeout_stages.wait_for_debugger && process.is_stopped;
@@ -255,7 +256,7 @@ impl Peers {
 
     /// Finds out anew when something is to be done about a peer: one that joins is to be synced or
     /// too late, or one is silent or closed.
-    pub(crate) fn renew_deadline(&mut self, is_running: bool, settings: &Settings) {
+    pub(crate) fn renew_deadline(&mut self, is_running: bool, settings: &PeerSettings) {
         let silence = self.silence_deadline(is_running, settings).into_iter();
         self.next_deadline = silence.chain(self.sync_deadline(is_running)).min();
     }
@@ -272,7 +273,7 @@ impl Peers {
     }
 
     /// Returns the time when the next silent or closed peer is looked at or counts as lost.
-    fn silence_deadline(&self, is_running: bool, settings: &Settings) -> Option<SessionTime> {
+    fn silence_deadline(&self, is_running: bool, settings: &PeerSettings) -> Option<SessionTime> {
         let timeout = settings.heartbeat_timeout;
         let members = || self.roster.members().map(|(_, member)| member);
         let silent = members()
@@ -293,7 +294,7 @@ impl Peers {
         &self,
         inbox_is_empty: bool,
         is_running: bool,
-        settings: &Settings,
+        settings: &PeerSettings,
         cx: &Context<'_>,
     ) -> Option<(PeerName, StopReason)> {
         let factor = if inbox_is_empty { 1 } else { 2 };

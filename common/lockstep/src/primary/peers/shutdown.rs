@@ -9,8 +9,9 @@ use protocol::primary_to_secondary::PrimaryToSecondary;
 use protocol::{PeerName, SessionTime, StopReason};
 
 use crate::primary::context::Context;
-use crate::primary::io::{PrimaryOutput, Settings};
+use crate::primary::io::PrimaryOutput;
 use crate::primary::peers::{LEAVE_GRACE, Peers};
+use crate::primary::settings::PeerSettings;
 
 /// Time that the secondaries have to leave once they are told to.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -37,7 +38,7 @@ impl Peers {
     pub(crate) fn begin_shutdown(
         &mut self,
         reason: StopReason,
-        settings: &Settings,
+        settings: &PeerSettings,
         cx: &mut Context<'_>,
     ) {
         // By every way there is: a secondary may have lost its subscription.

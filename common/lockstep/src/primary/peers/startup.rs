@@ -13,8 +13,9 @@ use protocol::{
 };
 
 use crate::primary::context::Context;
-use crate::primary::io::{PrimaryOutput, Settings};
+use crate::primary::io::PrimaryOutput;
 use crate::primary::peers::Peers;
+use crate::primary::settings::{PeerSettings, Settings};
 use crate::roster::Progress;
 
 /// Time between syncs: a subscription that is seen may still miss the first messages.
@@ -92,7 +93,7 @@ impl WelcomeTerms {
             world_digest: Digest::of_bytes(&worlds),
             worlds: worlds.into(),
             seed: settings.seed,
-            step_size: settings.step_size,
+            step_size: settings.pace.step_size,
         }
     }
 
@@ -107,15 +108,15 @@ impl WelcomeTerms {
             world_digest: self.world_digest,
             step_size_ns: self.step_size.as_nanos() as u64,
             seed: self.seed,
-            heartbeat_interval: settings.heartbeat_interval,
-            heartbeat_timeout: settings.heartbeat_timeout.unwrap_or(Duration::MAX),
-            threads: settings.threads,
-            verify: settings.verify,
-            publish_all: settings.publish_all,
-            link_record_hz: settings.link_record_hz,
+            heartbeat_interval: settings.peers.heartbeat_interval,
+            heartbeat_timeout: settings.peers.heartbeat_timeout.unwrap_or(Duration::MAX),
+            threads: settings.cells.threads,
+            verify: settings.cells.verify,
+            publish_all: settings.outputs.publish_all,
+            link_record_hz: settings.outputs.link_record_hz,
             ros2: ros2_of(settings, has_begun),
-            renderer: settings.renderer,
-            trace: settings.trace,
+            renderer: settings.cells.renderer,
+            trace: settings.outputs.trace,
             has_begun,
         }
     }
@@ -123,7 +124,7 @@ impl WelcomeTerms {
 
 /// Returns the settings of a secondary's node; time waits for readers only at the beginning.
 fn ros2_of(settings: &Settings, has_begun: bool) -> Option<RosSettings> {
-    let mut ros2 = settings.ros2.clone()?;
+    let mut ros2 = settings.outputs.ros2.clone()?;
     if has_begun {
         ros2.awaited = None;
     }
@@ -132,13 +133,13 @@ fn ros2_of(settings: &Settings, has_begun: bool) -> Option<RosSettings> {
 
 /// Returns the readers outside the run that are waited for at the beginning.
 fn awaited(settings: &Settings) -> Option<&AwaitedReaders> {
-    settings.ros2.as_ref()?.awaited.as_ref()
+    settings.outputs.ros2.as_ref()?.awaited.as_ref()
 }
 
 /// Returns the time for which secondaries are waited for, with the readers that they wait for.
 fn timeout(settings: &Settings) -> Duration {
     let readers = awaited(settings).map_or(Duration::ZERO, |awaited| awaited.timeout);
-    settings.peer_timeout.saturating_add(readers)
+    settings.peers.peer_timeout.saturating_add(readers)
 }
 
 impl Peers {
@@ -214,11 +215,11 @@ impl Peers {
                 info.name, member.info.pid, member.info.host
             ));
         }
-        let room = settings.secondaries as usize + settings.stand_bys as usize;
+        let room = settings.peers.secondaries as usize + settings.recovery.stand_bys as usize;
         if self.roster.len() >= room {
             return Some(format!(
                 "the run has all of its {} secondaries",
-                settings.secondaries
+                settings.peers.secondaries
             ));
         }
         let reason = match entry {
@@ -279,7 +280,7 @@ impl Peers {
     ///
     /// # Panics
     /// Panics when the sender is no member.
-    pub(crate) fn on_synced(&mut self, sender: &PeerName, settings: &Settings) -> SyncVerdict {
+    pub(crate) fn on_synced(&mut self, sender: &PeerName, settings: &PeerSettings) -> SyncVerdict {
         let member = self.roster.get_mut(sender);
         let member = member.expect("senders are checked to be members");
         if member.progress != Progress::Loaded {
@@ -341,7 +342,7 @@ impl Peers {
         let sync_is_due = cx.now >= self.startup.next_sync;
         if cx.now >= began + timeout(settings) {
             let seconds = timeout(settings).as_secs_f64();
-            let missing = self.roster.missing(settings.secondaries as usize);
+            let missing = self.roster.missing(settings.peers.secondaries as usize);
             let cause = format!("not ready after {seconds} s: {missing}");
             return Some(StopReason::new(Outcome::TimedOut, cause));
         }

@@ -12,10 +12,11 @@ use protocol::{CellId, Digest, FailureCode, Iteration, PeerName, RequestId, Rout
 
 use crate::checkpoint::Checkpoint;
 use crate::primary::context::{CodedError, Context, Failure};
-use crate::primary::io::{PrimaryOutput, Settings};
+use crate::primary::io::PrimaryOutput;
 use crate::primary::purpose::Purpose;
 use crate::primary::recovery::Recovery;
 use crate::primary::recovery::step_log::{self, StepLog};
+use crate::primary::settings::RecoverySettings;
 
 /// A checkpoint that hosts were asked for.
 #[derive(Debug)]
@@ -155,7 +156,7 @@ impl Recovery {
     pub(crate) fn on_checkpoint(
         &mut self,
         (from, request): (RoutingId, RequestId),
-        settings: &Settings,
+        settings: &RecoverySettings,
     ) -> Result<(), CheckpointError> {
         if let Some(reason) = &self.checkpoints.impossible {
             return Err(CheckpointError::Impossible(reason.clone()));
@@ -168,7 +169,7 @@ impl Recovery {
     }
 
     /// Returns the iteration of the next regular checkpoint.
-    pub(crate) fn next_checkpoint(&self, settings: &Settings) -> Option<Iteration> {
+    pub(crate) fn next_checkpoint(&self, settings: &RecoverySettings) -> Option<Iteration> {
         let every = settings.checkpoint_every;
         let is_due = every > 0 && self.keeps_past(settings);
         is_due.then(|| Iteration(self.checkpoints.asked_at.0 + every))
@@ -179,7 +180,7 @@ impl Recovery {
         &mut self,
         purpose: Purpose,
         (sequence, iteration): (Sequence, Iteration),
-        settings: &Settings,
+        settings: &RecoverySettings,
     ) -> bool {
         let can_be = match purpose {
             Purpose::Advance | Purpose::Rearrange => self.keeps_past(settings),

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::partition::saved::SavedPartition;
 use crate::primary::commands::queue::saved::SavedQueue;
 use crate::primary::commands::services::SavedCalls;
-use crate::primary::io::Settings;
 use crate::primary::placement::host_map::SavedHostMap;
 use crate::primary::run_clock::{ClockMode, SavedClock};
+use crate::primary::settings::Settings;
 use crate::primary::world::SavedWorld;
 use crate::primary::world::latest::SavedStates;
 use crate::registry::SavedRegistry;
@@ -95,9 +95,9 @@ impl SavedSettings {
     pub(crate) fn of(settings: &Settings) -> Self {
         Self {
             seed: settings.seed,
-            step_size: settings.step_size,
-            real_time_factor: settings.real_time_factor,
-            topics: settings.topics.clone(),
+            step_size: settings.pace.step_size,
+            real_time_factor: settings.pace.real_time_factor,
+            topics: settings.outputs.topics.clone(),
         }
     }
 
@@ -115,9 +115,9 @@ impl SavedSettings {
     /// Puts them in the place of others.
     pub(crate) fn restore(self, settings: &mut Settings) {
         settings.seed = self.seed;
-        settings.step_size = self.step_size;
-        settings.real_time_factor = self.real_time_factor;
-        settings.topics = self.topics;
+        settings.pace.step_size = self.step_size;
+        settings.pace.real_time_factor = self.real_time_factor;
+        settings.outputs.topics = self.topics;
     }
 }
 

@@ -62,7 +62,7 @@ impl Library for Files {
 fn state() -> WorldState {
     let worlds = worlds();
     let (topology, registry) = (Topology::new(&worlds), EntityRegistry::new(&worlds));
-    WorldState::new(topology, registry, settings().rules)
+    WorldState::new(topology, registry, settings().cells.rules)
 }
 
 fn spawn(world: &mut WorldState, sdf: &str) -> Result<ResolvedCommand, String> {
@@ -83,7 +83,7 @@ fn spawn_with(
     let mut settings = settings();
     let scope = &mut Scope {
         world,
-        clock: &mut RunClock::new(false, Pace::new(settings.step_size, 1.0)),
+        clock: &mut RunClock::new(false, Pace::new(settings.pace.step_size, 1.0)),
         settings: &mut settings,
     };
     let resolved = resolve(&Command::Spawn(Box::new(request)), text, scope, cx);

@@ -22,8 +22,12 @@ use sdf::World;
 use super::*;
 use crate::checkpoint::Checkpoint;
 use crate::levels::tests::{performer, world};
+use crate::primary::settings::{
+    CHECKPOINT_EVERY, CellSettings, OutputSettings, PaceSettings, ParticipantSettings,
+    PeerLossPolicy, PeerSettings, RecoverySettings, StepTimeoutSettings,
+};
 use crate::primary::{Phase, Primary, PrimaryInput, PrimaryOutput, Replay, RunTarget};
-use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules, SightRule};
+use crate::{LoadRule, Rules, SightRule};
 
 /// The last iteration that is looked at.
 const LAST: u64 = 45;
@@ -44,45 +48,57 @@ pub(in crate::primary) fn worlds() -> Vec<World> {
 pub(in crate::primary) fn settings() -> Settings {
     Settings {
         session: SessionId(7),
-        secondaries: 1,
-        iterations: None,
-        real_time_factor: 1.0,
-        start_paused: false,
-        step_size: Duration::from_millis(1),
-        seed: 0,
-        heartbeat_interval: Duration::from_millis(100),
-        heartbeat_timeout: None,
-        peer_timeout: Duration::from_secs(10),
-        step_timeout: Duration::from_secs(10),
-        rules: Rules {
-            load: LoadRule::Buffer,
-            sight: SightRule::Buffer,
-            interaction_margin: 0.1,
-            minimum_stay: 3,
-            step_size_s: 0.001,
-        },
-        balance: false,
-        threads: 1,
-        verify: false,
-        publish_all: false,
-        link_record_hz: None,
-        ros2: None,
-        renderer: protocol::RendererKind::Cpu,
-        run_ahead_max: 64,
-        trace: None,
-        topics: Vec::new(),
-        schedule: schedule(),
-        on_peer_loss: PeerLossPolicy::Stop,
-        checkpoint_every: CHECKPOINT_EVERY,
-        participants_max: 4,
-        participants_awaited: Vec::new(),
-        is_journaled: true,
-        step_timeout_stages: crate::primary::StepTimeoutSettings::default(),
-        stand_bys: 0,
         build: Build {
             version: "1".to_owned(),
             target: "t".to_owned(),
             sources: Digest(0),
+        },
+        seed: 0,
+        schedule: schedule(),
+        pace: PaceSettings {
+            iterations: None,
+            real_time_factor: 1.0,
+            start_paused: false,
+            step_size: Duration::from_millis(1),
+            run_ahead_max: 64,
+        },
+        peers: PeerSettings {
+            secondaries: 1,
+            heartbeat_interval: Duration::from_millis(100),
+            heartbeat_timeout: None,
+            peer_timeout: Duration::from_secs(10),
+            step_timeout: Duration::from_secs(10),
+            step_timeout_stages: StepTimeoutSettings::default(),
+        },
+        recovery: RecoverySettings {
+            on_peer_loss: PeerLossPolicy::Stop,
+            stand_bys: 0,
+            checkpoint_every: CHECKPOINT_EVERY,
+            is_journaled: true,
+        },
+        cells: CellSettings {
+            rules: Rules {
+                load: LoadRule::Buffer,
+                sight: SightRule::Buffer,
+                interaction_margin: 0.1,
+                minimum_stay: 3,
+                step_size_s: 0.001,
+            },
+            balance: false,
+            threads: 1,
+            verify: false,
+            renderer: protocol::RendererKind::Cpu,
+        },
+        outputs: OutputSettings {
+            topics: Vec::new(),
+            publish_all: false,
+            link_record_hz: None,
+            trace: None,
+            ros2: None,
+        },
+        participants: ParticipantSettings {
+            max: 4,
+            awaited: Vec::new(),
         },
     }
 }
@@ -493,7 +509,7 @@ fn steps_since_a_checkpoint_are_replayed() {
     assert_eq!(again.primary.iteration(), first.primary.iteration());
     assert_eq!(again.primary.digest(), first.primary.digest());
     assert_eq!(again.primary.run_state(), RunState::Paused);
-    assert_eq!(again.primary.settings().real_time_factor, 0.5);
+    assert_eq!(again.primary.settings().pace.real_time_factor, 0.5);
 
     replay.digests[count / 2] = Digest(1);
     let mut wrong = resumed(checkpoint, replay);
@@ -556,7 +572,7 @@ fn commands_that_come_during_a_replay_wait_for_its_end() {
     };
     let expected = [(RequestId(1), done(10)), (RequestId(2), done(12))];
     assert_eq!(answers, expected);
-    assert_eq!(rig.primary.settings().real_time_factor, 0.25);
+    assert_eq!(rig.primary.settings().pace.real_time_factor, 0.25);
 }
 
 #[test]
