@@ -111,16 +111,22 @@ impl Primary {
         let WaitingCommand {
             from,
             request,
-            command: (command, texts),
+            command,
         } = admitted;
-        if let Some(failure) = self.resume.reason_to_stand_still(&command) {
-            return cx.fail(from, request, failure);
+        match self.resume.reason_to_stand_still(&command.0) {
+            Some(failure) => cx.fail(from, request, failure),
+            None => self.do_command(from, request, command, cx),
         }
-        if command.is_of_worlds() {
-            let origin = Origin::Client { to: from, request };
-            let text = texts.into_iter().next();
-            return self.enqueue(origin, command, text, cx);
-        }
+    }
+
+    /// Does a command that nothing holds up.
+    fn do_command(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        (command, texts): (Command, Vec<ReadText>),
+        cx: &mut Context<'_>,
+    ) {
         match command {
             Command::Play => self.on_play(from, request, cx),
             Command::Pause => self.on_pause(from, request, cx),
@@ -150,22 +156,57 @@ impl Primary {
                 service,
                 kind,
                 body,
-            } => {
-                let (calls, service) = (self.commands.calls(), [&*service, &*kind]);
-                let client = (from, request);
-                if let Some(call) = calls.on_call(client, service, &body, &self.world, cx) {
-                    self.continue_call(call.with_texts(texts), cx);
-                }
-            }
+            } => self.on_call((from, request), [&service, &kind], &body, texts, cx),
             Command::JoinBarrier(join) => self.on_join_barrier((from, request), *join, cx),
             Command::AnswerBarrier(answer) => {
                 self.on_answer_barrier((from, request), *answer, cx);
             }
             Command::LeaveBarrier { name } => self.on_leave_barrier((from, request), &name, cx),
-            other => {
+            of_worlds @ (Command::Reset { .. }
+            | Command::SetSeed { .. }
+            | Command::SetStepSize { .. }
+            | Command::Spawn(_)
+            | Command::Remove { .. }
+            | Command::SetPoses { .. }
+            | Command::SetStates { .. }
+            | Command::SetPerformer { .. }
+            | Command::ApplyWrench { .. }
+            | Command::SetJoint { .. }
+            | Command::SetJoints { .. }
+            | Command::SetCollisions { .. }
+            | Command::Attach { .. }
+            | Command::Detach { .. }
+            | Command::Publish { .. }) => {
+                let origin = Origin::Client { to: from, request };
+                self.enqueue(origin, of_worlds, texts.into_iter().next(), cx);
+            }
+            // They are answered before they come here.
+            other @ (Command::Ping
+            | Command::Snapshot
+            | Command::History
+            | Command::Layout
+            | Command::Scene { .. }
+            | Command::Topics
+            | Command::Clients
+            | Command::Participants
+            | Command::Disconnect { .. }) => {
                 let reason = format!("a primary does nothing with {other:?}");
                 cx.fail(from, request, Failure::new(FailureCode::Invalid, reason));
             }
+        }
+    }
+
+    fn on_call(
+        &mut self,
+        client: (RoutingId, RequestId),
+        service: [&str; 2],
+        body: &[u8],
+        texts: Vec<ReadText>,
+        cx: &mut Context<'_>,
+    ) {
+        let calls = self.commands.calls();
+        if let Some(call) = calls.on_call(client, service, body, &self.world, cx) {
+            self.continue_call(call.with_texts(texts), cx);
         }
     }
 
