@@ -139,7 +139,12 @@ impl<'de> Deserializer<'de> for Given {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let show = self.1;
+        // Not by the reader of `Value`, which would be compiled for all messages besides.
         match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(value),
+            Value::Number(number) => number.deserialize_any(visitor),
+            Value::String(text) => visitor.visit_string(text),
             Value::Array(items) => {
                 let items = items.into_iter().map(|value| Given(value, show));
                 visitor.visit_seq(SeqDeserializer::new(items))
@@ -149,7 +154,6 @@ impl<'de> Deserializer<'de> for Given {
                 let fields = fields.map(|(name, value)| (name, Given(value, show)));
                 visitor.visit_map(MapDeserializer::new(fields))
             }
-            plain => plain.deserialize_any(visitor),
         }
     }
 
