@@ -1,7 +1,7 @@
 //! Settings of a run, in sections.
 //!
-//! What belongs to the run as a whole lies in [`Settings`] itself, the rest in the section of those
-//! who ask for it. A section holds values and no rules; where they come from is the driver's.
+//! Values of the run as a whole lie in [`Settings`] itself, the others in the section of the
+//! component that asks for them. Sections hold no rules; the driver fills them.
 
 use std::time::Duration;
 
