@@ -50,7 +50,7 @@ use worker::{announcement, identity, renderers, ros, stop_request};
 
 use cli::{Cli, RelayRequest, Request, Run};
 
-/// Allocates for the whole program: 300 robots do a twelfth more steps than with glibc's.
+/// Allocates for the whole program: 300 robots do 8 % more steps than with glibc's.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
