@@ -91,10 +91,12 @@ fn replay(scratch: &Scratch, path: &Path, flags: &[&str]) -> (i32, String, Strin
 /// Messages that were written on a channel, each with its time.
 type Written = Vec<(SimTime, Vec<u8>)>;
 
-/// Returns what was written on each channel that no host and no clock decides.
-fn contents(path: &Path) -> BTreeMap<(String, String), Written> {
+/// Returns what was written on each channel that no host and no clock decides, and the order of all
+/// that, as topics.
+fn contents(path: &Path) -> (BTreeMap<(String, String), Written>, Vec<String>) {
     let mut recording = open(path);
     let mut contents: BTreeMap<_, Written> = BTreeMap::new();
+    let mut order = Vec::new();
     for chunk in 0..recording.chunks().len() {
         for message in recording
             .messages(chunk)
@@ -115,10 +117,11 @@ fn contents(path: &Path) -> BTreeMap<(String, String), Written> {
                 let key = (channel.topic.clone(), channel.publisher.clone());
                 let entry = contents.entry(key).or_default();
                 entry.push((message.sim_time, message.data));
+                order.push(channel.topic.clone());
             }
         }
     }
-    contents
+    (contents, order)
 }
 
 /// Returns where links were as seen from their models, by their names and the time since when; each
@@ -174,7 +177,7 @@ fn recordings_depend_on_no_host_and_replay_from_the_file_alone() {
     let scratch = Scratch::new();
     let alone = record(&scratch, 0, &["--record-states"]);
     let shared = record(&scratch, 2, &["--record-states"]);
-    let (first, second) = (contents(&alone), contents(&shared));
+    let [(first, order), (second, other_order)] = [&alone, &shared].map(|path| contents(path));
     let topics: Vec<_> = first.keys().map(|(topic, _)| topic.as_str()).collect();
     for expected in ["/phalanx/poses", "/phalanx/states", "/phalanx/commands"] {
         assert!(topics.contains(&expected), "{topics:?}");
@@ -187,6 +190,9 @@ fn recordings_depend_on_no_host_and_replay_from_the_file_alone() {
     for (channel, messages) in &first {
         assert!(messages == &second[channel], "{channel:?} differs");
     }
+    // What was said in a step stands right behind its frame, whenever it arrived.
+    let differs = order.iter().zip(&other_order).position(|(a, b)| a != b);
+    assert_eq!(differs, None, "the order differs");
     let wheels = links(&alone);
     assert!(wheels == links(&shared), "poses of links differ");
     let of_rover = wheels

@@ -24,7 +24,7 @@ use protocol::link_offsets::{self, next_frame};
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
-use protocol::{Iteration, ScheduledCommand, SimTime, TopicMessage};
+use protocol::{Iteration, Publisher, ScheduledCommand, Sequence, SimTime, TopicMessage};
 use recording::content::Figures;
 use recording::{
     Clock, LibraryFile, ModelChange, ModelChanges, Moment, RecordingWriter, RosWriter,
@@ -84,11 +84,16 @@ pub struct Recorder {
     levels_at: Option<Instant>,
     /// Models that came and left with steps that are not done yet.
     models: ModelChanges,
+    /// True if clients say something in the step under way.
+    clients_speak: bool,
 }
 
 /// Hands over to the recorder's thread, from any thread.
 #[derive(Clone)]
 pub struct RecorderFeed(Arc<Queue>);
+
+/// Hands over what is said in steps; once it is gone, no step waits for that.
+pub struct SaidFeed(RecorderFeed);
 
 impl Recorder {
     /// Creates the file, or empties it, and starts to record a run of these worlds.
@@ -128,12 +133,18 @@ impl Recorder {
             wants_world: true,
             levels_at: None,
             models: ModelChanges::default(),
+            clients_speak: false,
         })
     }
 
     /// Returns a handle for other threads.
     pub fn feed(&self) -> RecorderFeed {
         self.feed.clone()
+    }
+
+    /// Returns the handle for what is said in steps, of which there is one.
+    pub fn said_feed(&self) -> SaidFeed {
+        SaidFeed(self.feed())
     }
 
     /// Takes note of the models of a run that is resumed, which its worlds do not have.
@@ -156,6 +167,8 @@ impl Recorder {
             self.note_models(step);
         }
         self.wants_frame |= step.reset || !step.actions.is_empty();
+        let mut messages = step.messages.iter();
+        self.clients_speak = messages.any(|message| message.publisher == Publisher::Client);
     }
 
     /// Records a step that is done; waits when too much waits to be written.
@@ -178,6 +191,9 @@ impl Recorder {
         let went_back = self.last_frame.is_some_and(|(_, last)| time < last);
         if is_due || went_back || std::mem::take(&mut self.wants_frame) {
             self.give_frame(report.iteration, report.paused, run);
+        }
+        if self.clients_speak || report.peers.iter().any(|peer| peer.published > 0) {
+            self.feed.0.leave_gap(report.sequence);
         }
         self.feed.0.admit();
     }
@@ -304,27 +320,13 @@ impl Drop for Recorder {
 }
 
 impl RecorderFeed {
-    /// Hands over what was said on topics in a step, in order; never waits.
-    pub fn messages(&self, messages: &[TopicMessage]) {
-        let is_of_links = |message: &&TopicMessage| message.kind == link_offsets::KIND;
-        let links = messages.iter().filter(is_of_links);
-        let links: Vec<TopicMessage> = links.cloned().collect();
-        if let Some(first) = links.first() {
-            let time = first.sim_time;
-            self.give(Entry::Links(links), time);
-        }
-        for message in messages.iter().filter(|message| !is_of_links(message)) {
-            self.give(Entry::Message(message.clone()), message.sim_time);
-        }
-    }
-
     /// Waits until what waits to be written is so little that no step waits for it.
     fn wait_for_room(&self) {
         self.0.wait_for_room();
     }
 
     /// Says that something is missing that should be recorded.
-    pub fn lacks(&self, what: &str) {
+    fn lacks(&self, what: &str) {
         self.0.tell(format!("the recording lacks some: {what}"));
     }
 
@@ -333,11 +335,44 @@ impl RecorderFeed {
     }
 
     fn give(&self, entry: Entry, sim_time: SimTime) {
-        let at = Moment {
-            sim_time,
-            wall_ns: wall_clock_us().saturating_mul(1000),
-        };
-        self.0.push(entry, at);
+        self.0.push(entry, now(sim_time));
+    }
+}
+
+impl SaidFeed {
+    /// Hands over what was said on topics in a step, in order; never waits.
+    pub fn messages(&self, sequence: Sequence, messages: &[TopicMessage]) {
+        let is_of_links = |message: &&TopicMessage| message.kind == link_offsets::KIND;
+        let links = messages.iter().filter(is_of_links);
+        let links: Vec<TopicMessage> = links.cloned().collect();
+        let mut said = Vec::new();
+        if let Some(first) = links.first() {
+            let at = now(first.sim_time);
+            said.push((Entry::Links(links), at));
+        }
+        for message in messages.iter().filter(|message| !is_of_links(message)) {
+            said.push((Entry::Message(message.clone()), now(message.sim_time)));
+        }
+        self.0.0.fill_gap(sequence, said);
+    }
+
+    /// Says that something is missing of what was said in a step.
+    pub fn lacks(&self, sequence: Sequence, what: &str) {
+        self.0.lacks(what);
+        self.0.0.fill_gap(sequence, Vec::new());
+    }
+}
+
+impl Drop for SaidFeed {
+    fn drop(&mut self) {
+        self.0.0.note_silence();
+    }
+}
+
+fn now(sim_time: SimTime) -> Moment {
+    Moment {
+        sim_time,
+        wall_ns: wall_clock_us().saturating_mul(1000),
     }
 }
 

@@ -15,7 +15,7 @@ use run::{RecordFormat, RunSpec};
 use sdf::{FuelCaches, ModelParcel, SearchPaths, UsedFiles, World};
 
 use crate::journaling::DriverState;
-use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary, WorldFiles};
+use crate::recorder::{Recorder, RecorderSettings, RecordingLibrary, SaidFeed, WorldFiles};
 use crate::recording_file::{self, ExpectedDigests, RecordedRun};
 use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 use crate::sensor_library::SensorLibrary;
@@ -127,9 +127,9 @@ impl Recordings {
         self.recorder.is_some()
     }
 
-    /// Returns a handle for what is said on topics, if that is recorded.
-    pub fn feed(&self) -> Option<RecorderFeed> {
-        self.recorder.as_ref().map(Recorder::feed)
+    /// Returns the handle for what is said on topics, if that is recorded.
+    pub fn said_feed(&self) -> Option<SaidFeed> {
+        self.recorder.as_ref().map(Recorder::said_feed)
     }
 
     /// Returns what is wrong with the recording, once for each such thing.

@@ -30,7 +30,7 @@ use transport::{Publisher, Waker};
 
 use crate::data::StepData;
 use crate::messages_file::MessagesFile;
-use crate::recorder::RecorderFeed;
+use crate::recorder::SaidFeed;
 use crate::run_sink::{RunEnd, RunSink, RunView, SinkError};
 use crate::secondary::InputSender;
 use crate::trace::TraceFeed;
@@ -130,7 +130,7 @@ impl StatusThread {
     }
 
     /// Has all that is said on topics recorded, too.
-    pub fn record(&mut self, feed: RecorderFeed) {
+    pub fn record(&mut self, feed: SaidFeed) {
         self.lossless = true;
         self.orders.give(Order::Record(feed));
     }

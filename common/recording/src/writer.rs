@@ -188,7 +188,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
         }
         if begins_chunk {
             let all = self.links.all();
-            // What is said of this frame, and maybe of earlier ones, comes later.
+            // What is said of this frame comes later.
             let said_at = Moment {
                 sim_time: self.links.latest(),
                 ..at

@@ -71,7 +71,7 @@ pub(super) struct LinkChannels {
     pub(super) poses: Option<u16>,
 }
 
-/// Returns the end of what was said up to a frame: links of its iteration stand a little behind it.
+/// Returns the end of what was said up to a frame: links of its iteration stand behind it.
 /// A frame of an earlier time is of a run that was set back.
 fn end_of(loaded: &Loaded, frame: usize, poses: Option<u16>) -> usize {
     let begin = loaded.frames[frame].index + 1;

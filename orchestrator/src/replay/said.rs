@@ -1,7 +1,8 @@
 //! [`Saying`]: messages on topics of a recording, as they are passed on the way through it.
 //!
-//! Messages stand a little behind the frame of their iteration; large ones fill chunks of their
-//! own, which have no frame. So the way leads through all chunks, and not those of frames alone.
+//! Messages stand right behind the frame of their iteration, or of the last one before it; large
+//! ones fill chunks of their own, which have no frame. So the way leads through all chunks, and not
+//! those of frames alone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

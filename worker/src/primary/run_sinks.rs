@@ -71,7 +71,7 @@ impl RunSinks {
 
     /// Has the run recorded, or compared with a recording.
     pub(super) fn keep_recordings(&mut self, recordings: Recordings) {
-        if let Some(feed) = recordings.feed() {
+        if let Some(feed) = recordings.said_feed() {
             self.status.record(feed);
         }
         self.recordings = recordings;

@@ -1,9 +1,14 @@
 //! [`Queue`]: entries that wait to be recorded, and the back-pressure on the stepper.
+//!
+//! What was said in a step comes from another thread, when all of it has arrived, and stands right
+//! behind the step's frame: the stepper leaves a gap for it, and what follows waits until that is
+//! filled. So the order in a recording does not depend on the load of the machines.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use protocol::Sequence;
 use recording::Moment;
 
 use super::writing::Entry;
@@ -27,7 +32,17 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct State {
-    entries: VecDeque<(Entry, Moment)>,
+    /// Entries that may be taken, the oldest first.
+    ready: VecDeque<(Entry, Moment)>,
+    /// What the stepper handed over from the first gap on that is not filled.
+    behind: VecDeque<Place>,
+    /// What was said in steps whose gap is not reached.
+    said: BTreeMap<Sequence, Vec<(Entry, Moment)>>,
+    /// The last step of which all has arrived that will.
+    arrived: Sequence,
+    /// Nothing more will be said.
+    is_silent: bool,
+    /// Size of all of these, and of what was taken and is not worked off \[bytes\].
     bytes: usize,
     /// No more will come.
     is_ending: bool,
@@ -36,6 +51,13 @@ struct State {
     waited: Duration,
     told_at: Duration,
     problems: VecDeque<String>,
+}
+
+/// A place in the order of the stepper.
+enum Place {
+    Entry(Entry, Moment),
+    /// Here goes what was said in a step.
+    Gap(Sequence),
 }
 
 /// Entries taken from the queue.
@@ -52,9 +74,40 @@ impl Queue {
         let mut state = self.state();
         if !state.is_over {
             state.bytes += entry.size();
-            state.entries.push_back((entry, at));
+            state.behind.push_back(Place::Entry(entry, at));
+            state.fill_gaps();
             self.changed.notify_all();
         }
+    }
+
+    /// Leaves a gap for what was said in a step.
+    pub(super) fn leave_gap(&self, sequence: Sequence) {
+        let mut state = self.state();
+        if !state.is_over {
+            state.behind.push_back(Place::Gap(sequence));
+            state.fill_gaps();
+            self.changed.notify_all();
+        }
+    }
+
+    /// Fills the gap of a step, and those of steps before it that are empty.
+    pub(super) fn fill_gap(&self, sequence: Sequence, said: Vec<(Entry, Moment)>) {
+        let mut state = self.state();
+        if !state.is_over {
+            state.bytes += said.iter().map(|(entry, _)| entry.size()).sum::<usize>();
+            state.said.insert(sequence, said);
+            state.arrived = state.arrived.max(sequence);
+            state.fill_gaps();
+            self.changed.notify_all();
+        }
+    }
+
+    /// Takes note that nothing more will be said: no gap is waited for.
+    pub(super) fn note_silence(&self) {
+        let mut state = self.state();
+        state.is_silent = true;
+        state.fill_gaps();
+        self.changed.notify_all();
     }
 
     /// Waits while too much is there.
@@ -66,7 +119,9 @@ impl Queue {
         let begun = Instant::now();
         while !state.is_over && state.bytes > BYTES_MANY {
             let left = WAIT.saturating_sub(begun.elapsed());
-            if left.is_zero() && state.bytes <= BYTES_MAX {
+            // What is said again in the place of a lost secondary needs further steps.
+            let may_go_on = state.bytes <= BYTES_MAX || !state.behind.is_empty();
+            if left.is_zero() && may_go_on {
                 break;
             }
             let timeout = left.max(Duration::from_millis(10));
@@ -100,9 +155,9 @@ impl Queue {
     pub(super) fn take(&self, until: Instant) -> Taken {
         let mut state = self.state();
         loop {
-            if !state.entries.is_empty() || state.is_ending {
+            if !state.ready.is_empty() || state.is_ending {
                 return Taken {
-                    entries: std::mem::take(&mut state.entries),
+                    entries: std::mem::take(&mut state.ready),
                     is_end: state.is_ending,
                 };
             }
@@ -126,6 +181,7 @@ impl Queue {
 
     /// Says that no more will come.
     pub(super) fn end(&self) {
+        self.note_silence();
         self.state().is_ending = true;
         self.changed.notify_all();
     }
@@ -134,7 +190,9 @@ impl Queue {
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_over = true;
-        state.entries.clear();
+        state.ready.clear();
+        state.behind.clear();
+        state.said.clear();
         self.changed.notify_all();
     }
 
@@ -149,6 +207,35 @@ impl Queue {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect(UNPOISONED)
+    }
+}
+
+impl State {
+    /// Makes all ready up to the first gap that something may still come for.
+    fn fill_gaps(&mut self) {
+        while let Some(place) = self.behind.pop_front() {
+            match place {
+                Place::Entry(entry, at) => self.ready.push_back((entry, at)),
+                Place::Gap(sequence) if sequence <= self.arrived || self.is_silent => {
+                    self.fill_up_to(sequence);
+                }
+                gap @ Place::Gap(_) => {
+                    self.behind.push_front(gap);
+                    return;
+                }
+            }
+        }
+        if self.is_silent {
+            self.fill_up_to(Sequence(u64::MAX));
+        }
+    }
+
+    fn fill_up_to(&mut self, sequence: Sequence) {
+        while let Some(oldest) = self.said.first_entry()
+            && *oldest.key() <= sequence
+        {
+            self.ready.extend(oldest.remove());
+        }
     }
 }
 
@@ -194,6 +281,75 @@ mod tests {
         queue.close();
         queue.admit();
         queue.push(large(), Moment::default());
-        assert!(queue.state().entries.is_empty());
+        queue.leave_gap(Sequence(1));
+        queue.fill_gap(Sequence(1), vec![(large(), Moment::default())]);
+        let state = queue.state();
+        assert!(state.ready.is_empty() && state.behind.is_empty() && state.said.is_empty());
+    }
+
+    /// Takes what is ready, as the lines of its commands.
+    fn take(queue: &Queue) -> Vec<String> {
+        let lines = queue.take(Instant::now()).entries.into_iter();
+        let lines = lines.map(|(entry, _)| match entry {
+            Entry::Command(line) => line,
+            _ => "another entry".to_owned(),
+        });
+        lines.collect()
+    }
+
+    fn line(text: &str) -> (Entry, Moment) {
+        (Entry::Command(text.to_owned()), Moment::default())
+    }
+
+    fn push(queue: &Queue, text: &str) {
+        let (entry, at) = line(text);
+        queue.push(entry, at);
+    }
+
+    #[test]
+    fn what_was_said_in_a_step_stands_behind_its_frame_whenever_it_arrives() {
+        let queue = Queue::default();
+        queue.fill_gap(Sequence(1), vec![line("said 1")]);
+        assert_eq!(take(&queue), [""; 0], "its frame is not there");
+        push(&queue, "frame 1");
+        queue.leave_gap(Sequence(1));
+        push(&queue, "frame 2");
+        queue.leave_gap(Sequence(2));
+        push(&queue, "frame 3");
+        assert_eq!(take(&queue), ["frame 1", "said 1", "frame 2"]);
+        push(&queue, "frame 4");
+        queue.leave_gap(Sequence(4));
+        push(&queue, "frame 5");
+        queue.leave_gap(Sequence(5));
+        assert_eq!(take(&queue), [""; 0], "the gap is not filled");
+        // What was lost of step 2 is not waited for once a later step is there.
+        queue.fill_gap(Sequence(4), vec![line("said 4")]);
+        assert_eq!(take(&queue), ["frame 3", "frame 4", "said 4", "frame 5"]);
+        push(&queue, "end");
+        queue.end();
+        assert_eq!(take(&queue), ["end"]);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_is_said_once_it_is_silent_and_nothing_of_it_is_lost() {
+        let queue = Queue::default();
+        queue.leave_gap(Sequence(1));
+        push(&queue, "frame 2");
+        queue.leave_gap(Sequence(2));
+        queue.fill_gap(Sequence(3), vec![line("said 3")]);
+        queue.note_silence();
+        assert_eq!(take(&queue), ["frame 2", "said 3"]);
+        queue.leave_gap(Sequence(4));
+        push(&queue, "frame 5");
+        assert_eq!(take(&queue), ["frame 5"]);
+    }
+
+    #[test]
+    fn steps_go_on_while_what_was_said_is_awaited() {
+        let queue = Queue::default();
+        queue.leave_gap(Sequence(1));
+        queue.push(Entry::States(vec![0; BYTES_MAX + 1]), Moment::default());
+        queue.admit();
+        assert!(queue.state().waited >= WAIT);
     }
 }

@@ -7,7 +7,7 @@ use transport::LinkError;
 
 use crate::messages_file::MessagesFile;
 use crate::output_file::{Output, WriteOutputError};
-use crate::recorder::RecorderFeed;
+use crate::recorder::SaidFeed;
 use crate::secondary::InputSender;
 
 /// Messages of a step that did not all arrive.
@@ -41,7 +41,7 @@ pub enum KeepMessagesError {
 #[derive(Default)]
 pub(super) struct MessageRecord {
     file: Option<MessagesFile>,
-    recorder: Option<RecorderFeed>,
+    recorder: Option<SaidFeed>,
     /// Reason why the file does not hold every message.
     failure: Option<KeepMessagesError>,
 }
@@ -53,7 +53,7 @@ impl MessageRecord {
     }
 
     /// Begins to record.
-    pub(super) fn record(&mut self, feed: RecorderFeed) {
+    pub(super) fn record(&mut self, feed: SaidFeed) {
         self.recorder = Some(feed);
     }
 
@@ -63,9 +63,9 @@ impl MessageRecord {
     }
 
     /// Records the messages of a step.
-    pub(super) fn on_step(&self, messages: &[TopicMessage]) {
+    pub(super) fn on_step(&self, sequence: Sequence, messages: &[TopicMessage]) {
         if let Some(recorder) = &self.recorder {
-            recorder.messages(messages);
+            recorder.messages(sequence, messages);
         }
     }
 
@@ -84,7 +84,7 @@ impl MessageRecord {
     /// Says in the recording that some messages are lost.
     pub(super) fn on_lost(&self, lost: &LostMessages) {
         if let Some(recorder) = &self.recorder {
-            recorder.lacks(&lost.to_string());
+            recorder.lacks(lost.sequence, &lost.to_string());
         }
     }
 

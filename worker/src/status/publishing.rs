@@ -24,7 +24,7 @@ use super::stepper_news::StepperNews;
 use super::watchers::Watchers;
 use crate::data::{Collector, Progress, StepData};
 use crate::messages_file::MessagesFile;
-use crate::recorder::RecorderFeed;
+use crate::recorder::SaidFeed;
 use crate::secondary::InputSender;
 use crate::trace::TraceFeed;
 
@@ -41,7 +41,7 @@ pub(super) enum Order {
     /// Take data from this address in this name.
     Admit { address: RoutingId, name: PeerName },
     /// Hand everything that is said to the recorder, too.
-    Record(RecorderFeed),
+    Record(SaidFeed),
     /// Publish this.
     Observe(PrimaryToObservers),
     /// Keep this for its step.
@@ -284,7 +284,8 @@ impl<P: Publisher> Publishing<P> {
         match self.collector.next(now) {
             Progress::Waiting => return false,
             Progress::Complete(messages) => {
-                self.record.on_step(&messages);
+                let sequence = self.collector.over().unwrap_or_default();
+                self.record.on_step(sequence, &messages);
                 let is_for_others = |one: &TopicMessage| one.kind != link_offsets::KIND;
                 for message in messages.into_iter().filter(is_for_others) {
                     if let Err(error) = self.record.write(&message) {
