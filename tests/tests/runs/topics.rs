@@ -262,8 +262,11 @@ fn subscribers_that_are_killed_or_stopped_change_nothing() {
         .map(|name| {
             let test = std::env::current_exe().expect("a running test has a path");
             let mut command = Command::new(test);
-            let arguments = ["--exact", "listen_until_killed", "--ignored", "--nocapture"];
-            command.args(arguments);
+            let (_, module) = module_path!()
+                .split_once("::")
+                .expect("a module of the tests");
+            let listener = format!("{module}::listen_until_killed");
+            command.args(["--exact", &listener, "--ignored", "--nocapture"]);
             command.env(LISTEN_AT, run.scratch.endpoint());
             run.scratch.start(name, &mut command)
         })

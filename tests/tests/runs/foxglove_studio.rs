@@ -43,7 +43,7 @@ fn foxglove_studio_draws_a_run_and_knows_its_services() {
     let Some(mut browser) = Browser::start(&scratch) else {
         return;
     };
-    let folder = repository::root().join("tests/tests/foxglove_studio");
+    let folder = repository::root().join("tests/tests/runs/foxglove_studio");
     let node = match Node::prepare("foxglove-studio-node", &folder, &scratch) {
         Ok(node) => node,
         Err(reason) => {

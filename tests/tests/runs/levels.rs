@@ -346,7 +346,7 @@ fn bodies_of_two_worlds_never_meet() {
 
 #[test]
 fn balls_of_the_world_of_four_levels_do_what_it_says() {
-    let text = include_str!("../../worlds/four_levels.sdf");
+    let text = include_str!("../../../worlds/four_levels.sdf");
     let read = sdf::read_worlds(text, "four_levels.sdf", &sdf::NoFiles).expect("it is valid");
     let cluster = run_all(&read.worlds, 2, 8_000);
     let plan = cluster.primary.topology();

@@ -5,9 +5,7 @@
 //!
 //! Without Node.js or npm, the tests with the client say so and show nothing.
 
-#[path = "web_protocol/recordings.rs"]
 mod recordings;
-#[path = "web_protocol/viewers.rs"]
 mod viewers;
 
 use std::collections::BTreeSet;
@@ -106,7 +104,7 @@ struct Peer {
 
 impl Peer {
     fn start(scratch: &Scratch) -> Option<Self> {
-        let folder = repository::root().join("tests/tests/web_protocol");
+        let folder = repository::root().join("tests/tests/runs/web_protocol");
         let node = match Node::prepare("web-protocol-node", &folder, scratch) {
             Ok(node) => node,
             Err(reason) => {
