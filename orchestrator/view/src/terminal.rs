@@ -4,6 +4,7 @@
 //! before the message is printed.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
@@ -24,6 +25,7 @@ use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::{Backend, CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
 use crate::app::event::{Event, Key, Mouse, MouseAction};
@@ -267,9 +269,16 @@ fn restore_on_panic() {
 }
 
 fn read_keys(sender: &mpsc::Sender<Event>, is_stopped: &AtomicBool) {
-    while !is_stopped.load(Ordering::SeqCst) && wait_for_input() {
+    while !is_stopped.load(Ordering::SeqCst) {
+        let waits = match wait_for_input() {
+            Waited::Gone => return,
+            Waited::InVain => false,
+            Waited::HasInput => true,
+        };
+        let mut is_read = false;
         while event::poll(Duration::ZERO).unwrap_or(false) {
             let Ok(read) = event::read() else { return };
+            is_read = true;
             let Some(event) = translate(&read) else {
                 continue;
             };
@@ -277,20 +286,49 @@ fn read_keys(sender: &mpsc::Sender<Event>, is_stopped: &AtomicBool) {
                 return;
             }
         }
+        if waits && !is_read && announce_input(io::stdin()).is_err() {
+            // Nobody can have it announced.
+            std::thread::sleep(END_TIME);
+        }
     }
 }
 
-/// Waits until there may be input; false when the terminal is gone. Crossterm is never asked to
-/// wait: it does not return when the terminal goes while it does.
-fn wait_for_input() -> bool {
+/// Result of waiting for input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waited {
+    HasInput,
+    InVain,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// Waits until there is input, but not for long. Crossterm is never asked to wait: it does not
+/// return when the terminal goes while it does.
+fn wait_for_input() -> Waited {
     let stdin = io::stdin();
     let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
     match rustix::event::poll(&mut polled, Some(&WAIT_TIME)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(_) => return false,
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => return Waited::InVain,
+        Err(_) => return Waited::Gone,
     }
+    let found = polled[0].revents();
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-    !polled[0].revents().intersects(gone)
+    if found.intersects(gone) {
+        Waited::Gone
+    } else if found.contains(PollFlags::IN) {
+        Waited::HasInput
+    } else {
+        Waited::InVain
+    }
+}
+
+/// Has the system announce input of a terminal that was announced before: setting the terminal to
+/// what it is wakes all who wait for it. Crossterm hears of input once, and forgets it where the
+/// size of the terminal changed at the same moment: a key would wait for the next one.
+fn announce_input(terminal: impl AsFd) -> rustix::io::Result<()> {
+    let settings = tcgetattr(&terminal)?;
+    tcsetattr(&terminal, OptionalActions::Now, &settings)
 }
 
 fn translate(read: &event::Event) -> Option<Event> {
@@ -355,7 +393,51 @@ fn key(pressed: KeyEvent) -> Option<Key> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::unix::ffi::OsStrExt;
+
+    use rustix::event::epoll;
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
     use super::*;
+
+    /// Returns both ends of a terminal that hands on each byte.
+    fn terminal() -> (File, File) {
+        let outer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&outer).unwrap();
+        unlockpt(&outer).unwrap();
+        let name = ptsname(&outer, Vec::new()).unwrap();
+        let path = std::ffi::OsStr::from_bytes(name.to_bytes());
+        let inner = File::options().read(true).write(true).open(path).unwrap();
+        let mut raw = tcgetattr(&inner).unwrap();
+        raw.make_raw();
+        tcsetattr(&inner, OptionalActions::Now, &raw).unwrap();
+        (outer.into(), inner)
+    }
+
+    #[test]
+    fn input_that_was_heard_of_and_not_read_is_announced_again() {
+        let (mut outer, inner) = terminal();
+        let waiting = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&waiting, &inner, epoll::EventData::new_u64(1), flags).unwrap();
+        let hear = |time: Timespec| {
+            let mut heard = Vec::with_capacity(1);
+            let buffer = rustix::buffer::spare_capacity(&mut heard);
+            epoll::wait(&waiting, buffer, Some(&time)).unwrap();
+            heard.len()
+        };
+        let soon = Timespec {
+            tv_sec: 10,
+            tv_nsec: 0,
+        };
+        let now = Timespec::default();
+        outer.write_all(b"d").unwrap();
+        assert_eq!((hear(soon), hear(now)), (1, 0), "it is told once");
+        announce_input(&inner).unwrap();
+        assert_eq!(hear(soon), 1);
+        assert!(announce_input(File::open("/dev/null").unwrap()).is_err());
+    }
 
     fn check(code: KeyCode, modifiers: KeyModifiers, expected: Option<Key>) {
         assert_eq!(

@@ -83,6 +83,28 @@ fn the_demo_is_shown_paused_stepped_resized_and_ended() {
 }
 
 #[test]
+fn keys_that_come_with_a_new_size_are_read_at_once() {
+    let scratch = Scratch::new();
+    let mut screen = Screen::start(phalanx(&scratch, &["run", "--name", "r"]), 40, 120);
+    screen.wait_for("RUNNING");
+    // Half of them waited for the next key once.
+    for round in 0..10 {
+        screen.resize(38, 120 - round);
+        screen.press("?");
+        screen.wait_for("Help (");
+        screen.resize(40, 120 - round);
+        screen.press("\u{1b}");
+        screen.wait_until("the help is closed", |terminal| {
+            !terminal.contents().contains("Help (")
+        });
+    }
+    screen.press("q");
+    screen.wait_for("What becomes of it?");
+    screen.press("s");
+    assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
+}
+
+#[test]
 fn a_signal_gives_the_terminal_back_and_leaves_no_process() {
     for signal in ["TERM", "INT", "QUIT"] {
         let scratch = Scratch::new();
