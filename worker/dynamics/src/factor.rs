@@ -32,24 +32,28 @@ impl Factor {
         self.lower.extend_from_slice(masses);
         self.diagonal.clear();
         self.diagonal.resize(size, 0.0);
-        let lower = &mut self.lower;
         for row in (0..size).rev() {
             let entry = masses[row * size + row];
             let least = (entry * PIVOT_RATIO_MIN).max(f64::MIN_POSITIVE);
-            let pivot = lower[row * size + row].max(least);
+            let (before, own) = self.lower.split_at_mut(row * size);
+            let own = &mut own[..size];
+            let pivot = own[row].max(least);
             self.diagonal[row] = pivot;
-            let mut outer = tree.above[row];
-            while let Some(at) = outer {
-                let share = lower[row * size + at] / pivot;
-                let (before, own) = lower.split_at_mut(row * size);
-                let (out, own) = (&mut before[at * size..][..size], &mut own[..size]);
-                let mut inner = Some(at);
-                while let Some(column) = inner {
+            // A whole branch hangs on the same part of the trunk.
+            let trunk = tree.joins[row];
+            for at in tree.branch_above(row) {
+                let share = own[at] / pivot;
+                let out = &mut before[at * size..][..size];
+                for column in std::iter::once(at).chain(tree.branch_above(at)) {
                     out[column] -= share * own[column];
-                    inner = tree.above[column];
                 }
+                subtract(&mut out[..trunk], share, &own[..trunk]);
                 own[at] = share;
-                outer = tree.above[at];
+            }
+            for at in (0..trunk).rev() {
+                let share = own[at] / pivot;
+                subtract(&mut before[at * size..][..=at], share, &own[..=at]);
+                own[at] = share;
             }
         }
         self.roots.clear();
@@ -65,11 +69,12 @@ impl Factor {
         let size = self.size;
         for row in (0..size).rev() {
             let value = values[row];
-            let mut outer = tree.above[row];
-            while let Some(at) = outer {
-                values[at] -= self.lower[row * size + at] * value;
-                outer = tree.above[at];
+            let own = &self.lower[row * size..][..size];
+            for at in tree.branch_above(row) {
+                values[at] -= own[at] * value;
             }
+            let trunk = tree.joins[row];
+            subtract(&mut values[..trunk], value, &own[..trunk]);
         }
         for (value, pivot) in values.iter_mut().zip(&self.diagonal) {
             *value /= pivot;
@@ -81,10 +86,13 @@ impl Factor {
     fn back(&self, tree: &Tree, values: &mut [f64]) {
         for row in 0..self.size {
             let mut value = values[row];
-            let mut outer = tree.above[row];
-            while let Some(at) = outer {
-                value -= self.lower[row * self.size + at] * values[at];
-                outer = tree.above[at];
+            let own = &self.lower[row * self.size..][..self.size];
+            for at in tree.branch_above(row) {
+                value -= own[at] * values[at];
+            }
+            let trunk = tree.joins[row];
+            for (share, other) in own[..trunk].iter().zip(&values[..trunk]).rev() {
+                value -= share * other;
             }
             values[row] = value;
         }
@@ -94,10 +102,13 @@ impl Factor {
     pub(crate) fn whiten(&self, tree: &Tree, rates: &[f64], out: &mut [f64]) {
         for row in 0..self.size {
             let mut value = rates[row];
-            let mut outer = tree.above[row];
-            while let Some(at) = outer {
-                value += self.lower[row * self.size + at] * rates[at];
-                outer = tree.above[at];
+            let own = &self.lower[row * self.size..][..self.size];
+            for at in tree.branch_above(row) {
+                value += own[at] * rates[at];
+            }
+            let trunk = tree.joins[row];
+            for (share, other) in own[..trunk].iter().zip(&rates[..trunk]).rev() {
+                value += share * other;
             }
             out[row] = value * self.roots[row];
         }
@@ -123,14 +134,16 @@ impl Factor {
         for (at, value) in path.iter().zip(out).rev() {
             let row = *at as usize - first;
             let part = std::mem::take(&mut dense[row]);
-            let mut outer = tree.above[row];
-            while let Some(above) = outer {
-                dense[above] -= self.lower[row * self.size + above] * part;
-                outer = tree.above[above];
+            let own = &self.lower[row * self.size..][..self.size];
+            for above in tree.branch_above(row) {
+                dense[above] -= own[above] * part;
             }
+            let trunk = tree.joins[row];
+            subtract(&mut dense[..trunk], part, &own[..trunk]);
             *value = part * self.inverse_roots[row];
         }
     }
+
     /// Turns rows into `G` as [`Self::row`] does, one in each lane.
     pub(crate) fn rows<const SIZE: usize>(
         &self,
@@ -142,16 +155,23 @@ impl Factor {
         for (at, values) in path.iter().zip(out).rev() {
             let row = *at as usize - first;
             let parts = std::mem::replace(&mut dense[row], [0.0; SIZE]);
-            let lower = &self.lower[row * self.size..(row + 1) * self.size];
-            let mut outer = tree.above[row];
-            while let Some(above) = outer {
-                let share = lower[above];
-                for (value, part) in dense[above].iter_mut().zip(&parts) {
-                    *value -= share * part;
-                }
-                outer = tree.above[above];
+            let own = &self.lower[row * self.size..][..self.size];
+            for above in tree.branch_above(row) {
+                subtract(&mut dense[above], own[above], &parts);
+            }
+            let trunk = tree.joins[row];
+            for (values, share) in dense[..trunk].iter_mut().zip(&own[..trunk]) {
+                subtract(values, *share, &parts);
             }
             *values = parts.map(|part| part * self.inverse_roots[row]);
         }
+    }
+}
+
+/// Takes a multiple of others from values.
+#[inline]
+fn subtract(values: &mut [f64], factor: f64, others: &[f64]) {
+    for (value, other) in values.iter_mut().zip(others) {
+        *value -= factor * other;
     }
 }

@@ -56,15 +56,16 @@ impl Kinematics {
                     self.axes.push(Motion::new(DVec3::ZERO, axis));
                 }
                 JointKind::Ball => {
-                    let axes = DVec3::AXES.map(|axis| turning(joint.rotation * axis));
-                    self.axes.extend(axes);
+                    for axis in DVec3::AXES {
+                        self.axes.push(turning(joint.rotation * axis));
+                    }
                 }
                 JointKind::Free => {
                     let axes = DVec3::AXES;
-                    self.axes
-                        .extend(axes.map(|axis| Motion::new(axis, DVec3::ZERO)));
-                    self.axes
-                        .extend(axes.map(|axis| Motion::new(DVec3::ZERO, axis)));
+                    let turning = axes.iter().map(|axis| Motion::new(*axis, DVec3::ZERO));
+                    self.axes.extend(turning);
+                    let sliding = axes.iter().map(|axis| Motion::new(DVec3::ZERO, *axis));
+                    self.axes.extend(sliding);
                 }
             }
             let frame = &self.frames[number];
@@ -121,10 +122,13 @@ impl Kinematics {
             let first = tree.first[number];
             for row in first..first + tree.links[number].kind.freedom() {
                 let momentum = inertia.momentum(self.axes[row]);
-                let mut column = Some(row);
-                while let Some(at) = column {
-                    out[row * freedom + at] = self.axes[at].dot(momentum);
-                    column = tree.above[at];
+                let own = &mut out[row * freedom..][..freedom];
+                for at in std::iter::once(row).chain(tree.branch_above(row)) {
+                    own[at] = self.axes[at].dot(momentum);
+                }
+                let trunk = tree.joins[row];
+                for (entry, axis) in own[..trunk].iter_mut().zip(&self.axes[..trunk]) {
+                    *entry = axis.dot(momentum);
                 }
             }
         }

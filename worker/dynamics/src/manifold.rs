@@ -292,29 +292,49 @@ impl Manifolds {
     }
 
     /// Returns the rates of all rows of a manifold.
-    pub(crate) fn rates(&self, manifold: &Manifold, coordinates: &Coordinates) -> [f64; ROWS_MAX] {
-        sized!(manifold.size, rates_sized(self, manifold, coordinates))
-    }
-
-    fn rates_sized<const SIZE: usize>(
+    fn rates<const SIZE: usize>(
         &self,
         manifold: &Manifold,
         coordinates: &Coordinates,
-    ) -> [f64; ROWS_MAX] {
+    ) -> [f64; SIZE] {
         let (base_rates, _) = self.base_rates[manifold.rows()].as_chunks::<SIZE>();
         let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
-        let mut own = base_rates[0];
+        let mut rates = base_rates[0];
         for (column, velocity) in columns.iter().zip(coordinates.along(manifold.path)) {
-            add(&mut own, column, velocity);
+            add(&mut rates, column, velocity);
         }
-        let mut rates = [0.0; ROWS_MAX];
-        rates[..SIZE].copy_from_slice(&own);
         rates
     }
 
+    /// Moves the points of a manifold apart at their rates over a time \[s\].
+    pub(crate) fn advance(&mut self, number: usize, coordinates: &Coordinates, time_s: f64) {
+        let size = self.all[number].size;
+        sized!(size, advance_sized(self, number, coordinates, time_s));
+    }
+
+    fn advance_sized<const SIZE: usize>(
+        &mut self,
+        number: usize,
+        coordinates: &Coordinates,
+        time_s: f64,
+    ) {
+        let manifold = self.all[number];
+        let rates = self.rates::<SIZE>(&manifold, coordinates);
+        let points = &mut self.points[manifold.points()];
+        for (point, rate) in points.iter_mut().zip(&rates) {
+            point.gap += rate * time_s;
+        }
+    }
+
     /// Notes how fast points approach that have not pressed in this step.
-    pub(crate) fn note_approach(&mut self, manifold: &Manifold, coordinates: &Coordinates) {
-        let rates = self.rates(manifold, coordinates);
+    pub(crate) fn note_approach(&mut self, number: usize, coordinates: &Coordinates) {
+        let size = self.all[number].size;
+        sized!(size, note_approach_sized(self, number, coordinates));
+    }
+
+    fn note_approach_sized<const SIZE: usize>(&mut self, number: usize, coordinates: &Coordinates) {
+        let manifold = self.all[number];
+        let rates = self.rates::<SIZE>(&manifold, coordinates);
         let totals = &self.totals[manifold.rows()];
         for (row, point) in self.points[manifold.points()].iter_mut().enumerate() {
             if point.restitution > 0.0 && totals[row] == 0.0 {

@@ -74,6 +74,10 @@ pub struct Tree {
     pub(crate) first: Vec<usize>,
     /// The degree of freedom that each one hangs on.
     pub(crate) above: Vec<Option<usize>>,
+    /// The number of the first degrees of freedom each of which hangs on the one before.
+    trunk: usize,
+    /// How many of the trunk each one hangs on; they are the first ones.
+    pub(crate) joins: Vec<usize>,
     /// The link of each degree of freedom.
     pub(crate) owner: Vec<usize>,
     pub(crate) positions: Vec<Position>,
@@ -110,6 +114,13 @@ impl Tree {
                 owner.push(number);
             }
         }
+        let is_next = |(at, above): (usize, &Option<usize>)| *above == at.checked_sub(1);
+        let ends = above.iter().enumerate().position(|one| !is_next(one));
+        let trunk = ends.unwrap_or(above.len());
+        let mut joins: Vec<usize> = Vec::with_capacity(above.len());
+        for above in &above {
+            joins.push(above.map_or(0, |at| if at < trunk { at + 1 } else { joins[at] }));
+        }
         let still = Position {
             value: 0.0,
             rotation: DQuat::IDENTITY,
@@ -124,8 +135,18 @@ impl Tree {
             links,
             first,
             above,
+            trunk,
+            joins,
             owner,
         }
+    }
+
+    /// Returns the degrees of freedom that one hangs on, the nearest first, but for those of the
+    /// trunk.
+    #[inline]
+    pub(crate) fn branch_above(&self, at: usize) -> impl Iterator<Item = usize> {
+        let above = |at: usize| self.above[at].filter(|above| *above >= self.trunk);
+        std::iter::successors(above(at), move |at| above(*at))
     }
 
     /// Returns its links, parents first.

@@ -3,6 +3,8 @@
 //! Joints and axes go by their indices. What is asked for holds for one step; what acts for longer
 //! is said anew before each. Positions count from the initial configuration, over turns.
 
+use std::borrow::Cow;
+
 use super::access::ModelRef;
 use super::cell::Cell;
 use super::mechanism::actuator::Actuator;
@@ -55,13 +57,14 @@ impl Cell {
         actuator.map_or(0.0, Actuator::force)
     }
 
-    fn coordinate(&self, of: ModelRef, joint: usize, axis: usize) -> Option<Coordinate> {
+    fn coordinate(&self, of: ModelRef, joint: usize, axis: usize) -> Option<Cow<'_, Coordinate>> {
         if let Some(actuator) = self.actuator(of, joint, axis) {
-            return Some(actuator.coordinate.clone());
+            return Some(Cow::Borrowed(&actuator.coordinate));
         }
         let owned = self.contents.performers.get(&of.performer?)?;
         let description = &self.world.models[of.index];
         model::coordinate(description, &owned.links, self.contents.anchor, joint, axis)
+            .map(Cow::Owned)
     }
 
     fn actuator(&self, of: ModelRef, joint: usize, axis: usize) -> Option<&Actuator> {

@@ -34,15 +34,8 @@ pub(super) struct Mechanism {
     pub(super) actuators: Vec<Actuator>,
 }
 
-/// Something that acts along an axis in a step, as the solver is asked for it.
-pub(super) struct Asked {
-    /// The axis; its terms are `twists`.
-    pub(super) axis: dynamics::Axis,
-    /// The Jacobian: factors of the velocities of bodies in its rate.
-    pub(super) twists: Twists,
-    /// The rapier joint that lets it move, and which of its axes it is, if it is one axis of one.
-    pub(super) place: Option<(ImpulseJointHandle, usize)>,
-}
+/// The rapier joint that lets an axis move, and which of its axes it is, if it is one axis of one.
+pub(super) type AxisPlace = Option<(ImpulseJointHandle, usize)>;
 
 /// A force along an axis that a system exerts in a step.
 pub(super) struct Push {
@@ -105,31 +98,24 @@ impl Mechanism {
         }
     }
 
-    /// Says everything that acts in a step along axes of bodies that are awake.
+    /// Says everything that acts in a step along axes of bodies that are awake: what it is but for
+    /// its terms, factors of the velocities of bodies in its rate, and where the axis is.
     pub(super) fn ask(
         &mut self,
         bodies: &RigidBodySet,
-        asked: &mut Vec<Asked>,
+        asked: &mut impl FnMut(dynamics::Axis, &Twists, AxisPlace),
         pushes: &mut Vec<Push>,
     ) {
         for control in &mut self.controls {
             if !control.coordinate.is_at_rest(bodies) {
                 let axis = control.ask(bodies);
-                asked.push(Asked {
-                    axis,
-                    twists: control.coordinate.twists(bodies, 1.0),
-                    place: Some(control.place),
-                });
+                let twists = control.coordinate.twists(bodies, 1.0);
+                asked(axis, &twists, Some(control.place));
             }
         }
         for coupling in &mut self.couplings {
             if !coupling.is_at_rest(bodies) {
-                let axis = coupling.ask(bodies);
-                asked.push(Asked {
-                    axis,
-                    twists: coupling.twists(bodies),
-                    place: None,
-                });
+                asked(coupling.ask(bodies), &coupling.twists(bodies), None);
             }
         }
         for actuator in &mut self.actuators {
@@ -138,11 +124,7 @@ impl Mechanism {
                 continue;
             }
             if let Some(axis) = actuator.ask(bodies) {
-                asked.push(Asked {
-                    axis,
-                    twists: actuator.twists(bodies),
-                    place: Some(actuator.joint),
-                });
+                asked(axis, &actuator.twists(bodies), Some(actuator.joint));
             }
             if actuator.pushed() != 0.0 {
                 pushes.push(Push {

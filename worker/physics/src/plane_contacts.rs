@@ -135,14 +135,17 @@ fn replace<M: Default, C: Pressed>(
     }
     manifolds.truncate(1);
     let manifold = &mut manifolds[0];
-    let old: SmallVec<[TrackedContact<C>; CONTACTS_MAX]> = manifold.points.drain(..).collect();
+    // Collected, it would be made once and copied once.
+    let mut old = SmallVec::<[TrackedContact<C>; CONTACTS_MAX]>::new();
+    old.extend(manifold.points.drain(..));
     let normals = [view.plane_normal, -view.normal];
     [manifold.local_n1, manifold.local_n2] = if is_flipped {
         [normals[1], normals[0]]
     } else {
         normals
     };
-    for corner in outermost(corners, view.normal) {
+    let mut chosen = SmallVec::new();
+    for corner in outermost(corners, view.normal, &mut chosen) {
         manifold.points.push(TrackedContact::flipped(
             *plane_to_shape * corner.point - view.plane_normal * corner.height,
             corner.point,
@@ -290,12 +293,14 @@ impl View {
     }
 }
 
-/// Returns the lowest corner and those that are farthest out.
-fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; CONTACTS_MAX]> {
-    let mut chosen: SmallVec<[Corner; CONTACTS_MAX]> = SmallVec::new();
+/// Returns the lowest corner and those that are farthest out, which are `chosen` if not all are.
+fn outermost<'a>(
+    corners: &'a [Corner],
+    normal: Vector,
+    chosen: &'a mut SmallVec<[Corner; CONTACTS_MAX]>,
+) -> &'a [Corner] {
     if corners.len() <= CONTACTS_MAX || round_face::is_corner(corners[0].number) {
-        chosen.extend_from_slice(corners);
-        return chosen;
+        return corners;
     }
     let (first, second) = normal.any_orthonormal_pair();
     let ways = DIRECTIONS.map(|[along_first, along_second]| {

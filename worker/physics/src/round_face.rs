@@ -120,7 +120,8 @@ fn replace<M: Default, C: Pressed>(
     }
     manifolds.truncate(1);
     let manifold = &mut manifolds[0];
-    let former: SmallVec<[TrackedContact<C>; CORNERS_MAX]> = manifold.points.drain(..).collect();
+    let mut former = SmallVec::<[TrackedContact<C>; CORNERS_MAX]>::new();
+    former.extend(manifold.points.drain(..));
     for Touching {
         number,
         points: [index, own],

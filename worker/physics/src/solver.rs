@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dynamics::{Axis, Body, Lock, Parameters, Scene, Term, Terms, Tree};
 use glam::{DMat3, DVec3};
 use protocol::PerformerId;
-use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::island_solver::{IslandSolver, ManifoldId, Scene as RapierScene};
 use rapier3d_f64::math::{Pose, Vector};
 use sdf::{Solver, World};
 
-use self::forest::{Forest, frame_of, key, place};
+use self::forest::{Forest, frame_of, place};
 use super::access::Load;
-use super::mechanism::coordinate::Twist;
-use super::mechanism::{Asked, Mechanism, Push};
+use super::mechanism::coordinate::{Twist, Twists};
+use super::mechanism::{AxisPlace, Mechanism, Push};
 use super::slip::LinkSlip;
 
 /// The number of a body that is not in the scene.
@@ -33,17 +33,19 @@ pub(super) struct Mechanisms {
     pub(super) of_joints: BTreeMap<usize, Mechanism>,
 }
 
+/// The number in the scene of each body, by its place in rapier's set.
+#[derive(Default)]
+struct BodyNumbers(Vec<u32>);
+
 /// The state that a cell and its solver share.
 #[derive(Default)]
 struct Shared {
     mechanisms: Mechanisms,
     forest: Option<Forest>,
     scene: Scene,
-    /// The number in the scene of each body, by its place in rapier's set.
-    numbers: Vec<u32>,
+    numbers: BodyNumbers,
     handles: Vec<RigidBodyHandle>,
     manifolds: Vec<ManifoldId>,
-    asked: Vec<Asked>,
     /// The number of axes that mechanisms asked for; those of loops stand behind them.
     asked_count: usize,
     pushes: Vec<Push>,
@@ -110,6 +112,24 @@ impl CellSolver {
     }
 }
 
+impl BodyNumbers {
+    fn of(&self, handle: RigidBodyHandle) -> Option<usize> {
+        let number = self.0.get(place(handle)).copied()?;
+        (number != NOWHERE).then_some(number as usize)
+    }
+
+    fn terms(&self, twists: &[(RigidBodyHandle, Twist)]) -> Terms {
+        let term = |(handle, twist): &(RigidBodyHandle, Twist)| {
+            self.of(*handle).map(|body| Term {
+                body,
+                linear: twist.linear,
+                angular: twist.angular,
+            })
+        };
+        twists.iter().filter_map(term).collect()
+    }
+}
+
 impl IslandSolver for CellSolver {
     fn solve(&mut self, rapier: &mut RapierScene<'_>) {
         let shared = &mut *self.shared();
@@ -128,12 +148,12 @@ impl Shared {
         self.handles.clear();
         self.handles.extend(rapier.awake());
         let most = self.handles.iter().map(|handle| place(*handle)).max();
-        self.numbers.clear();
-        self.numbers
-            .resize(most.map_or(0, |most| most + 1), NOWHERE);
+        let numbers = &mut self.numbers.0;
+        numbers.clear();
+        numbers.resize(most.map_or(0, |most| most + 1), NOWHERE);
         self.scene.bodies.clear();
         for (number, handle) in self.handles.iter().enumerate() {
-            self.numbers[place(*handle)] = number as u32;
+            self.numbers.0[place(*handle)] = number as u32;
             let body = &rapier.bodies()[*handle];
             self.scene
                 .bodies
@@ -143,8 +163,7 @@ impl Shared {
 
     /// Returns the number of a body in the scene.
     fn number(&self, handle: RigidBodyHandle) -> Option<usize> {
-        let number = self.numbers.get(place(handle)).copied()?;
-        (number != NOWHERE).then_some(number as usize)
+        self.numbers.of(handle)
     }
 
     fn gather_trees(&mut self, rapier: &RapierScene<'_>) {
@@ -191,47 +210,34 @@ impl Shared {
     /// Asks mechanisms and loops what acts.
     fn gather_axes(&mut self, rapier: &RapierScene<'_>) {
         let bodies = rapier.bodies();
-        self.asked.clear();
         self.pushes.clear();
+        let Self {
+            mechanisms,
+            forest,
+            numbers,
+            pushes,
+            scene,
+            ..
+        } = self;
+        let forest = forest.as_ref().expect("trees are gathered before axes");
+        let (axes, trees) = (&mut scene.axes, &scene.trees);
+        axes.clear();
+        let mut asked = |axis: Axis, twists: &Twists, place: AxisPlace| {
+            axes.push(Axis {
+                terms: numbers.terms(twists),
+                joint: place.and_then(|place| forest.axis(place, trees)),
+                ..axis
+            });
+        };
         let Mechanisms {
             of_performers,
             of_joints,
-        } = &mut self.mechanisms;
+        } = mechanisms;
         for mechanism in of_performers.values_mut().chain(of_joints.values_mut()) {
-            mechanism.ask(bodies, &mut self.asked, &mut self.pushes);
+            mechanism.ask(bodies, &mut asked, pushes);
         }
-        self.scene.axes.clear();
-        let mut asked = std::mem::take(&mut self.asked);
-        self.asked_count = asked.len();
-        for one in asked.drain(..) {
-            let mut axis = one.axis;
-            axis.terms = self.terms(&one.twists);
-            axis.joint = one.place.and_then(|place| self.joint_of(place));
-            self.scene.axes.push(axis);
-        }
-        self.asked = asked;
+        self.asked_count = self.scene.axes.len();
         self.hold_loops(rapier);
-    }
-
-    fn terms(&self, twists: &[(RigidBodyHandle, Twist)]) -> Terms {
-        let term = |(handle, twist): &(RigidBodyHandle, Twist)| {
-            self.number(*handle).map(|body| Term {
-                body,
-                linear: twist.linear,
-                angular: twist.angular,
-            })
-        };
-        twists.iter().filter_map(term).collect()
-    }
-
-    /// Returns the tree and the link of an axis of a joint, and its sense.
-    fn joint_of(&self, (handle, axis): (ImpulseJointHandle, usize)) -> Option<(usize, usize, f64)> {
-        let forest = self.forest.as_ref()?;
-        let place = forest.places.get(&key(handle))?;
-        let link = place.link(axis);
-        let number = forest.trees[place.tree].number?;
-        let tree = &self.scene.trees[number];
-        tree.axis_of(link).map(|_| (number, link, place.sense))
     }
 
     /// Adds the forces that systems exert in this step alone.
@@ -244,7 +250,7 @@ impl Shared {
             }
         }
         for push in std::mem::take(&mut self.pushes) {
-            for term in self.terms(&push.twists) {
+            for term in self.numbers.terms(&push.twists) {
                 let body = &mut self.scene.bodies[term.body];
                 body.control_force += term.linear * push.force;
                 body.control_torque += term.angular * push.force;

@@ -3,6 +3,7 @@
 
 use protocol::{Digest, PerformerState};
 use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use sdf::Pose;
 
 use super::cell::Cell;
 use super::{reach, state};
@@ -20,6 +21,8 @@ pub struct PerformerStates {
     states: Vec<PerformerState>,
     /// Of the links of each, in the same order.
     links: Vec<LinkBits>,
+    /// The origin of each in the frame of its canonical link.
+    origins: Vec<Option<Pose>>,
     step_size_s: f64,
     is_anew: bool,
     renewed: Vec<usize>,
@@ -54,11 +57,14 @@ impl Cell {
         if performer_states.is_anew {
             performer_states.states.clear();
             performer_states.links.clear();
+            performer_states.origins.clear();
         }
         let mut begin = 0;
         for (index, (id, performer)) in performers.iter().enumerate() {
             let end = begin + performer.links.len();
+            let model = &self.world.models[performer.model];
             if performer_states.is_anew {
+                performer_states.origins.push(state::origin_in_link(model));
                 let now = performer.links.iter().map(|link| self.link_bits(*link));
                 performer_states.links.extend(now);
             } else if !self.renew_links(&performer.links, &mut performer_states.links[begin..end]) {
@@ -68,9 +74,9 @@ impl Cell {
             let bits = performer_states.links[begin..end]
                 .as_flattened()
                 .as_flattened();
-            let model = &self.world.models[performer.model];
             let (links, bodies) = (&performer.links, &self.physics.bodies);
-            let mut state = state::state(*id, model, links, bodies, Digest::of_bytes(bits));
+            let of_model = (model, performer_states.origins[index].as_ref());
+            let mut state = state::state(*id, of_model, links, bodies, Digest::of_bytes(bits));
             state.reach = reach::reach(&self.physics, links, step_size_s);
             if performer_states.is_anew {
                 performer_states.states.push(state);

@@ -8,7 +8,7 @@ use crate::dynamics::solver::manifold_store::ManifoldStore;
 use crate::dynamics::solver::solver_contact_graph::{ContactRef, SolverContactGraph};
 use crate::dynamics::{
     ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager,
-    RigidBody, RigidBodyHandle, RigidBodySet, RigidBodyType, RigidBodyVelocity,
+    RigidBody, RigidBodyCcd, RigidBodyHandle, RigidBodySet, RigidBodyType, RigidBodyVelocity,
 };
 use crate::geometry::manifold_reduction::reduce_manifold_naive;
 use crate::geometry::{ColliderHandle, ColliderSet, ContactManifold};
@@ -147,6 +147,11 @@ impl Scene<'_> {
             body.ccd_vels = RigidBodyVelocity::zero();
             return;
         }
+        if is_surely_slow(body) {
+            body.ccd_vels = RigidBodyVelocity::zero();
+            body.ccd.ccd_active = false;
+            return;
+        }
         let inv_dt = parameters.inv_dt();
         body.ccd_vels = body
             .pos
@@ -161,6 +166,19 @@ impl Scene<'_> {
         body.ccd.ccd_active = is_fast;
         self.any_fast |= is_fast;
     }
+}
+
+/// Tells whether a body moves so little in a step that it is not fast by far, which is found without
+/// the angle that it turns by. Only of fast bodies the velocities between both poses are asked for.
+fn is_surely_slow(body: &RigidBody) -> bool {
+    let (now, next) = (&body.pos.position, &body.pos.next_position);
+    let center = body.mprops.local_mprops.local_com;
+    let way = *next * center - *now * center;
+    let turn = next.rotation * now.rotation.inverse();
+    // An angle is at most pi times the sine of its half, up to half a turn.
+    let most = way.length() + 4.0 * turn.xyz().length() * body.mprops.max_extent();
+    let threshold = RigidBodyCcd::FAST_BODY_SAFETY_FACTOR * body.ccd.ccd_thickness;
+    turn.w > 0.0 && most * 1.01 < threshold
 }
 
 /// Runs a solver, and returns whether a body is fast enough to be swept.

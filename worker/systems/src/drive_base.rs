@@ -4,6 +4,8 @@
 //! Sources: gz-sim, `diff_drive/DiffDrive.hh`, `mecanum_drive/MecanumDrive.hh`; gz-math,
 //! `DiffDriveOdometry.hh`.
 
+use std::collections::VecDeque;
+
 use messages::geometry::{Pose, PoseV, Quaternion};
 use messages::motion::{Odometry, Twist};
 use serde::{Deserialize, Serialize};
@@ -44,7 +46,7 @@ pub(super) struct Reckoning {
     /// \[rad\]
     pub(super) heading: f64,
     /// The last speeds ahead, to the left \[m/s\] and turning \[rad/s\].
-    speeds: Vec<[f64; 3]>,
+    speeds: VecDeque<[f64; 3]>,
 }
 
 impl DriveBase {
@@ -109,8 +111,8 @@ impl DriveBase {
         let Some(topics) = &self.odometry else {
             return;
         };
-        let is_heard = context.is_wanted(&topics.odometry) || context.is_wanted(&topics.tf);
-        if !is_heard || !topics.schedule.is_due(&context.time) {
+        let is_heard = || context.is_wanted(&topics.odometry) || context.is_wanted(&topics.tf);
+        if !topics.schedule.is_due(&context.time) || !is_heard() {
             return;
         }
         let header = context.header();
@@ -199,9 +201,9 @@ impl Reckoning {
         self.position[0] += chord * (ahead * cosine - left * sine);
         self.position[1] += chord * (ahead * sine + left * cosine);
         self.heading += turn;
-        self.speeds.push(way.map(|part| part / time_s));
+        self.speeds.push_back(way.map(|part| part / time_s));
         if self.speeds.len() > WINDOW {
-            self.speeds.remove(0);
+            self.speeds.pop_front();
         }
     }
 

@@ -257,7 +257,7 @@ impl Scene {
                 point.set_inverse(gain);
             }
             if manifold.may_bounce {
-                known.note_approach(&manifold, &self.work.coordinates);
+                known.note_approach(number, &self.work.coordinates);
             }
         }
         for number in island.lines() {
@@ -428,12 +428,7 @@ impl Scene {
         } = self;
         // By the rate, and not by points of the bodies, which a wheel would carry up as it rolls.
         for number in island.manifolds() {
-            let manifold = work.manifolds.all[number];
-            let rates = work.manifolds.rates(&manifold, &work.coordinates);
-            let points = &mut work.manifolds.points[manifold.points()];
-            for (point, rate) in points.iter_mut().zip(rates) {
-                point.gap += rate * time_s;
-            }
+            work.manifolds.advance(number, &work.coordinates, time_s);
         }
         for number in island.lines() {
             let line = work.lines.all[number];

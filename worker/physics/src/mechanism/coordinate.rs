@@ -96,12 +96,16 @@ impl Coordinate {
 
     /// Measures the position, and counts turns: it never jumps, whichever way the joint goes.
     pub(in super::super) fn measure(&mut self, bodies: &RigidBodySet) {
+        self.position = self.position_at(bodies);
+    }
+
+    /// Returns the position that it has now: not more than half a turn from where it was measured.
+    pub(in super::super) fn position_at(&self, bodies: &RigidBodySet) -> f64 {
         let frames = self.frames_in_world(bodies);
         let angle = match self.kind {
             Kind::Slide => {
                 let offset = frames[1].translation - frames[0].translation;
-                self.position = offset.dot(frames[0].rotation * Vector::X);
-                return;
+                return offset.dot(frames[0].rotation * Vector::X);
             }
             Kind::Turn => {
                 let turn = frames[0].rotation.inverse() * frames[1].rotation;
@@ -117,13 +121,7 @@ impl Coordinate {
                 }
             }
         };
-        self.position += wrapped(angle - self.position);
-    }
-
-    /// Returns the position that it has now: not more than half a turn from where it was measured.
-    pub(in super::super) fn position_at(mut self, bodies: &RigidBodySet) -> f64 {
-        self.measure(bodies);
-        self.position
+        self.position + wrapped(angle - self.position)
     }
 
     /// Returns the joint's frame on parent and child, world frame.

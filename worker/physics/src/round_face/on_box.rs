@@ -103,11 +103,17 @@ impl Seat {
             })
         };
         let height = |seat: &Self| seat.height(seat.center);
-        let seats = [seat(1.0), seat(-1.0)].into_iter().flatten();
-        let seat = seats.reduce(|one, other| {
-            let is_higher = height(&other) > height(&one);
-            if is_higher { other } else { one }
-        })?;
+        let mut highest: Option<Self> = None;
+        for sign in [1.0, -1.0] {
+            if let Some(seat) = seat(sign)
+                && highest
+                    .as_ref()
+                    .is_none_or(|other| height(&seat) > height(other))
+            {
+                highest = Some(seat);
+            }
+        }
+        let seat = highest?;
         let height = height(&seat);
         let beside = |axis: usize| seat.center[axis].abs() - seat.half[axis] - seat.face.radius;
         let beside = beside(axes[1]).max(beside(axes[2]));

@@ -78,6 +78,20 @@ struct Edge<'a> {
 }
 
 impl Forest {
+    /// Returns the tree in the scene and the link of an axis of a joint, and its sense.
+    pub(super) fn axis(
+        &self,
+        (handle, axis): (ImpulseJointHandle, usize),
+        trees: &[Tree],
+    ) -> Option<(usize, usize, f64)> {
+        let place = self.places.get(&key(handle))?;
+        let link = place.link(axis);
+        let number = self.trees[place.tree].number?;
+        trees[number]
+            .axis_of(link)
+            .map(|_| (number, link, place.sense))
+    }
+
     /// Makes trees of all joints that lock something.
     pub(super) fn new<'a>(
         bodies: &RigidBodySet,
