@@ -136,10 +136,10 @@ fn bytes_for_a_reader_that_acknowledges_nothing_are_bounded() {
     let mut reader = Reader::start(domain);
     wait_for("a reader is found", || publication.reader_count() > 0);
     publication.publish(message()).unwrap();
+    // Read to the end: a reader that cannot say what it takes would end.
     let lines = BufReader::new(reader.0.stdout.take().unwrap()).lines();
-    let took = lines
-        .map_while(Result::ok)
-        .find(|line| line.contains("took"));
+    let mut lines = lines.map_while(Result::ok);
+    let took = lines.find(|line| line.contains("took"));
     assert!(took.is_some(), "the reader has ended");
     wait_for("it acknowledges", || {
         publication.wait_until_received(Duration::from_millis(10))
@@ -160,4 +160,5 @@ fn bytes_for_a_reader_that_acknowledges_nothing_are_bounded() {
     wait_for("there is room again", || {
         publication.publish(message()).is_ok()
     });
+    drop(lines);
 }
