@@ -1,21 +1,6 @@
 //! Copies the sources of the published rapier3d-f64 to the build folder and applies [`EDITS`].
-//!
-//! Cargo tells where the sources are: the optional dependency that names them is never compiled.
-//! An edit whose text is not found exactly once ends the build, so that another version of the
-//! sources cannot be built unseen.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs, io};
-
-const PACKAGE: &str = "rapier3d-f64";
-
-/// A text of a file and the text that takes its place.
-struct Edit {
-    file: &'static str,
-    from: &'static str,
-    to: &'static str,
-}
+use published::Edit;
 
 /// Everything that differs from the published crate.
 const EDITS: &[Edit] = &[
@@ -213,81 +198,6 @@ const EDITS: &[Edit] = &[
 ];
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=Cargo.toml");
-    let sources = find_sources().join("src");
-    let target = PathBuf::from(env::var("OUT_DIR").expect("cargo names the folder")).join("src");
-    let _ = fs::remove_dir_all(&target);
-    copy_folder(&sources, &target).expect("the sources can be copied");
-    for edit in EDITS {
-        apply(edit, &target);
-    }
-    strip_root(&target.join("lib.rs"));
-}
-
-/// Returns the folder of the published package, which cargo fetches where it is not here yet.
-fn find_sources() -> PathBuf {
-    let metadata = |offline: &[&str]| {
-        let cargo = env::var("CARGO").expect("cargo names itself");
-        let output = Command::new(cargo)
-            .args([
-                "metadata",
-                "--format-version=1",
-                "--features=sources",
-                "--manifest-path",
-            ])
-            .arg(
-                Path::new(&env::var("CARGO_MANIFEST_DIR").expect("set by cargo"))
-                    .join("Cargo.toml"),
-            )
-            .args(offline)
-            .output()
-            .expect("cargo can be started");
-        output.status.success().then_some(output.stdout)
-    };
-    let text = metadata(&["--offline"])
-        .or_else(|| metadata(&[]))
-        .expect("the sources of rapier3d-f64 can be fetched; `cargo fetch` does so beforehand");
-    let metadata: serde_json::Value = serde_json::from_slice(&text).expect("cargo writes JSON");
-    let packages = metadata["packages"].as_array().expect("there are packages");
-    let package = packages.iter().find(|package| package["name"] == PACKAGE);
-    let manifest = package.and_then(|package| package["manifest_path"].as_str());
-    let manifest = Path::new(manifest.expect("the optional dependency is among the packages"));
-    manifest
-        .parent()
-        .expect("a manifest is in a folder")
-        .to_path_buf()
-}
-
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            // Copied by its contents: files of a registry may be read-only.
-            fs::write(&target, fs::read(entry.path())?)?;
-        }
-    }
-    Ok(())
-}
-
-fn apply(edit: &Edit, folder: &Path) {
-    let path = folder.join(edit.file);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", edit.file));
-    let found = text.matches(edit.from).count();
-    assert_eq!(found, 1, "{} has {:?} {found} times", edit.file, edit.from);
-    fs::write(path, text.replacen(edit.from, edit.to, 1)).expect("the build folder can be written");
-}
-
-/// Leaves what may be included into another crate root: no inner attributes, no documentation of
-/// the crate and no names of other crates, which `src/lib.rs` has.
-fn strip_root(path: &Path) {
-    let text = fs::read_to_string(path).expect("the sources have a root");
-    let (_, rest) = text
-        .split_once("pub use parry::glamx;")
-        .expect("the root names its crates");
-    fs::write(path, format!("pub use parry::glamx;{rest}")).expect("the folder can be written");
+    let folder = published::copy("rapier3d-f64", EDITS);
+    published::strip_root(&folder, "pub use parry::glamx;");
 }

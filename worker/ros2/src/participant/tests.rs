@@ -160,5 +160,7 @@ fn bytes_for_a_reader_that_acknowledges_nothing_are_bounded() {
     wait_for("there is room again", || {
         publication.publish(message()).is_ok()
     });
+    // By an acknowledgement, and not since the reader was given up.
+    assert_eq!(publication.reader_count(), 1, "the reader goes on");
     drop(lines);
 }
