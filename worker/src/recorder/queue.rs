@@ -2,7 +2,9 @@
 //!
 //! What was said in a step comes from another thread, when all of it has arrived, and stands right
 //! behind the step's frame: the stepper leaves a gap for it, and what follows waits until that is
-//! filled. So the order in a recording does not depend on the load of the machines.
+//! filled, so that the order in a recording does not depend on the load of the machines. It waits
+//! for seconds at most: what was said in a step and arrives later stands behind later frames, and
+//! what is known of a run is in the file soon, whatever becomes of the rest.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -20,6 +22,8 @@ const BYTES_MAX: usize = 512 << 20;
 /// Time for which it waits at a step while less than [`BYTES_MAX`] is there: heartbeats of others
 /// must be looked at in between.
 const WAIT: Duration = Duration::from_millis(200);
+/// Time for which a gap is waited for at most.
+const GAP_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time for which it has waited in all when that is told first; then whenever it has doubled.
 const TOLD_FROM: Duration = Duration::from_secs(1);
 
@@ -40,24 +44,35 @@ struct State {
     said: BTreeMap<Sequence, Vec<(Entry, Moment)>>,
     /// The last step of which all has arrived that will.
     arrived: Sequence,
+    /// The last step whose gap was not waited for any longer.
+    passed: Option<Sequence>,
     /// Nothing more will be said.
     is_silent: bool,
-    /// Size of all of these, and of what was taken and is not worked off \[bytes\].
-    bytes: usize,
+    /// Size of what is ready, and of what was taken and is not worked off \[bytes\].
+    ready_bytes: usize,
+    /// Size of what waits for a gap to be filled or left \[bytes\].
+    held_bytes: usize,
     /// No more will come.
     is_ending: bool,
     /// Nobody takes anything any more.
     is_over: bool,
-    waited: Duration,
-    told_at: Duration,
+    waits: Waits,
     problems: VecDeque<String>,
+}
+
+/// Time for which the stepper waited.
+#[derive(Default)]
+struct Waits {
+    in_all: Duration,
+    /// That time when it was told last.
+    told_at: Duration,
 }
 
 /// A place in the order of the stepper.
 enum Place {
     Entry(Entry, Moment),
-    /// Here goes what was said in a step.
-    Gap(Sequence),
+    /// Here goes what was said in a step, whose gap was left at a time.
+    Gap(Sequence, Instant),
 }
 
 /// Entries taken from the queue.
@@ -73,7 +88,7 @@ impl Queue {
     pub(super) fn push(&self, entry: Entry, at: Moment) {
         let mut state = self.state();
         if !state.is_over {
-            state.bytes += entry.size();
+            state.held_bytes += entry.size();
             state.behind.push_back(Place::Entry(entry, at));
             state.fill_gaps();
             self.changed.notify_all();
@@ -84,7 +99,7 @@ impl Queue {
     pub(super) fn leave_gap(&self, sequence: Sequence) {
         let mut state = self.state();
         if !state.is_over {
-            state.behind.push_back(Place::Gap(sequence));
+            state.behind.push_back(Place::Gap(sequence, Instant::now()));
             state.fill_gaps();
             self.changed.notify_all();
         }
@@ -94,7 +109,7 @@ impl Queue {
     pub(super) fn fill_gap(&self, sequence: Sequence, said: Vec<(Entry, Moment)>) {
         let mut state = self.state();
         if !state.is_over {
-            state.bytes += said.iter().map(|(entry, _)| entry.size()).sum::<usize>();
+            state.held_bytes += size(&said);
             state.said.insert(sequence, said);
             state.arrived = state.arrived.max(sequence);
             state.fill_gaps();
@@ -113,17 +128,12 @@ impl Queue {
     /// Waits while too much is there.
     pub(super) fn admit(&self) {
         let mut state = self.state();
-        if state.bytes <= BYTES_MANY {
+        if state.bytes() <= BYTES_MANY {
             return;
         }
         let begun = Instant::now();
-        while !state.is_over && state.bytes > BYTES_MANY {
+        while !state.lets_go_on(begun.elapsed()) {
             let left = WAIT.saturating_sub(begun.elapsed());
-            // What is said again in the place of a lost secondary needs further steps.
-            let may_go_on = state.bytes <= BYTES_MAX || !state.behind.is_empty();
-            if left.is_zero() && may_go_on {
-                break;
-            }
             let timeout = left.max(Duration::from_millis(10));
             state = self
                 .changed
@@ -131,13 +141,19 @@ impl Queue {
                 .expect(UNPOISONED)
                 .0;
         }
-        state.waited += begun.elapsed();
-        if state.waited >= TOLD_FROM.max(2 * state.told_at) {
-            state.told_at = state.waited;
+        state.waits.in_all += begun.elapsed();
+        let waited = state.waits.in_all;
+        if waited >= TOLD_FROM.max(2 * state.waits.told_at) {
+            state.waits.told_at = waited;
+            let cause = if state.ready_bytes > BYTES_MANY {
+                "more is recorded than the disk takes"
+            } else {
+                "what secondaries say arrives late"
+            };
             let text = format!(
-                "steps have waited {:.1} s in all for the recording: more is recorded than the \
-                 disk takes; a lower --record-rate or fewer sensors help",
-                state.waited.as_secs_f64()
+                "steps have waited {:.1} s in all for the recording: {cause}; a lower \
+                 --record-rate or fewer sensors help",
+                waited.as_secs_f64()
             );
             state.problems.push_back(text);
         }
@@ -146,7 +162,7 @@ impl Queue {
     /// Waits until half of what may be there without a step waiting for it is free.
     pub(super) fn wait_for_room(&self) {
         let mut state = self.state();
-        while !state.is_over && state.bytes > BYTES_MANY / 2 {
+        while !state.is_over && state.bytes() > BYTES_MANY / 2 {
             state = self.changed.wait(state).expect(UNPOISONED);
         }
     }
@@ -155,13 +171,15 @@ impl Queue {
     pub(super) fn take(&self, until: Instant) -> Taken {
         let mut state = self.state();
         loop {
+            let now = Instant::now();
+            state.pass_gaps(now);
             if !state.ready.is_empty() || state.is_ending {
                 return Taken {
                     entries: std::mem::take(&mut state.ready),
                     is_end: state.is_ending,
                 };
             }
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.saturating_duration_since(now);
             if left.is_zero() {
                 return Taken {
                     entries: VecDeque::new(),
@@ -175,7 +193,7 @@ impl Queue {
     /// Takes note that so much was worked off \[bytes\].
     pub(super) fn done(&self, bytes: usize) {
         let mut state = self.state();
-        state.bytes = state.bytes.saturating_sub(bytes);
+        state.ready_bytes = state.ready_bytes.saturating_sub(bytes);
         self.changed.notify_all();
     }
 
@@ -211,15 +229,35 @@ impl Queue {
 }
 
 impl State {
+    /// Returns the size of all that waits \[bytes\].
+    fn bytes(&self) -> usize {
+        self.ready_bytes + self.held_bytes
+    }
+
+    /// Tells whether the stepper goes on that has waited for so long. What is held back for a gap
+    /// is not waited for any longer: that may need the stepper, which restores what a lost
+    /// secondary did.
+    fn lets_go_on(&self, waited: Duration) -> bool {
+        let is_room = self.bytes() <= BYTES_MANY;
+        self.is_over || is_room || waited >= WAIT && self.ready_bytes <= BYTES_MAX
+    }
+
     /// Makes all ready up to the first gap that something may still come for.
     fn fill_gaps(&mut self) {
+        if let Some(passed) = self.passed {
+            self.fill_up_to(passed);
+        }
         while let Some(place) = self.behind.pop_front() {
             match place {
-                Place::Entry(entry, at) => self.ready.push_back((entry, at)),
-                Place::Gap(sequence) if sequence <= self.arrived || self.is_silent => {
+                Place::Entry(entry, at) => {
+                    self.held_bytes -= entry.size();
+                    self.ready_bytes += entry.size();
+                    self.ready.push_back((entry, at));
+                }
+                Place::Gap(sequence, _) if sequence <= self.arrived || self.is_silent => {
                     self.fill_up_to(sequence);
                 }
-                gap @ Place::Gap(_) => {
+                gap @ Place::Gap(..) => {
                     self.behind.push_front(gap);
                     return;
                 }
@@ -234,9 +272,35 @@ impl State {
         while let Some(oldest) = self.said.first_entry()
             && *oldest.key() <= sequence
         {
-            self.ready.extend(oldest.remove());
+            let said = oldest.remove();
+            let bytes = size(&said);
+            self.held_bytes -= bytes;
+            self.ready_bytes += bytes;
+            self.ready.extend(said);
         }
     }
+
+    /// Waits no longer for gaps that were left too long ago.
+    fn pass_gaps(&mut self, now: Instant) {
+        while let Some(Place::Gap(sequence, left_at)) = self.behind.front()
+            && now.saturating_duration_since(*left_at) >= GAP_TIME_MAX
+        {
+            if self.passed.is_none() {
+                self.problems.push_back(format!(
+                    "what was said in step {sequence} arrives late: in the recording it stands \
+                     behind later steps, as what is said in others may"
+                ));
+            }
+            self.passed = Some(*sequence);
+            self.behind.pop_front();
+            self.fill_gaps();
+        }
+    }
+}
+
+/// Returns what entries take in memory, about \[bytes\].
+fn size(entries: &[(Entry, Moment)]) -> usize {
+    entries.iter().map(|(entry, _)| entry.size()).sum()
 }
 
 const UNPOISONED: &str = "nobody panics while holding the queue";
@@ -263,8 +327,8 @@ mod tests {
         let size = taken.entries[0].0.size();
         queue.done(size);
         waiting.join().unwrap();
-        assert_eq!(queue.state().bytes, 0);
-        queue.state().waited = TOLD_FROM;
+        assert_eq!(queue.state().bytes(), 0);
+        queue.state().waits.in_all = TOLD_FROM;
         queue.push(large(), Moment::default());
         queue.admit();
         let told = queue.take_problem().unwrap();
@@ -350,6 +414,51 @@ mod tests {
         queue.leave_gap(Sequence(1));
         queue.push(Entry::States(vec![0; BYTES_MAX + 1]), Moment::default());
         queue.admit();
-        assert!(queue.state().waited >= WAIT);
+        assert!(queue.state().waits.in_all >= WAIT);
+        queue.state().waits.in_all = TOLD_FROM;
+        queue.admit();
+        let told = queue.take_problem().unwrap();
+        assert!(told.contains("what secondaries say arrives late"), "{told}");
+    }
+
+    #[test]
+    fn steps_wait_for_the_disk_while_what_was_said_is_awaited() {
+        let queue = Queue::default();
+        queue.push(Entry::States(vec![0; BYTES_MAX + 1]), Moment::default());
+        queue.leave_gap(Sequence(1));
+        push(&queue, "frame 2");
+        let mut taken = queue.take(Instant::now()).entries;
+        assert!(!queue.state().lets_go_on(2 * WAIT), "it is not worked off");
+        queue.done(size(taken.make_contiguous()));
+        assert!(queue.state().lets_go_on(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_gap_is_not_waited_for_longer_than_a_file_may_lack_what_is_known() {
+        let queue = Queue::default();
+        queue.leave_gap(Sequence(1));
+        push(&queue, "frame 2");
+        queue.leave_gap(Sequence(2));
+        push(&queue, "frame 3");
+        let late = Instant::now() + GAP_TIME_MAX;
+        assert_eq!(take(&queue), [""; 0]);
+        queue.state().pass_gaps(late);
+        assert_eq!(take(&queue), ["frame 2", "frame 3"]);
+        let told = queue.take_problem().unwrap();
+        assert!(
+            told.starts_with("what was said in step 1 arrives late"),
+            "{told}"
+        );
+        assert_eq!(queue.take_problem(), None);
+        // It stands where it arrives.
+        queue.fill_gap(Sequence(1), vec![line("said 1")]);
+        assert_eq!(take(&queue), ["said 1"]);
+        queue.leave_gap(Sequence(3));
+        push(&queue, "frame 4");
+        queue.fill_gap(Sequence(2), vec![line("said 2")]);
+        assert_eq!(take(&queue), ["said 2"]);
+        queue.fill_gap(Sequence(3), vec![line("said 3")]);
+        assert_eq!(take(&queue), ["said 3", "frame 4"]);
+        assert_eq!(queue.state().held_bytes, 0);
     }
 }
