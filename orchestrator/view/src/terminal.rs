@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,8 @@ const WAIT_TIME: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
+/// Time until it looks again for input that nobody hears of.
+const REST_TIME: Duration = Duration::from_millis(50);
 /// Time for which the end of that thread is waited for.
 const END_TIME: Duration = Duration::from_millis(200);
 /// Number of keys that may wait to be acted on.
@@ -48,6 +50,8 @@ const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 
 /// True if the terminal is in raw mode on the alternate screen.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
+/// Held by who changes the settings of the terminal.
+static SETTINGS: Mutex<()> = Mutex::new(());
 
 /// The terminal while the view has it.
 pub struct Screen {
@@ -102,8 +106,11 @@ impl Screen {
     /// # Errors
     /// Fails if it cannot be put into raw mode or written to.
     pub fn retake(&mut self) -> io::Result<()> {
-        // What is held as raw need not be so any more.
-        disable_raw_mode()?;
+        {
+            // What is held as raw need not be so any more.
+            let _settings = settings();
+            disable_raw_mode()?;
+        }
         take()?;
         repaint(&mut self.terminal)
     }
@@ -236,8 +243,11 @@ fn copy_to_tmux(text: String) {
 
 /// Takes the terminal.
 fn take() -> io::Result<()> {
-    enable_raw_mode()?;
-    IS_HELD.store(true, Ordering::SeqCst);
+    {
+        let _settings = settings();
+        enable_raw_mode()?;
+        IS_HELD.store(true, Ordering::SeqCst);
+    }
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
@@ -253,8 +263,13 @@ fn restore() {
             LeaveAlternateScreen,
             Show
         );
+        let _settings = settings();
         let _ = disable_raw_mode();
     }
+}
+
+fn settings() -> MutexGuard<'static, ()> {
+    SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn restore_on_panic() {
@@ -269,6 +284,7 @@ fn restore_on_panic() {
 }
 
 fn read_keys(sender: &mpsc::Sender<Event>, is_stopped: &AtomicBool) {
+    let mut is_announced = false;
     while !is_stopped.load(Ordering::SeqCst) {
         let waits = match wait_for_input() {
             Waited::Gone => return,
@@ -286,10 +302,12 @@ fn read_keys(sender: &mpsc::Sender<Event>, is_stopped: &AtomicBool) {
                 return;
             }
         }
-        if waits && !is_read && announce_input(io::stdin()).is_err() {
-            // Nobody can have it announced.
-            std::thread::sleep(END_TIME);
+        let is_unheard = waits && !is_read;
+        if is_unheard && (is_announced || announce_input(io::stdin()).is_err()) {
+            // Somebody else has the terminal, or nobody reads it.
+            std::thread::sleep(REST_TIME);
         }
+        is_announced = is_unheard;
     }
 }
 
@@ -327,6 +345,14 @@ fn wait_for_input() -> Waited {
 /// what it is wakes all who wait for it. Crossterm hears of input once, and forgets it where the
 /// size of the terminal changed at the same moment: a key would wait for the next one.
 fn announce_input(terminal: impl AsFd) -> rustix::io::Result<()> {
+    let _settings = settings();
+    if !IS_HELD.load(Ordering::SeqCst) {
+        return Err(rustix::io::Errno::NOTTY);
+    }
+    set_anew(terminal)
+}
+
+fn set_anew(terminal: impl AsFd) -> rustix::io::Result<()> {
     let settings = tcgetattr(&terminal)?;
     tcsetattr(&terminal, OptionalActions::Now, &settings)
 }
@@ -434,9 +460,10 @@ mod tests {
         let now = Timespec::default();
         outer.write_all(b"d").unwrap();
         assert_eq!((hear(soon), hear(now)), (1, 0), "it is told once");
-        announce_input(&inner).unwrap();
+        set_anew(&inner).unwrap();
         assert_eq!(hear(soon), 1);
-        assert!(announce_input(File::open("/dev/null").unwrap()).is_err());
+        assert!(set_anew(File::open("/dev/null").unwrap()).is_err());
+        assert!(announce_input(&inner).is_err(), "it is not held");
     }
 
     fn check(code: KeyCode, modifiers: KeyModifiers, expected: Option<Key>) {
