@@ -1,4 +1,5 @@
-//! Tests of real runs: processes as users start them, on sockets, terminals, networks and hosts.
+//! Tests of real runs: processes as users start them, on sockets, terminals, networks and hosts;
+//! and of simulated ones where they show the same promises.
 //!
 //! They are one program, since most of them wait most of the time: its threads start further ones
 //! meanwhile, and the workspace is linked once. `cargo test -p tests --test runs NAME::` runs those

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use tests::processes::{Process, Scratch, binary, free_ports};
+use tests::processes::{Process, Scratch, binary, free_ports, write_program};
 use tests::python::{Package, Python};
 use tests::repository;
 
@@ -66,8 +66,7 @@ fn packages_have_the_features_that_are_asked_for() {
     let (told, cargo) = (scratch.path("told"), scratch.path("bin/cargo"));
     std::fs::create_dir(scratch.path("bin")).expect("a folder can be made");
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"$*\" >> {}\n", told.display());
-    std::fs::write(&cargo, text).expect("a program is written");
-    output(Command::new("chmod").arg("+x").arg(&cargo));
+    write_program(&cargo, &text);
     let path = std::env::var("PATH").expect("there is a path");
     let path = format!("{}:{path}", scratch.path("bin").display());
     let programs = binary("phalanx");

@@ -169,8 +169,8 @@ impl Scene<'_> {
 }
 
 /// Tells whether a body moves so little in a step that it is not fast by far, which is found
-/// without the angle that it turns by. Only of fast bodies the velocities between both poses are
-/// asked for.
+/// without the angle that it turns by. In a step of one part, which those of cells are, only of
+/// fast bodies the velocities between both poses are asked for.
 fn is_surely_slow(body: &RigidBody) -> bool {
     let (now, next) = (&body.pos.position, &body.pos.next_position);
     let center = body.mprops.local_mprops.local_com;
