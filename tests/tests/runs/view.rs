@@ -45,6 +45,14 @@ fn wait_until_gone(pids: &[u32]) {
     }
 }
 
+/// Ends the run from its view, which gives the terminal back.
+fn stop_run(screen: &mut Screen) {
+    screen.press("q");
+    screen.wait_for("What becomes of it?");
+    screen.press("s");
+    assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
+}
+
 #[test]
 fn the_demo_is_shown_paused_stepped_resized_and_ended() {
     let scratch = Scratch::new();
@@ -98,10 +106,7 @@ fn keys_that_come_with_a_new_size_are_read_at_once() {
             !terminal.contents().contains("Help (")
         });
     }
-    screen.press("q");
-    screen.wait_for("What becomes of it?");
-    screen.press("s");
-    assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
+    stop_run(&mut screen);
 }
 
 #[test]
@@ -136,10 +141,7 @@ fn a_view_that_is_stopped_gives_the_terminal_back_until_it_goes_on() {
         vt100::Screen::alternate_screen,
     );
     screen.wait_for("RUNNING");
-    screen.press("q");
-    screen.wait_for("What becomes of it?");
-    screen.press("s");
-    assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
+    stop_run(&mut screen);
     wait_until_gone(&pids);
 }
 

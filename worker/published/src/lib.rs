@@ -24,6 +24,7 @@ pub struct Edit {
 /// # Panics
 /// Panics, which ends the build, if the sources cannot be found or copied, or are others than those
 /// that the edits are for.
+#[expect(clippy::print_stdout, reason = "cargo reads what build scripts print")]
 pub fn copy(package: &str, edits: &[Edit]) -> PathBuf {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=Cargo.toml");
