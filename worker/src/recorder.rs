@@ -77,15 +77,22 @@ pub struct Recorder {
     states: Option<StatesFile<Vec<u8>>>,
     next_frame: SimTime,
     last_frame: Option<(Iteration, SimTime)>,
-    /// True if the next step that is done has a frame, whatever the time.
-    wants_frame: bool,
-    wants_levels: bool,
-    wants_world: bool,
+    wants: Wants,
     levels_at: Option<Instant>,
     /// Models that came and left with steps that are not done yet.
     models: ModelChanges,
     /// True if clients say something in the step under way.
     clients_speak: bool,
+}
+
+/// What is recorded of the next step that is done, besides what is due.
+struct Wants {
+    /// A frame, whatever the time.
+    frame: bool,
+    /// The hosts of cells.
+    levels: bool,
+    /// The layout of the worlds.
+    world: bool,
 }
 
 /// Hands over to the recorder's thread, from any thread.
@@ -128,9 +135,11 @@ impl Recorder {
             states: settings.has_states.then(states),
             next_frame: SimTime(0),
             last_frame: None,
-            wants_frame: true,
-            wants_levels: true,
-            wants_world: true,
+            wants: Wants {
+                frame: true,
+                levels: true,
+                world: true,
+            },
             levels_at: None,
             models: ModelChanges::default(),
             clients_speak: false,
@@ -162,11 +171,11 @@ impl Recorder {
             states.note_step(step);
         }
         if changes_models(step) {
-            self.wants_world = true;
-            self.wants_levels = true;
+            self.wants.world = true;
+            self.wants.levels = true;
             self.note_models(step);
         }
-        self.wants_frame |= step.reset || !step.actions.is_empty();
+        self.wants.frame |= step.reset || !step.actions.is_empty();
         let mut messages = step.messages.iter();
         self.clients_speak = messages.any(|message| message.publisher == Publisher::Client);
     }
@@ -178,10 +187,10 @@ impl Recorder {
         for models in std::mem::take(&mut self.models).apart() {
             self.feed.give(Entry::Models(Box::new(models)), time);
         }
-        if std::mem::take(&mut self.wants_world) {
+        if std::mem::take(&mut self.wants.world) {
             self.give_world(primary, run.reporter, time);
         }
-        self.wants_levels |= report.rearranged;
+        self.wants.levels |= report.rearranged;
         if !report.paused {
             self.feed
                 .give(Entry::Digest(report.iteration, report.digest), time);
@@ -189,7 +198,7 @@ impl Recorder {
         self.record_states(report, primary);
         let is_due = !report.paused && (self.rate_hz == 0.0 || time >= self.next_frame);
         let went_back = self.last_frame.is_some_and(|(_, last)| time < last);
-        if is_due || went_back || std::mem::take(&mut self.wants_frame) {
+        if is_due || went_back || std::mem::take(&mut self.wants.frame) {
             self.give_frame(report.iteration, report.paused, run);
         }
         if self.clients_speak || report.peers.iter().any(|peer| peer.published > 0) {
@@ -279,7 +288,7 @@ impl Recorder {
         let is_old = self
             .levels_at
             .is_none_or(|at| at.elapsed() >= LEVELS_INTERVAL);
-        let levels = (std::mem::take(&mut self.wants_levels) || is_old).then(|| {
+        let levels = (std::mem::take(&mut self.wants.levels) || is_old).then(|| {
             self.levels_at = Some(Instant::now());
             run.reporter.levels(primary, run.meter)
         });
