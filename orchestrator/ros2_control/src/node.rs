@@ -18,7 +18,7 @@ use client::{Connection, News, Reach};
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Announce;
 use protocol::report::Snapshot;
-use protocol::{Command, LinkPose, PrimaryToObservers, RequestId};
+use protocol::{Command, FailureCode, LinkPose, PrimaryToObservers, RequestId};
 use ros2::types::builtin_interfaces::Time;
 use ros2_node::{
     Call, Caller, EndpointError, JoinError, OnArrival, Participant, Publication as Publisher,
@@ -47,6 +47,9 @@ const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest time until the reader of a client that called is known, and how often it is looked for.
 const READER_PATIENCE: Duration = Duration::from_secs(2);
 const READER_INTERVAL: Duration = Duration::from_millis(10);
+/// Longest time for which figures are asked for again that the run refuses, and how often.
+const FIGURES_PATIENCE: Duration = Duration::from_secs(5);
+const FIGURES_INTERVAL: Duration = Duration::from_millis(50);
 /// Service with whose reply a goal begins.
 const SEND_GOAL: &str = "send_goal";
 
@@ -114,13 +117,35 @@ struct Served {
     service: ServiceName,
 }
 
-impl Outside for NodeContext {
-    async fn ask(&self, command: Command) -> Result<Reply, Unanswered> {
+impl NodeContext {
+    async fn ask_once(&self, command: Command) -> Result<Reply, Unanswered> {
         let (answer, reply) = oneshot::channel();
         // Who does not listen any more has dropped the answer's other end, too.
         let _ = self.asks.send(Ask { command, answer });
         let lost = |_| Unanswered("the run is not reached, or has ended".to_owned());
         reply.await.map_err(lost)
+    }
+}
+
+impl Outside for NodeContext {
+    /// Asks again for figures when they were asked for too often: all clients of ROS 2 are one to
+    /// the run.
+    async fn ask(&self, command: Command) -> Result<Reply, Unanswered> {
+        let until = Instant::now() + FIGURES_PATIENCE;
+        loop {
+            let reply = self.ask_once(command.clone()).await?;
+            let is_refused = matches!(
+                reply,
+                Reply::Failed {
+                    code: FailureCode::TooMuch,
+                    ..
+                }
+            );
+            if !is_refused || command != Command::Snapshot || Instant::now() >= until {
+                return Ok(reply);
+            }
+            sleep(FIGURES_INTERVAL).await;
+        }
     }
 
     fn now(&self) -> Time {
