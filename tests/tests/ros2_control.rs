@@ -409,7 +409,7 @@ fn an_action_tells_each_step_and_can_be_cancelled() {
     let Some(mut bench) = Bench::start() else {
         return;
     };
-    // An answer shows that the node knows who listens: to the progress of actions from the first on.
+    // An answer shows that the node knows who listens to the progress of actions.
     bench.state();
     let action = "/phalanx/simulate_steps/_action";
     let goal = |number: u8| json!({ "uuid": vec![number; 16] });
