@@ -85,7 +85,7 @@ pub struct Recorder {
     clients_speak: bool,
 }
 
-/// What is recorded of the next step that is done, besides what is due.
+/// Parts that are recorded of the next step that is done, besides those that are due.
 struct Wants {
     /// A frame, whatever the time.
     frame: bool,

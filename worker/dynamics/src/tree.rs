@@ -76,7 +76,7 @@ pub struct Tree {
     pub(crate) above: Vec<Option<usize>>,
     /// The number of the first degrees of freedom each of which hangs on the one before.
     trunk: usize,
-    /// How many of the trunk each one hangs on; they are the first ones.
+    /// Number of those of the trunk that each one hangs on, which are the first ones.
     pub(crate) joins: Vec<usize>,
     /// The link of each degree of freedom.
     pub(crate) owner: Vec<usize>,

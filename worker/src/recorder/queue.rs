@@ -1,7 +1,7 @@
 //! [`Queue`]: entries that wait to be recorded, and the back-pressure on the stepper.
 //!
-//! What was said in a step comes from another thread, when all of it has arrived, and stands right
-//! behind the step's frame: the stepper leaves a gap for it, and what follows waits until that is
+//! Messages of a step come from another thread, when all of them have arrived, and stand right
+//! behind the step's frame: the stepper leaves a gap for them, and what follows waits until that is
 //! filled, so that the order in a recording does not depend on the load of the machines. It waits
 //! for seconds at most: what was said in a step and arrives later stands behind later frames, and
 //! what is known of a run is in the file soon, whatever becomes of the rest.
@@ -38,9 +38,9 @@ pub(super) struct Queue {
 struct State {
     /// Entries that may be taken, the oldest first.
     ready: VecDeque<(Entry, Moment)>,
-    /// What the stepper handed over from the first gap on that is not filled.
+    /// Entries and gaps of the stepper, from the first gap on that is not filled.
     behind: VecDeque<Place>,
-    /// What was said in steps whose gap is not reached.
+    /// Messages of steps whose gap is not reached.
     said: BTreeMap<Sequence, Vec<(Entry, Moment)>>,
     /// The last step of which all has arrived that will.
     arrived: Sequence,
