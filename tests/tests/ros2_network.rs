@@ -1,11 +1,13 @@
 //! Shows a run in ROS 2 to a node on another host: it is found by multicast, by a node that names
 //! the run's host where there is no multicast, and not at all if the run keeps to its own host. A
-//! robot whose owner is now on this host and now on that one is heard without a gap. The node is on
-//! Fast DDS; the hosts are network namespaces with a cable between them.
+//! robot whose owner is now on this host and now on that one is heard without a gap, and so is one
+//! behind a cable that loses packets. The node is on Fast DDS; the hosts are network namespaces with
+//! a cable between them.
 //!
 //! A build without ROS 2, a machine without Fast DDS, and one where namespaces cannot be made, say
 //! so and show nothing.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +18,7 @@ use tests::fast_dds::{self, FastPeer};
 use tests::key_ring::KeyRing;
 use tests::namespaces::{ADDRESSES, TwoHosts};
 use tests::processes::{Process, Scratch, TIMEOUT, binary};
+use tests::slow_cable::Impairment;
 use tests::{repository, required};
 
 const DOMAIN: &str = "42";
@@ -24,6 +27,9 @@ const ODOMETRY: &str = "/model/r0/odometry=nav_msgs/msg/Odometry=i1u1s2d7d36d6d3
 const ITERATIONS: u64 = 2000;
 /// Iterations of 1 ms between two of its hand-offs.
 const HAND_OFF_EVERY: u64 = 100;
+/// Number of robots that come into a run, and iterations of 1 ms from one to the next.
+const COMERS: u64 = 30;
+const COMES_EVERY: u64 = 10;
 /// Time in which nodes find each other with much to spare \[s\].
 const FOUND_S: u64 = 120;
 /// Time after which nodes do not find each other any more, several of their announcements \[s\].
@@ -47,9 +53,12 @@ struct Bench {
 
 impl Bench {
     fn prepare() -> Option<Self> {
+        Self::on(TwoHosts::make()?)
+    }
+
+    fn on(hosts: TwoHosts) -> Option<Self> {
         let program = fast_dds::program()?;
         let scratch = Scratch::new();
-        let hosts = TwoHosts::make()?;
         let bench = Self {
             hosts,
             scratch,
@@ -136,10 +145,11 @@ fn world() -> PathBuf {
     repository::root().join("tests/tests/ros2_run/two_levels.sdf")
 }
 
-fn finds(peer: &mut FastPeer, timeout_s: u64) -> bool {
-    peer.tell(&format!("wait 1 {timeout_s}"));
-    let known = peer.hear("writers", |line| line.get("known").is_some());
-    known["known"] == 1
+/// Tells whether a node finds so many publishers of each topic in this time.
+fn finds(peer: &mut FastPeer, count: u64, timeout_s: u64) -> bool {
+    peer.tell(&format!("wait {count} {timeout_s}"));
+    let known = peer.hear("publishers", |line| line.get("known").is_some());
+    known["known"] == count
 }
 
 /// Returns commands by which a robot is put on the other side, again and again.
@@ -182,13 +192,16 @@ fn nodes_of_another_host_are_met_as_far_as_the_settings_say() {
     };
     let run = bench.run("open", &["--ros-localhost-only", "off"]);
     let mut peer = bench.peer(&[]);
-    assert!(finds(&mut peer, FOUND_S), "multicast: {}", run.stderr());
+    assert!(finds(&mut peer, 1, FOUND_S), "multicast: {}", run.stderr());
     check_messages(&mut peer);
     drop((peer, run));
 
     let run = bench.run("closed", &["--ros-localhost-only", "on"]);
     let mut peer = bench.peer(&[]);
-    assert!(!finds(&mut peer, LOST_S), "the run keeps to its own host");
+    assert!(
+        !finds(&mut peer, 1, LOST_S),
+        "the run keeps to its own host"
+    );
     drop((peer, run));
 
     let mut command = bench.hosts.command(0, &binary("worker"));
@@ -198,17 +211,17 @@ fn nodes_of_another_host_are_met_as_far_as_the_settings_say() {
     command.env("ROS_LOCALHOST_ONLY", "1");
     let run = bench.scratch.start("variable", &mut command);
     let mut peer = bench.peer(&[]);
-    assert!(!finds(&mut peer, LOST_S), "the variable holds, too");
+    assert!(!finds(&mut peer, 1, LOST_S), "the variable holds, too");
     drop((peer, run));
 
     bench.set_multicast(false);
     let run = bench.run("deaf", &["--ros-localhost-only", "off"]);
     let mut peer = bench.peer(&[]);
-    assert!(!finds(&mut peer, LOST_S), "there is no multicast");
+    assert!(!finds(&mut peer, 1, LOST_S), "there is no multicast");
     drop(peer);
     let mut peer = bench.peer(&["--initial-peer", ADDRESSES[0]]);
     assert!(
-        finds(&mut peer, FOUND_S),
+        finds(&mut peer, 1, FOUND_S),
         "it names the host: {}",
         run.stderr()
     );
@@ -257,4 +270,81 @@ fn a_robot_is_heard_without_a_gap_while_its_owner_is_on_either_host() {
         let hand_offs = summary["events"]["hand_offs"].as_u64();
         assert!(hand_offs >= Some(15), "{name}: {summary}");
     }
+}
+
+/// Returns commands by which robots that tell where they are come one after the other, and the
+/// topics on which they do.
+fn comers() -> (String, Vec<String>) {
+    let mut schedule = String::new();
+    let names: Vec<String> = (0..COMERS).map(|number| format!("comer{number}")).collect();
+    for (number, name) in (1..).zip(&names) {
+        let sdf = format!(
+            "<sdf version='1.9'><model name='{name}'><link name='base'/><plugin filename='o' \
+             name='gz::sim::systems::OdometryPublisher'><odom_publish_frequency>10\
+             </odom_publish_frequency></plugin></model></sdf>"
+        );
+        let pose = [0, 0, 5 + 2 * number, 0, 0, 0, 1];
+        let spawn = json!({"sdf": sdf, "name": null, "allow_renaming": false, "pose": pose,
+            "relative_to": null, "world": null});
+        let line = json!({"iteration": number * COMES_EVERY, "command": {"spawn": spawn}});
+        schedule += &line.to_string();
+        schedule.push('\n');
+    }
+    let topics = names
+        .iter()
+        .map(|name| format!("/model/{name}/odometry=nav_msgs/msg/Odometry=i1u1s2d7d36d6d36"));
+    (schedule, topics.collect())
+}
+
+#[test]
+fn nothing_is_missed_behind_a_cable_that_loses_packets() {
+    let how = Impairment {
+        delay: Duration::from_millis(2),
+        bytes_per_s: None,
+        loss_permille: 100,
+        seed: 20,
+    };
+    eprintln!("{how:?}");
+    let Some((hosts, packets)) = TwoHosts::make_far_apart(how) else {
+        return;
+    };
+    let Some(bench) = Bench::on(hosts) else {
+        return;
+    };
+    let (schedule, topics) = comers();
+    let commands = bench.scratch.path("commands");
+    fs::write(&commands, schedule).expect("commands are written");
+    let commands = commands.to_str().expect("a path of a test is text");
+    let flags = [
+        "--ros-localhost-only=off",
+        "--await-reader=/model/r0/odometry",
+        "--await-reader-timeout=240",
+        "--commands",
+        commands,
+    ];
+    // Two nodes have publishers of the same topics.
+    let runs = ["one", "other"].map(|name| bench.run(name, &flags));
+    let mut flags = vec!["--initial-peer", ADDRESSES[0]];
+    flags.extend(topics.iter().map(String::as_str));
+    let mut peer = bench.peer(&flags);
+    let last = ITERATIONS * 1_000_000;
+    let mut heard: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    while heard.len() < 2 || heard.values().any(|stamps| stamps.last() < Some(&last)) {
+        let line = peer.next(TIMEOUT);
+        let line = line.unwrap_or_else(|| panic!("{heard:?}: {}", runs[0].stderr()));
+        if line["topic"] == "/model/r0/odometry" {
+            let writer = line["writer"].as_u64().expect("a writer has a number");
+            heard.entry(writer).or_default().push(stamp(&line));
+        }
+    }
+    let expected: Vec<u64> = (INTERVAL_NS..=last).step_by(INTERVAL_NS as usize).collect();
+    for stamps in heard.values() {
+        assert_eq!(stamps[..expected.len()], expected);
+    }
+    assert!(
+        finds(&mut peer, 2, FOUND_S),
+        "robots that come are found, too"
+    );
+    let (taken, lost) = (packets.taken(), packets.lost());
+    assert!(lost * 50 > taken, "{lost} of {taken} packets are lost");
 }
