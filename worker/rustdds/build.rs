@@ -12,6 +12,9 @@ use published::Edit;
 /// what several publishers said. Where nothing says so, a reader of two of them misses messages
 /// that were lost on the way and sent again, and a node misses topics.
 ///
+/// Who comes is answered twice, the second time after a second: a node on Fast DDS is deaf for some
+/// milliseconds after it has announced itself, and the next announcement is due in 10 s.
+///
 /// Macros are named by their place: a root that is included exports none.
 const EDITS: &[Edit] = &[
     Edit {
@@ -40,6 +43,17 @@ const EDITS: &[Edit] = &[
             "        Err(e) if e.kind() == std::io::ErrorKind::Interrupted => (),\n",
             "        Err(e) => {\n",
             "          error!(\"Failed in waiting of poll in discovery. {e:?}\");\n",
+        ),
+    },
+    Edit {
+        file: "discovery/discovery.rs",
+        from:
+            "        // One-shot quick SPDP response on the shared timer (does not reschedule).\n",
+        to: concat!(
+            "        self.discovery_timer.borrow_mut().set_timeout(\n",
+            "          StdDuration::from_secs(1),\n",
+            "          DiscoveryTimerEvent::SendParticipantInfo { reschedule: false },\n",
+            "        );\n",
         ),
     },
     Edit {
