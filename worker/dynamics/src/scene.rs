@@ -259,8 +259,9 @@ impl Scene {
 
     fn begin(&mut self) {
         let work = &mut self.work;
-        work.spaces
-            .resize_with(self.trees.len(), Workspace::default);
+        // Those of more trees keep their room.
+        let known = work.spaces.len().max(self.trees.len());
+        work.spaces.resize_with(known, Workspace::default);
         for (number, tree) in self.trees.iter_mut().enumerate() {
             work.spaces[number].take(tree, &self.bodies);
             work.spaces[number].joined.clear();

@@ -6,6 +6,7 @@
 mod contact;
 mod forest;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -42,6 +43,20 @@ struct BodyNumbers(Vec<u32>);
 struct Shared {
     mechanisms: Mechanisms,
     forest: Option<Forest>,
+    parameters: Parameters,
+    /// Forces that systems exert on links in this step.
+    loads: Vec<Load>,
+    /// Slip of links in this step.
+    slips: Vec<LinkSlip>,
+    /// The world, whose surfaces have friction, in a step.
+    world: Arc<World>,
+    #[cfg(test)]
+    part_count: usize,
+}
+
+/// Buffers that each step of a cell fills again.
+#[derive(Default)]
+struct Buffers {
     scene: Scene,
     numbers: BodyNumbers,
     handles: Vec<RigidBodyHandle>,
@@ -49,12 +64,19 @@ struct Shared {
     /// The number of axes that mechanisms asked for; those of loops stand behind them.
     asked_count: usize,
     pushes: Vec<Push>,
-    /// Forces that systems exert on links in this step.
-    loads: Vec<Load>,
-    /// Slip of links in this step.
-    slips: Vec<LinkSlip>,
-    /// The world, whose surfaces have friction, in a step.
-    world: Arc<World>,
+}
+
+thread_local! {
+    /// Buffers of this thread, one for each step that it does at a time: it does parts of other
+    /// cells while it waits for its own. Cells that follow each other find them in the caches of
+    /// the processor.
+    static BUFFERS: RefCell<Vec<Box<Buffers>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A step of a cell.
+struct Solving<'a> {
+    cell: &'a mut Shared,
+    buffers: &'a mut Buffers,
 }
 
 /// The solver of a cell.
@@ -65,7 +87,7 @@ impl CellSolver {
     /// Makes the solver of a cell of a world.
     pub(super) fn new(world: &World) -> Self {
         let solver = Self::default();
-        solver.shared().scene.parameters = match world.physics.solver {
+        solver.shared().parameters = match world.physics.solver {
             Solver::Exact => Parameters::default(),
             Solver::Fast => Parameters::fast(),
         };
@@ -80,7 +102,7 @@ impl CellSolver {
     /// Returns in how many parts the last step was solved.
     #[cfg(test)]
     pub(super) fn part_count(&self) -> usize {
-        self.shared().scene.part_count()
+        self.shared().part_count
     }
 
     /// Has the joints looked at anew before the next step.
@@ -132,53 +154,72 @@ impl BodyNumbers {
 
 impl IslandSolver for CellSolver {
     fn solve(&mut self, rapier: &mut RapierScene<'_>) {
-        let shared = &mut *self.shared();
-        shared.gather_bodies(rapier);
-        shared.gather_trees(rapier);
-        shared.gather_contacts(rapier);
-        shared.gather_axes(rapier);
-        shared.control();
-        shared.scene.step(rapier.parameters.dt);
-        shared.give_back(rapier);
+        let mut buffers = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+        Solving {
+            cell: &mut self.shared(),
+            buffers: &mut buffers,
+        }
+        .solve(rapier);
+        BUFFERS.with_borrow_mut(|all| all.push(buffers));
     }
 }
 
-impl Shared {
+impl Solving<'_> {
+    fn solve(&mut self, rapier: &mut RapierScene<'_>) {
+        self.gather_bodies(rapier);
+        self.gather_trees(rapier);
+        self.gather_contacts(rapier);
+        self.gather_axes(rapier);
+        self.control();
+        let scene = &mut self.buffers.scene;
+        scene.parameters = self.cell.parameters;
+        scene.step(rapier.parameters.dt);
+        #[cfg(test)]
+        {
+            self.cell.part_count = scene.part_count();
+        }
+        self.give_back(rapier);
+    }
+
     fn gather_bodies(&mut self, rapier: &RapierScene<'_>) {
-        self.handles.clear();
-        self.handles.extend(rapier.awake());
-        let most = self.handles.iter().map(|handle| place(*handle)).max();
-        let numbers = &mut self.numbers.0;
+        let Buffers {
+            scene,
+            numbers: BodyNumbers(numbers),
+            handles,
+            ..
+        } = &mut *self.buffers;
+        handles.clear();
+        handles.extend(rapier.awake());
+        let most = handles.iter().map(|handle| place(*handle)).max();
         numbers.clear();
         numbers.resize(most.map_or(0, |most| most + 1), NOWHERE);
-        self.scene.bodies.clear();
-        for (number, handle) in self.handles.iter().enumerate() {
-            self.numbers.0[place(*handle)] = number as u32;
+        scene.bodies.clear();
+        for (number, handle) in handles.iter().enumerate() {
+            numbers[place(*handle)] = number as u32;
             let body = &rapier.bodies()[*handle];
-            self.scene
-                .bodies
-                .push(described(body, rapier.load(*handle)));
+            scene.bodies.push(described(body, rapier.load(*handle)));
         }
     }
 
     /// Returns the number of a body in the scene.
     fn number(&self, handle: RigidBodyHandle) -> Option<usize> {
-        self.numbers.of(handle)
+        self.buffers.numbers.of(handle)
     }
 
     fn gather_trees(&mut self, rapier: &RapierScene<'_>) {
         let (bodies, joints) = (rapier.bodies(), rapier.joints());
-        let mechanisms = &self.mechanisms;
+        let mechanisms = &self.cell.mechanisms;
         let all = mechanisms
             .of_performers
             .values()
             .chain(mechanisms.of_joints.values());
         let crosses = all.flat_map(|mechanism| &mechanism.crosses);
         let mut forest = self
+            .cell
             .forest
             .take()
             .unwrap_or_else(|| Forest::new(bodies, joints, crosses));
-        self.scene.trees.clear();
+        self.buffers.scene.trees.clear();
         for plan in &mut forest.trees {
             let mut numbers = plan.bodies.iter().map(|body| self.number((*body)?));
             plan.number = None;
@@ -192,17 +233,17 @@ impl Shared {
             if let Some(base) = plan.base.and_then(|base| bodies.get(base)) {
                 set_base(&mut tree, base);
             }
-            plan.number = Some(self.scene.trees.len());
-            self.scene.trees.push(tree);
+            plan.number = Some(self.buffers.scene.trees.len());
+            self.buffers.scene.trees.push(tree);
         }
-        self.forest = Some(forest);
+        self.cell.forest = Some(forest);
     }
 
     fn give_back_trees(&mut self) {
-        let forest = self.forest.as_mut().expect("trees were gathered");
+        let forest = self.cell.forest.as_mut().expect("trees were gathered");
         for plan in &mut forest.trees {
             if let Some(number) = plan.number {
-                plan.tree = std::mem::take(&mut self.scene.trees[number]);
+                plan.tree = std::mem::take(&mut self.buffers.scene.trees[number]);
             }
         }
     }
@@ -210,15 +251,17 @@ impl Shared {
     /// Asks mechanisms and loops what acts.
     fn gather_axes(&mut self, rapier: &RapierScene<'_>) {
         let bodies = rapier.bodies();
-        self.pushes.clear();
-        let Self {
-            mechanisms,
-            forest,
+        let Self { cell, buffers } = self;
+        let Shared {
+            mechanisms, forest, ..
+        } = &mut **cell;
+        let Buffers {
             numbers,
             pushes,
             scene,
             ..
-        } = self;
+        } = &mut **buffers;
+        pushes.clear();
         let forest = forest.as_ref().expect("trees are gathered before axes");
         let (axes, trees) = (&mut scene.axes, &scene.trees);
         axes.clear();
@@ -236,22 +279,22 @@ impl Shared {
         for mechanism in of_performers.values_mut().chain(of_joints.values_mut()) {
             mechanism.ask(bodies, &mut asked, pushes);
         }
-        self.asked_count = self.scene.axes.len();
+        self.buffers.asked_count = self.buffers.scene.axes.len();
         self.hold_loops(rapier);
     }
 
     /// Adds the forces that systems exert in this step alone.
     fn control(&mut self) {
-        for load in std::mem::take(&mut self.loads) {
+        for load in std::mem::take(&mut self.cell.loads) {
             if let Some(number) = self.number(load.body) {
-                let body = &mut self.scene.bodies[number];
+                let body = &mut self.buffers.scene.bodies[number];
                 body.control_force += load.force;
                 body.control_torque += load.torque;
             }
         }
-        for push in std::mem::take(&mut self.pushes) {
-            for term in self.numbers.terms(&push.twists) {
-                let body = &mut self.scene.bodies[term.body];
+        for push in std::mem::take(&mut self.buffers.pushes) {
+            for term in self.buffers.numbers.terms(&push.twists) {
+                let body = &mut self.buffers.scene.bodies[term.body];
                 body.control_force += term.linear * push.force;
                 body.control_torque += term.angular * push.force;
             }
@@ -260,18 +303,18 @@ impl Shared {
 
     fn give_back(&mut self, rapier: &mut RapierScene<'_>) {
         let time_s = rapier.parameters.dt;
-        for (number, handle) in self.handles.iter().enumerate() {
-            let body = &self.scene.bodies[number];
+        for (number, handle) in self.buffers.handles.iter().enumerate() {
+            let body = &self.buffers.scene.bodies[number];
             let pose = Pose::from_parts(body.frame.position, body.frame.rotation);
-            let is_free = self.scene.is_free(number);
+            let is_free = self.buffers.scene.is_free(number);
             rapier.set_motion(*handle, [body.linear, body.angular], pose, is_free);
         }
         self.give_back_contacts(rapier);
-        let mut axes = self.scene.axes.iter();
+        let mut axes = self.buffers.scene.axes.iter();
         let Mechanisms {
             of_performers,
             of_joints,
-        } = &mut self.mechanisms;
+        } = &mut self.cell.mechanisms;
         for mechanism in of_performers.values_mut().chain(of_joints.values_mut()) {
             mechanism.answer(rapier.bodies(), &mut axes, time_s);
         }
@@ -336,11 +379,12 @@ fn is_any_awake(bodies: &RigidBodySet, ends: [RigidBodyHandle; 2]) -> bool {
     })
 }
 
-impl Shared {
+impl Solving<'_> {
     /// Holds the locked axes of joints that close loops.
     fn hold_loops(&mut self, rapier: &RapierScene<'_>) {
         let (bodies, joints) = (rapier.bodies(), rapier.joints());
         let forest = self
+            .cell
             .forest
             .as_ref()
             .expect("trees are gathered before axes");
@@ -365,20 +409,20 @@ impl Shared {
                     }),
                     number,
                 };
-                let mut axis = Axis::locked(lock, &self.scene.bodies);
+                let mut axis = Axis::locked(lock, &self.buffers.scene.bodies);
                 axis.impulses[Axis::HOLD] = joint.impulses[number];
-                self.scene.axes.push(axis);
+                self.buffers.scene.axes.push(axis);
             }
         }
     }
 
     /// Notes what held loops together.
     fn give_back_loops(&mut self, rapier: &mut RapierScene<'_>) {
-        let forest = self.forest.as_ref().expect("trees were gathered");
+        let forest = self.cell.forest.as_ref().expect("trees were gathered");
         if forest.loops.is_empty() {
             return;
         }
-        let mut axes = self.scene.axes[self.asked_count..].iter();
+        let mut axes = self.buffers.scene.axes[self.buffers.asked_count..].iter();
         for handle in &forest.loops {
             let Some(joint) = rapier.joints().get(*handle) else {
                 continue;

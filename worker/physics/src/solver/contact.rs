@@ -12,16 +12,16 @@ use sdf::{Collision, Link, Surface, World};
 
 use super::super::slip::{self, LinkSlip};
 use super::super::{contacts, model, pose};
-use super::Shared;
+use super::Solving;
 
-impl Shared {
+impl Solving<'_> {
     pub(super) fn gather_contacts(&mut self, rapier: &RapierScene<'_>) {
-        self.manifolds.clear();
-        let mut contacts = std::mem::take(&mut self.scene.contacts);
+        self.buffers.manifolds.clear();
+        let mut contacts = std::mem::take(&mut self.buffers.scene.contacts);
         contacts.clear();
-        let mut ids = std::mem::take(&mut self.manifolds);
+        let mut ids = std::mem::take(&mut self.buffers.manifolds);
         rapier.for_each_manifold(|id, colliders, manifold| {
-            let known = (&*self.world, self.slips.as_slice());
+            let known = (&*self.cell.world, self.cell.slips.as_slice());
             let friction = friction(rapier, known, colliders, manifold);
             let bodies = [manifold.data.rigid_body1, manifold.data.rigid_body2];
             let numbers = bodies.map(|body| body.and_then(|body| self.number(body)));
@@ -34,14 +34,14 @@ impl Shared {
             contacts.extend(contacts_of(manifold, number, numbers, poses, friction));
             ids.push(id);
         });
-        self.manifolds = ids;
-        self.scene.contacts = contacts;
+        self.buffers.manifolds = ids;
+        self.buffers.scene.contacts = contacts;
     }
 
     pub(super) fn give_back_contacts(&mut self, rapier: &mut RapierScene<'_>) {
-        let contacts = &self.scene.contacts;
+        let contacts = &self.buffers.scene.contacts;
         for group in contacts.chunk_by(|one, next| one.manifold == next.manifold) {
-            let id = self.manifolds[group[0].manifold as usize];
+            let id = self.buffers.manifolds[group[0].manifold as usize];
             rapier.update_manifold(id, |manifold| note(manifold, group));
         }
     }
