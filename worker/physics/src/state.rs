@@ -7,38 +7,52 @@ use sdf::{Model, Pose};
 
 use super::pose;
 
-/// Returns the origin of a model in the frame of its canonical link, if it has links.
-pub(super) fn origin_in_link(model: &Model) -> Option<Pose> {
-    let link = model.links.get(model.canonical_link)?;
-    Some(link.pose.inverse().then(&model.pose))
+/// The origin of a performer's model.
+pub(super) enum Origin {
+    /// In the frame of a link, by its number.
+    OfLink(usize, Pose),
+    /// Where it was put; the model has no links.
+    Still(Pose),
+}
+
+impl Origin {
+    /// Finds that of a model.
+    pub(super) fn of(model: &Model) -> Self {
+        let number = model.canonical_link;
+        model
+            .links
+            .get(number)
+            .map_or(Self::Still(model.pose), |link| {
+                Self::OfLink(number, link.pose.inverse().then(&model.pose))
+            })
+    }
 }
 
 /// Returns a performer's state: pose and velocity of its model's origin, which moves with the
 /// canonical link, and the digest of all links. A model without links stays where it was put.
 pub(super) fn state(
     performer: PerformerId,
-    (model, origin_in_link): (&Model, Option<&Pose>),
+    origin: &Origin,
     links: &[RigidBodyHandle],
     bodies: &RigidBodySet,
     digest: Digest,
 ) -> PerformerState {
-    let mut state = PerformerState {
+    let (pose, [linear_velocity, angular_velocity]) = match origin {
+        Origin::Still(pose) => (*pose, [[0.0; 3]; 2]),
+        Origin::OfLink(link, origin) => {
+            let body = &bodies[links[*link]];
+            let pose = pose::from_rapier(body.position()).then(origin);
+            let linear = body.velocity_at_point(Vector::from_array(pose.position));
+            (pose, [linear, body.angvel()].map(|one| one.to_array()))
+        }
+    };
+    PerformerState {
         performer,
-        position: model.pose.position,
-        orientation_xyzw: model.pose.orientation_xyzw,
-        linear_velocity: [0.0; 3],
-        angular_velocity: [0.0; 3],
+        position: pose.position,
+        orientation_xyzw: pose.orientation_xyzw,
+        linear_velocity,
+        angular_velocity,
         reach: protocol::NO_REACH,
         digest,
-    };
-    if let (Some(handle), Some(origin)) = (links.get(model.canonical_link), origin_in_link) {
-        let body = &bodies[*handle];
-        let origin = pose::from_rapier(body.position()).then(origin);
-        state.position = origin.position;
-        state.orientation_xyzw = origin.orientation_xyzw;
-        let point = Vector::from_array(origin.position);
-        state.linear_velocity = body.velocity_at_point(point).to_array();
-        state.angular_velocity = body.angvel().to_array();
     }
-    state
 }

@@ -3,10 +3,10 @@
 
 use protocol::{Digest, PerformerState};
 use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
-use sdf::Pose;
 
 use super::cell::Cell;
-use super::{reach, state};
+use super::reach;
+use super::state::{self, Origin};
 
 /// How many numbers of a link enter the digest of a performer.
 const NUMBERS: usize = 14;
@@ -21,8 +21,8 @@ pub struct PerformerStates {
     states: Vec<PerformerState>,
     /// Of the links of each, in the same order.
     links: Vec<LinkBits>,
-    /// The origin of each in the frame of its canonical link.
-    origins: Vec<Option<Pose>>,
+    /// The origin of each.
+    origins: Vec<Origin>,
     step_size_s: f64,
     is_anew: bool,
     renewed: Vec<usize>,
@@ -62,9 +62,9 @@ impl Cell {
         let mut begin = 0;
         for (index, (id, performer)) in performers.iter().enumerate() {
             let end = begin + performer.links.len();
-            let model = &self.world.models[performer.model];
             if performer_states.is_anew {
-                performer_states.origins.push(state::origin_in_link(model));
+                let model = &self.world.models[performer.model];
+                performer_states.origins.push(Origin::of(model));
                 let now = performer.links.iter().map(|link| self.link_bits(*link));
                 performer_states.links.extend(now);
             } else if !self.renew_links(&performer.links, &mut performer_states.links[begin..end]) {
@@ -75,8 +75,8 @@ impl Cell {
                 .as_flattened()
                 .as_flattened();
             let (links, bodies) = (&performer.links, &self.physics.bodies);
-            let of_model = (model, performer_states.origins[index].as_ref());
-            let mut state = state::state(*id, of_model, links, bodies, Digest::of_bytes(bits));
+            let origin = &performer_states.origins[index];
+            let mut state = state::state(*id, origin, links, bodies, Digest::of_bytes(bits));
             state.reach = reach::reach(&self.physics, links, step_size_s);
             if performer_states.is_anew {
                 performer_states.states.push(state);

@@ -194,10 +194,11 @@ impl Scene {
         let (mut manifold, mut line) = (0, 0);
         for group in members.chunk_by(|one, next| one.0 == next.0) {
             let island = group[0].0;
-            let manifolds = &work.manifolds.all[manifold..];
-            let manifolds = manifolds.partition_point(|other| other.island <= island);
-            let lines = &work.lines.all[line..];
-            let lines = lines.partition_point(|other| other.island <= island);
+            // Most islands have few.
+            let manifolds = work.manifolds.all[manifold..].iter();
+            let manifolds = manifolds.take_while(|other| other.island <= island).count();
+            let lines = work.lines.all[line..].iter();
+            let lines = lines.take_while(|other| other.island <= island).count();
             let (body, tree) = (own_bodies.len(), own_trees.len());
             for (_, node) in group {
                 match node.checked_sub(bodies.len()) {
