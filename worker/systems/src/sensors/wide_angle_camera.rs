@@ -61,8 +61,17 @@ type Target = (u8, [f32; 2]);
 
 struct WideEye {
     eye: Eye,
+    mapping: Mapping,
+    /// The greatest angle from the axis that is seen \[rad\].
+    cutoff: f64,
     /// The faces.
     face: Intrinsics,
+    /// Sources of pixels, once one is drawn: cameras are made anew in each rollback and hand-off.
+    sources: Option<Sources>,
+}
+
+/// Sources of the pixels of a camera.
+struct Sources {
     /// For each pixel by rows, unless nothing is seen there.
     targets: Vec<Option<Target>>,
     is_used: [bool; 6],
@@ -208,11 +217,24 @@ impl WideEye {
             focal: [focal; 2],
             center: [edge as f64 / 2.0; 2],
         };
-        let [width, height] = eye.lens.size;
+        Self {
+            eye,
+            mapping,
+            cutoff,
+            face,
+            sources: None,
+        }
+    }
+}
+
+impl Sources {
+    fn new(size: [u32; 2], mapping: Mapping, cutoff: f64, face: &Intrinsics) -> Self {
+        let [width, height] = size;
         let half_width = f64::from(width) / 2.0;
         let place =
             |index: u32, count: u32| (f64::from(index) + 0.5 - f64::from(count) / 2.0) / half_width;
         let pixels = (0..height).flat_map(|row| (0..width).map(move |column| [column, row]));
+        let axes = axes_of_faces();
         let targets = pixels.map(|[column, row]| {
             let (right, down) = (place(column, width), place(row, height));
             let radius = (right * right + down * down).sqrt();
@@ -227,26 +249,26 @@ impl WideEye {
                 0.0
             };
             let look = [libm::cos(angle), -right * across, -down * across];
-            Some(target(look, &face))
+            Some(target(look, face, &axes))
         });
         let targets: Vec<Option<Target>> = targets.collect();
         let mut is_used = [false; 6];
         for (face, _) in targets.iter().flatten() {
             is_used[usize::from(*face)] = true;
         }
-        Self {
-            eye,
-            face,
-            targets,
-            is_used,
-        }
+        Self { targets, is_used }
     }
 }
 
+/// Returns the axes of each face, forward, left and up, frame of the sensor.
+fn axes_of_faces() -> [[[f64; 3]; 3]; 6] {
+    const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    FACES.map(|face| AXES.map(|axis| turn(face).rotate(axis)))
+}
+
 /// Returns the face that shows a direction, and the place on it.
-fn target(look: [f64; 3], face: &Intrinsics) -> Target {
-    let along = |number: usize, axis: [f64; 3]| dot(turn(FACES[number]).rotate(axis), look);
-    let forward = |number: usize| along(number, [1.0, 0.0, 0.0]);
+fn target(look: [f64; 3], face: &Intrinsics, axes: &[[[f64; 3]; 3]; 6]) -> Target {
+    let forward = |number: usize| dot(axes[number][0], look);
     let nearest = (1..FACES.len()).fold(0, |best, number| {
         if forward(number) > forward(best) {
             number
@@ -254,9 +276,9 @@ fn target(look: [f64; 3], face: &Intrinsics) -> Target {
             best
         }
     });
+    let [_, left, up] = axes[nearest];
     let depth = forward(nearest);
-    let left = along(nearest, [0.0, 1.0, 0.0]) / depth;
-    let up = along(nearest, [0.0, 0.0, 1.0]) / depth;
+    let [left, up] = [left, up].map(|axis| dot(axis, look) / depth);
     let place = [-left, -up].map(|part| part * face.focal[0] + face.center[0] - 0.5);
     let last = (face.size[0] - 1) as f64;
     (
@@ -276,9 +298,14 @@ impl Sight for WideEye {
 
     fn colors(&mut self, frame: &Pose, context: &Context<'_>) -> Vec<[u8; 4]> {
         let moving = MovingLinks::of(context.cell);
+        let (mapping, cutoff, face) = (self.mapping, self.cutoff, &self.face);
+        let size = self.eye.lens.size;
+        let sources = self
+            .sources
+            .get_or_insert_with(|| Sources::new(size, mapping, cutoff, face));
         let mut faces = <[Vec<[u8; 4]>; 6]>::default();
         for (number, pixels) in faces.iter_mut().enumerate() {
-            if self.is_used[number] {
+            if sources.is_used[number] {
                 let frame = frame.then(&turn(FACES[number]));
                 let draw = |renderer: &mut dyn render::Renderer, view: &render::View<'_>| {
                     renderer.paint(view).pixels
@@ -291,7 +318,7 @@ impl Sight for WideEye {
             Some((face, place)) => super::eye::between(&faces[usize::from(*face)], edge, *place),
             None => [0, 0, 0, 255],
         };
-        self.targets.iter().map(color).collect()
+        sources.targets.iter().map(color).collect()
     }
 }
 
@@ -347,14 +374,14 @@ mod tests {
             [0.0, 0.0, -1.0],
         ];
         for (number, look) in axes.iter().enumerate() {
-            let (found, place) = target(*look, &face);
+            let (found, place) = target(*look, &face, &axes_of_faces());
             assert_eq!(usize::from(found), number);
             assert!(
                 place.iter().all(|part| (part - 4.5).abs() < 1e-6),
                 "{place:?}"
             );
         }
-        let (found, place) = target([1.0, 0.5, 0.0], &face);
+        let (found, place) = target([1.0, 0.5, 0.0], &face, &axes_of_faces());
         assert_eq!((found, place), (0, [2.5, 4.5]), "what is left is left");
     }
 }
