@@ -547,7 +547,8 @@ fn settings_of(
                 .unwrap_or(loaded.real_time_factor),
             start_paused: simulation.paused,
             step_size: loaded.step_size,
-            run_ahead_max: simulation.run_ahead_max,
+            // Within a process no message is waited for, and what is kept for a rollback costs.
+            run_ahead_max: secondaries.map_or(1, |_| simulation.run_ahead_max),
         },
         peers: PeerSettings {
             secondaries: secondaries.unwrap_or(1),
