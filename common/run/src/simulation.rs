@@ -120,7 +120,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
             "Threads in each process, which take cells in turn and share one that is crowded"),
     Setting::personal("run", "run_ahead_max", Kind::Whole(1, RUN_AHEAD_MAX as u64))
         .flag("run-ahead-max", "N",
-            "Most iterations in one message to secondaries, while predictable; 1 turns speculation off"),
+            "Most iterations in one message to secondaries; 1 turns speculation off"),
     Setting::personal("run", "verify", Kind::Flag)
         .flag("verify", "BOOL", "Do every step of every cell twice and compare"),
     Setting::personal("run", "balance", Kind::Switch)
