@@ -327,9 +327,9 @@ fn nothing_is_missed_behind_a_cable_that_loses_packets() {
     let mut flags = vec!["--initial-peer", ADDRESSES[0]];
     flags.extend(topics.iter().map(String::as_str));
     let mut peer = bench.peer(&flags);
-    let last = ITERATIONS * 1_000_000;
+    let until = ITERATIONS * 1_000_000;
     let mut heard: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    while heard.len() < 2 || heard.values().any(|stamps| stamps.last() < Some(&last)) {
+    while heard.len() < 2 || heard.values().any(|stamps| stamps.last() < Some(&until)) {
         let line = peer.next(TIMEOUT);
         let line = line.unwrap_or_else(|| panic!("{heard:?}: {}", runs[0].stderr()));
         if line["topic"] == "/model/r0/odometry" {
@@ -337,7 +337,9 @@ fn nothing_is_missed_behind_a_cable_that_loses_packets() {
             heard.entry(writer).or_default().push(stamp(&line));
         }
     }
-    let expected: Vec<u64> = (INTERVAL_NS..=last).step_by(INTERVAL_NS as usize).collect();
+    let expected: Vec<u64> = (INTERVAL_NS..=until)
+        .step_by(INTERVAL_NS as usize)
+        .collect();
     for stamps in heard.values() {
         assert_eq!(stamps[..expected.len()], expected);
     }

@@ -70,6 +70,7 @@ thread_local! {
     /// Buffers of this thread, one for each step that it does at a time: it does parts of other
     /// cells while it waits for its own. Cells that follow each other find them in the caches of
     /// the processor.
+    #[expect(clippy::vec_box, reason = "a step takes and gives back a pointer")]
     static BUFFERS: RefCell<Vec<Box<Buffers>>> = const { RefCell::new(Vec::new()) };
 }
 
