@@ -1,15 +1,11 @@
 //! Data by wire or on disk between the processes of a run: messages, journals, commands.
 
-use std::time::Duration;
-
 use journal::checkpoint_file;
 use journal::frame::{self, Kind};
 use journal::segment::SegmentReader;
 use journal::{Manifest, Record};
 use lockstep::{
-    CHECKPOINT_EVERY, CellSettings, Checkpoint, LoadRule, OutputSettings, PaceSettings,
-    ParticipantSettings, PeerLossPolicy, PeerSettings, Primary, RecoverySettings, Replay, Rules,
-    Settings, SightRule, StepTimeoutSettings,
+    CellSettings, Checkpoint, Primary, RecoverySettings, Replay, Rules, Settings, SightRule,
 };
 use protocol::peer::Build;
 use protocol::primary_to_client::PrimaryToClient;
@@ -155,60 +151,24 @@ fn recall(bytes: &[u8]) {
 }
 
 fn settings() -> Settings {
+    let build = Build {
+        version: "1".to_owned(),
+        target: "t".to_owned(),
+        sources: Digest(0),
+    };
     Settings {
-        session: SessionId(1),
-        build: Build {
-            version: "1".to_owned(),
-            target: "t".to_owned(),
-            sources: Digest(0),
-        },
-        seed: 0,
-        schedule: Vec::new(),
-        pace: PaceSettings {
-            iterations: None,
-            real_time_factor: 0.0,
-            start_paused: false,
-            step_size: Duration::from_millis(1),
-            run_ahead_max: 64,
-        },
-        peers: PeerSettings {
-            secondaries: 1,
-            heartbeat_interval: Duration::from_millis(100),
-            heartbeat_timeout: None,
-            peer_timeout: Duration::from_secs(1),
-            step_timeout: Duration::from_secs(1),
-            step_timeout_stages: StepTimeoutSettings::default(),
-        },
         recovery: RecoverySettings {
-            on_peer_loss: PeerLossPolicy::Stop,
-            stand_bys: 0,
-            checkpoint_every: CHECKPOINT_EVERY,
             is_journaled: true,
+            ..RecoverySettings::default()
         },
         cells: CellSettings {
             rules: Rules {
-                load: LoadRule::Buffer,
                 sight: SightRule::Range,
-                interaction_margin: 0.02,
-                minimum_stay: 50,
-                step_size_s: 0.001,
+                ..Rules::default()
             },
-            balance: true,
-            threads: 1,
-            verify: false,
-            renderer: protocol::RendererKind::Cpu,
+            ..CellSettings::default()
         },
-        outputs: OutputSettings {
-            topics: Vec::new(),
-            publish_all: false,
-            link_record_hz: None,
-            trace: None,
-            ros2: None,
-        },
-        participants: ParticipantSettings {
-            max: 4,
-            awaited: Vec::new(),
-        },
+        ..Settings::new(SessionId(1), build)
     }
 }
 

@@ -25,11 +25,7 @@ pub mod trial;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use lockstep::{
-    CellSettings, LoadRule, OutputSettings, PaceSettings, ParticipantSettings, PeerLossPolicy,
-    PeerSettings, Primary, PrimaryInput, RecoverySettings, Rules, SecondaryInput, Settings,
-    SightRule, StepTimeoutSettings,
-};
+use lockstep::{PaceSettings, PeerSettings, Primary, PrimaryInput, SecondaryInput, Settings};
 use protocol::primary_to_secondary::Step;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, PeerName, PrimaryToClient, RequestId,
@@ -364,55 +360,19 @@ impl Cluster {
 
 /// Returns settings for tests: as fast as possible, nobody can fall silent.
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
+    let wait = Duration::from_secs(10);
     Settings {
-        session: SessionId(0xf00d),
-        build: identity::build(),
-        seed: 0,
-        schedule: Vec::new(),
         pace: PaceSettings {
             iterations: Some(iterations),
             real_time_factor: 0.0,
-            start_paused: false,
-            step_size: Duration::from_millis(1),
-            run_ahead_max: 64,
+            ..PaceSettings::default()
         },
         peers: PeerSettings {
             secondaries,
-            heartbeat_interval: Duration::from_millis(100),
-            heartbeat_timeout: None,
-            peer_timeout: Duration::from_secs(10),
-            step_timeout: Duration::from_secs(10),
-            step_timeout_stages: StepTimeoutSettings::default(),
+            peer_timeout: wait,
+            step_timeout: wait,
+            ..PeerSettings::default()
         },
-        recovery: RecoverySettings {
-            on_peer_loss: PeerLossPolicy::Stop,
-            stand_bys: 0,
-            checkpoint_every: lockstep::CHECKPOINT_EVERY,
-            is_journaled: false,
-        },
-        cells: CellSettings {
-            rules: Rules {
-                load: LoadRule::Buffer,
-                sight: SightRule::Buffer,
-                interaction_margin: 0.02,
-                minimum_stay: 50,
-                step_size_s: 0.001,
-            },
-            balance: true,
-            threads: 1,
-            verify: false,
-            renderer: protocol::RendererKind::Cpu,
-        },
-        outputs: OutputSettings {
-            topics: Vec::new(),
-            publish_all: false,
-            link_record_hz: None,
-            trace: None,
-            ros2: None,
-        },
-        participants: ParticipantSettings {
-            max: 4,
-            awaited: Vec::new(),
-        },
+        ..Settings::new(SessionId(0xf00d), identity::build())
     }
 }

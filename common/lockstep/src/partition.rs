@@ -80,6 +80,18 @@ pub struct Rules {
     pub step_size_s: f64,
 }
 
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            load: LoadRule::Buffer,
+            sight: SightRule::Buffer,
+            interaction_margin: 0.02,
+            minimum_stay: 50,
+            step_size_s: 0.001,
+        }
+    }
+}
+
 /// Changes of an iteration; each list in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {

@@ -1,7 +1,8 @@
 //! Settings of a run, in sections.
 //!
 //! Values of the run as a whole lie in [`Settings`] itself, the others in the section of the
-//! component that asks for them. Sections hold no rules; the driver fills them.
+//! component that asks for them. Sections hold no rules; the driver fills them. Their defaults are
+//! those of a run of one secondary that cannot be lost, without a journal.
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use protocol::peer::Build;
 use protocol::report::TopicReport;
 use protocol::{PeerName, RendererKind, RosSettings, ScheduledCommand, SessionId, TraceWindow};
 
+use crate::limits::RUN_AHEAD_DEFAULT;
 use crate::pace::Pace;
 use crate::partition::Rules;
 
@@ -121,7 +123,7 @@ pub struct CellSettings {
 }
 
 /// Settings of what the run tells the outside besides its figures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct OutputSettings {
     /// The topics of the worlds' systems and sensors.
     pub topics: Vec<TopicReport>,
@@ -145,10 +147,85 @@ pub struct ParticipantSettings {
     pub awaited: Vec<PeerName>,
 }
 
+impl Settings {
+    /// Makes those of a run about which nothing else is said.
+    pub fn new(session: SessionId, build: Build) -> Self {
+        Self {
+            session,
+            build,
+            seed: 0,
+            schedule: Vec::new(),
+            pace: PaceSettings::default(),
+            peers: PeerSettings::default(),
+            recovery: RecoverySettings::default(),
+            cells: CellSettings::default(),
+            outputs: OutputSettings::default(),
+            participants: ParticipantSettings::default(),
+        }
+    }
+}
+
 impl PaceSettings {
     /// Returns the pace that they ask for.
     pub(crate) fn to_pace(self) -> Pace {
         Pace::new(self.step_size, self.real_time_factor)
+    }
+}
+
+impl Default for PaceSettings {
+    fn default() -> Self {
+        Self {
+            iterations: None,
+            real_time_factor: 1.0,
+            start_paused: false,
+            step_size: Duration::from_millis(1),
+            run_ahead_max: RUN_AHEAD_DEFAULT,
+        }
+    }
+}
+
+impl Default for PeerSettings {
+    fn default() -> Self {
+        Self {
+            secondaries: 1,
+            heartbeat_interval: Duration::from_millis(100),
+            heartbeat_timeout: None,
+            peer_timeout: Duration::from_secs(30),
+            step_timeout: Duration::from_secs(30),
+            step_timeout_stages: StepTimeoutSettings::default(),
+        }
+    }
+}
+
+impl Default for RecoverySettings {
+    fn default() -> Self {
+        Self {
+            on_peer_loss: PeerLossPolicy::Stop,
+            stand_bys: 0,
+            checkpoint_every: CHECKPOINT_EVERY,
+            is_journaled: false,
+        }
+    }
+}
+
+impl Default for CellSettings {
+    fn default() -> Self {
+        Self {
+            rules: Rules::default(),
+            balance: true,
+            threads: 1,
+            verify: false,
+            renderer: RendererKind::Cpu,
+        }
+    }
+}
+
+impl Default for ParticipantSettings {
+    fn default() -> Self {
+        Self {
+            max: 4,
+            awaited: Vec::new(),
+        }
     }
 }
 

@@ -20,14 +20,11 @@ use protocol::{
 use sdf::World;
 
 use super::*;
+use crate::Rules;
 use crate::checkpoint::Checkpoint;
 use crate::levels::tests::{performer, world};
-use crate::primary::settings::{
-    CHECKPOINT_EVERY, CellSettings, OutputSettings, PaceSettings, ParticipantSettings,
-    PeerLossPolicy, PeerSettings, RecoverySettings, StepTimeoutSettings,
-};
+use crate::primary::settings::{CellSettings, RecoverySettings};
 use crate::primary::{Phase, Primary, PrimaryInput, PrimaryOutput, Replay, RunTarget};
-use crate::{LoadRule, Rules, SightRule};
 
 /// The last iteration that is looked at.
 const LAST: u64 = 45;
@@ -46,60 +43,27 @@ pub(in crate::primary) fn worlds() -> Vec<World> {
 }
 
 pub(in crate::primary) fn settings() -> Settings {
+    let build = Build {
+        version: "1".to_owned(),
+        target: "t".to_owned(),
+        sources: Digest(0),
+    };
     Settings {
-        session: SessionId(7),
-        build: Build {
-            version: "1".to_owned(),
-            target: "t".to_owned(),
-            sources: Digest(0),
-        },
-        seed: 0,
         schedule: schedule(),
-        pace: PaceSettings {
-            iterations: None,
-            real_time_factor: 1.0,
-            start_paused: false,
-            step_size: Duration::from_millis(1),
-            run_ahead_max: 64,
-        },
-        peers: PeerSettings {
-            secondaries: 1,
-            heartbeat_interval: Duration::from_millis(100),
-            heartbeat_timeout: None,
-            peer_timeout: Duration::from_secs(10),
-            step_timeout: Duration::from_secs(10),
-            step_timeout_stages: StepTimeoutSettings::default(),
-        },
         recovery: RecoverySettings {
-            on_peer_loss: PeerLossPolicy::Stop,
-            stand_bys: 0,
-            checkpoint_every: CHECKPOINT_EVERY,
             is_journaled: true,
+            ..RecoverySettings::default()
         },
         cells: CellSettings {
             rules: Rules {
-                load: LoadRule::Buffer,
-                sight: SightRule::Buffer,
                 interaction_margin: 0.1,
                 minimum_stay: 3,
-                step_size_s: 0.001,
+                ..Rules::default()
             },
             balance: false,
-            threads: 1,
-            verify: false,
-            renderer: protocol::RendererKind::Cpu,
+            ..CellSettings::default()
         },
-        outputs: OutputSettings {
-            topics: Vec::new(),
-            publish_all: false,
-            link_record_hz: None,
-            trace: None,
-            ros2: None,
-        },
-        participants: ParticipantSettings {
-            max: 4,
-            awaited: Vec::new(),
-        },
+        ..Settings::new(SessionId(7), build)
     }
 }
 
