@@ -1,8 +1,8 @@
 //! Shows a run in ROS 2 to a node on another host: it is found by multicast, by a node that names
 //! the run's host where there is no multicast, and not at all if the run keeps to its own host. A
 //! robot whose owner is now on this host and now on that one is heard without a gap, and so is one
-//! behind a cable that loses packets. The node is on Fast DDS; the hosts are network namespaces with
-//! a cable between them.
+//! behind a cable that loses packets. The node is on Fast DDS; the hosts are network namespaces
+//! with a cable between them.
 //!
 //! A build without ROS 2, a machine without Fast DDS, and one where namespaces cannot be made, say
 //! so and show nothing.
