@@ -12,8 +12,9 @@ use published::Edit;
 /// what several publishers said. Where nothing says so, a reader of two of them misses messages
 /// that were lost on the way and sent again, and a node misses topics.
 ///
-/// Who comes is answered twice, the second time after a second: a node on Fast DDS is deaf for some
-/// milliseconds after it has announced itself, and the next announcement is due in 10 s.
+/// Participants that come are answered twice, the second time after a second: one on Fast DDS is
+/// deaf for some milliseconds after it has announced itself, and the next announcement is due in
+/// 10 s.
 ///
 /// Macros are named by their place: a root that is included exports none.
 const EDITS: &[Edit] = &[

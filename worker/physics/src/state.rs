@@ -11,7 +11,7 @@ use super::pose;
 pub(super) enum Origin {
     /// In the frame of a link, by its number.
     OfLink(usize, Pose),
-    /// Where it was put; the model has no links.
+    /// The place where the model was put; it has no links.
     Still(Pose),
 }
 
