@@ -290,9 +290,7 @@ fn comers() -> (String, Vec<String>) {
         schedule += &line.to_string();
         schedule.push('\n');
     }
-    let topics = names
-        .iter()
-        .map(|name| format!("/model/{name}/odometry=nav_msgs/msg/Odometry=i1u1s2d7d36d6d36"));
+    let topics = names.iter().map(|name| ODOMETRY.replace("r0", name));
     (schedule, topics.collect())
 }
 
