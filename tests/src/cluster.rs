@@ -128,8 +128,10 @@ pub struct Cluster {
     primary_stalls: u32,
     stepper_stalls: u32,
     primary_inbox: VecDeque<PrimaryInput>,
-    pub(crate) barrier: Barrier,
-    publishers: Publishers,
+    /// What secondaries have done, ahead or not.
+    pub barrier: Barrier,
+    /// What systems and sensors say.
+    pub publishers: Publishers,
     /// Messages that observers have of those that were published.
     pub delivery: Delivery,
     network: Network,

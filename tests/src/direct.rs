@@ -63,6 +63,9 @@ impl Direct {
     /// Panics if the run is over.
     pub fn advance(&mut self) -> StepReport {
         loop {
+            if self.inputs.is_empty() {
+                self.go_on_ahead();
+            }
             let input = self.inputs.pop_front().unwrap_or_else(|| {
                 let due = self.primary.deadline();
                 self.now = self.now.max(due.expect("the run is not over"));
@@ -116,6 +119,16 @@ impl Direct {
     /// Returns what the rules of the primary took since this was asked last.
     pub fn take_ruled(&mut self) -> Duration {
         std::mem::take(&mut self.ruled)
+    }
+
+    /// Has secondaries go on whose windows are not done.
+    fn go_on_ahead(&mut self) {
+        for index in 0..self.engines.len() {
+            let due = self.engines[index].secondary().deadline();
+            if due.is_some_and(|due| due <= self.now) {
+                self.tell(index, SecondaryInput::DeadlinePassed);
+            }
+        }
     }
 
     fn deliver(&mut self, index: usize, body: PrimaryToSecondary) {

@@ -12,7 +12,7 @@ use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, Refusal, Step, Welcome,
 };
 use protocol::report::divergence::{DivergenceReport, FoundBy};
-use protocol::secondary_to_primary::{CellAck, StepAck};
+use protocol::secondary_to_primary::{CellAck, StepAck, StepsAhead};
 use protocol::{
     CellId, Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion,
     Role, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
@@ -80,12 +80,23 @@ impl SecondaryNode {
                 let report = divergence(&difference.join(" "));
                 self.tell(SecondaryInput::StepDiverged(Box::new(report)));
             }
-            ["computed", sequence, "ahead", count] => {
+            ["computed", sequence, "ahead", count, more @ ..] => {
                 let mut answer = ack(sequence);
-                let first = answer.sequence.0;
-                let ahead = (1..=number(count)).map(|more| ack(&(first + more).to_string()));
-                answer.ahead = ahead.collect();
+                answer.ahead = acks(answer.sequence.0 + 1, number(count));
+                answer.goes_on = more == ["more"];
                 self.tell(SecondaryInput::StepComputed(answer));
+            }
+            ["computed_ahead", sequence, count, more @ ..] => {
+                self.tell(SecondaryInput::StepsAheadComputed(StepsAhead {
+                    batch_number: 0,
+                    acks: acks(number(sequence), number(count)),
+                    goes_on: more == ["more"],
+                }));
+            }
+            ["idle"] => {
+                if self.secondary.deadline().is_some_and(|due| due <= self.now) {
+                    self.tell(SecondaryInput::DeadlinePassed);
+                }
             }
             ["computed", sequence, "with", cell] => {
                 let mut answer = ack(sequence);
@@ -148,6 +159,7 @@ impl SecondaryNode {
                 }
                 SecondaryOutput::LoadWorld(_) => "load the world".to_owned(),
                 SecondaryOutput::RunStep(work) => run(&work),
+                SecondaryOutput::RunAhead => "go on ahead".to_owned(),
                 SecondaryOutput::CatchUp(work) => {
                     let steps = work.steps.len();
                     format!("do {steps} steps again up to {}", work.until)
@@ -171,6 +183,10 @@ fn primary_message(message: &SecondaryToPrimary) -> String {
         SecondaryToPrimary::StepAck(ack) if ack.ahead.is_empty() => format!("ack {}", ack.sequence),
         SecondaryToPrimary::StepAck(ack) => {
             format!("ack {} and {} ahead", ack.sequence, ack.ahead.len())
+        }
+        SecondaryToPrimary::StepsAhead(part) => {
+            let (first, more) = (part.acks[0].sequence, part.acks.len() - 1);
+            format!("ack {first} and {more} after it, ahead")
         }
         SecondaryToPrimary::CellCheckpoint(cell) => format!("checkpoint of cell {}", cell.cell),
         SecondaryToPrimary::SceneCheckpoint(_) => "checkpoint of the scene".to_owned(),
@@ -283,6 +299,11 @@ fn ack(sequence: &str) -> StepAck {
         iteration: Iteration(number),
         ..StepAck::default()
     }
+}
+
+fn acks(first: u64, count: u64) -> Vec<StepAck> {
+    let sequences = first..first + count;
+    sequences.map(|one| ack(&one.to_string())).collect()
 }
 
 fn number(text: &str) -> u64 {

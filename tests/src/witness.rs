@@ -59,6 +59,8 @@ pub struct Witness {
     /// States after the last step that was done, by the performers' numbers.
     states: Vec<PerformerState>,
     reference: Option<Arc<Recording>>,
+    /// True if the step under way places ghosts, or something has looked at them in it.
+    pub checks_ghosts: bool,
     /// True if it only checks, and neither records nor compares.
     pub only_checks: bool,
     /// True if the step under way sets models back to the start.
@@ -123,7 +125,7 @@ impl Witness {
         for (name, host) in hosts {
             self.ownership.check_host(name, host);
             let is_by_range = primary.settings().cells.rules.sight == SightRule::Range;
-            if is_by_range && !self.is_paused && !self.is_reset {
+            if is_by_range && self.checks_ghosts && !self.is_paused && !self.is_reset {
                 sight::check_places(primary, (name, host), &self.states);
             }
         }

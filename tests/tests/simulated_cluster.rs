@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lockstep::{PeerLossPolicy, Settings};
+use lockstep::{PeerLossPolicy, Settings, SightRule};
 use protocol::client_to_primary::{NamedPose, SpawnRequest};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
@@ -14,7 +14,7 @@ use protocol::{
 };
 use tests::cluster::fault::{Fault, TimedFault};
 use tests::cluster::{Cluster, NetworkFaults, settings};
-use tests::worlds;
+use tests::worlds::{self, lively};
 
 fn digests(secondaries: u32, faults: NetworkFaults, seed: u64) -> Vec<Digest> {
     eprintln!("secondaries {secondaries}, seed {seed}, {faults:?}");
@@ -44,6 +44,45 @@ fn lost_and_doubled_messages_change_nothing() {
     let reference = digests(1, NetworkFaults::SHUFFLED, 1);
     for seed in 10..15 {
         assert_eq!(digests(2, NetworkFaults::HOSTILE, seed), reference);
+    }
+}
+
+/// Runs balls in a bowl of nine levels, of which every second has a lidar of 100 Hz; returns the
+/// digests, that of all that the lidars say, and the number of steps that were done ahead.
+fn seen_by_lidars(
+    sight: SightRule,
+    secondaries: u32,
+    run_ahead_max: u32,
+) -> (Vec<Digest>, Digest, u64) {
+    let mut world = lively::motion("bowl", 12);
+    worlds::watch_within(&mut world, 30.0);
+    let sensors = world.models.iter_mut().flat_map(|model| &mut model.links);
+    for sensor in sensors.flat_map(|link| &mut link.sensors) {
+        sensor.update_rate = 100.0;
+    }
+    let mut settings = settings(secondaries, 600);
+    settings.pace.run_ahead_max = run_ahead_max;
+    settings.cells.rules.sight = sight;
+    settings.outputs.publish_all = true;
+    let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 3);
+    cluster.run_until(|_| false);
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    let ahead = cluster.barrier.done_ahead;
+    (cluster.digests().to_vec(), cluster.publishers.said, ahead)
+}
+
+#[test]
+fn sensors_see_ghosts_where_they_are_although_steps_are_done_ahead() {
+    for sight in [SightRule::Buffer, SightRule::Range] {
+        let (digests, said, _) = seen_by_lidars(sight, 1, 1);
+        for secondaries in 1..=3 {
+            let (found, heard, ahead) = seen_by_lidars(sight, secondaries, 512);
+            eprintln!("{sight:?}, {secondaries} secondaries: {ahead} steps done ahead");
+            assert_eq!(found, digests, "{sight:?}, {secondaries} secondaries");
+            assert_eq!(heard, said, "{sight:?}, {secondaries} secondaries");
+            assert!(ahead > 200, "{ahead} of 600 steps were done ahead");
+        }
     }
 }
 

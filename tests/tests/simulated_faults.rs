@@ -372,6 +372,17 @@ fn agreement_sees_a_state_that_one_secondary_changed() {
             }
         }));
     });
+    check(&scenario, expected, |cluster| {
+        let mut has_changed = false;
+        cluster.tamper.secondary = Some(Box::new(move |message| {
+            if let SecondaryToPrimary::StepsAhead(part) = message
+                && !has_changed
+            {
+                has_changed = true;
+                change_a_state(&mut Arc::make_mut(part).acks[0]);
+            }
+        }));
+    });
 }
 
 /// Changes a state such that the digests fit each other, and a primary believes them.

@@ -180,12 +180,13 @@ const COMPONENTS: [&str; 9] = [
 /// of them all would have 2,200 lines, so it is divided by what comes in: inputs and the life of an
 /// iteration; requests; programs that take part; secondaries that come and go; queries of the
 /// driver.
-const ROUTES: [&str; 5] = [
+const ROUTES: [&str; 6] = [
     "primary.rs",
     "primary/failover.rs",
     "primary/participation.rs",
     "primary/queries.rs",
     "primary/requests.rs",
+    "primary/windows.rs",
 ];
 
 const LOCKSTEP: &str = "common/lockstep/src";

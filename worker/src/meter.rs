@@ -13,6 +13,7 @@ use protocol::secondary_to_primary::Heartbeat;
 use protocol::{CellId, Iteration, PeerName, SessionTime};
 
 use peer_meter::Race;
+pub use split::IdleReason;
 use split::SplitMeter;
 use whole_run::WholeRun;
 
@@ -162,10 +163,9 @@ impl Meter {
         self.split.on_published(now);
     }
 
-    /// Takes note of time in which the primary had nothing to do, held by programs that take part
-    /// or not.
-    pub fn on_idle(&mut self, idle: Duration, is_held: bool) {
-        self.split.on_idle(idle, is_held);
+    /// Takes note of time in which the primary had nothing to do.
+    pub fn on_idle(&mut self, idle: Duration, reason: IdleReason) {
+        self.split.on_idle(idle, reason);
     }
 
     /// Returns where the time of iterations went over the last second, and percentiles of the

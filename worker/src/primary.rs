@@ -36,6 +36,7 @@ use transport::{Arrival, Destination, Link};
 use crate::audit::AuditLog;
 use crate::diagnosis;
 use crate::divergence_file::DivergenceFile;
+use crate::meter::IdleReason;
 use crate::recordings::Recordings;
 use crate::report::Reporter;
 use crate::run_outputs::RunOutputs;
@@ -186,10 +187,16 @@ impl<L: Link> PrimaryDriver<L> {
         if let Some(left) = self.texts.due_in() {
             wake = wake.min(now + left);
         }
-        let is_held = self.primary.holding_participants().next().is_some();
+        let reason = if self.primary.holding_participants().next().is_some() {
+            IdleReason::Participants
+        } else if self.primary.awaits_steps_ahead() {
+            IdleReason::StepsAhead
+        } else {
+            IdleReason::Pace
+        };
         let received = self.line.receive(wake.since(now));
         let idle = self.line.arrived_at().since(now);
-        self.accounts.on_idle(idle, is_held);
+        self.accounts.on_idle(idle, reason);
         if !self.line.computes_here() {
             self.primary.note_idle(idle);
         }

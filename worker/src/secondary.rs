@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use cell_host::progress::SharedProgress;
 use cell_host::{
-    CatchUpError, CatchUpResult, CellHost, ExportedStep, HostSettings, StartThreadsError,
-    StepError, TracedStep,
+    CatchUpError, CatchUpResult, CellHost, ExportedStep, HostSettings, SaidAhead,
+    StartThreadsError, StepError, TracedStep,
 };
 use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
@@ -21,8 +21,8 @@ use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot, Welcome};
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{
-    DataBatch, Digest, Envelope, ProtocolVersion, RosSettings, SecondaryToPrimary, Sequence,
-    SessionTime, StopReason, TopicMessage, decode, encode, topic,
+    DataBatch, Digest, Envelope, Iteration, ProtocolVersion, RosSettings, SecondaryToPrimary,
+    Sequence, SessionTime, StopReason, TopicMessage, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
@@ -49,8 +49,11 @@ pub struct SecondaryEngine {
     welcome: Option<Box<Welcome>>,
     host: Option<CellHost>,
     outputs: Vec<SecondaryOutput>,
-    ahead_limit: Option<Duration>,
+    /// Number of steps in a part of a window, where the clock is not what counts.
+    part_steps: Option<usize>,
     progress: SharedProgress,
+    /// The last step that was asked for.
+    last: (Sequence, Iteration),
     /// The step that asked for a checkpoint, and whether with the scene.
     checkpoint: Option<(Sequence, bool)>,
     /// Messages that leave the run, of steps that were done ahead: it is not known yet which of
@@ -108,8 +111,9 @@ impl SecondaryEngine {
             welcome: None,
             host: None,
             outputs: Vec::new(),
-            ahead_limit: None,
+            part_steps: None,
             progress: SharedProgress::default(),
+            last: Default::default(),
             checkpoint: None,
             held: Vec::new(),
             links: LinkFrames::default(),
@@ -152,9 +156,10 @@ impl SecondaryEngine {
         })
     }
 
-    /// Sets how long steps may be done ahead with one message, by the clock of this machine.
-    pub fn set_ahead_limit(&mut self, limit: Duration) {
-        self.ahead_limit = Some(limit);
+    /// Has windows end by their steps alone, and parts after so many, where the clock of this
+    /// machine is not what counts.
+    pub fn set_part_steps(&mut self, steps: usize) {
+        self.part_steps = Some(steps);
     }
 
     /// Returns the cells, once there are any.
@@ -191,6 +196,7 @@ impl SecondaryEngine {
                         next = Some(self.run(&work, &mut effects));
                         effects.traced = self.host.as_mut().and_then(CellHost::take_traced);
                     }
+                    SecondaryOutput::RunAhead => next = Some(self.run_ahead(&mut effects)),
                     SecondaryOutput::CatchUp(work) => {
                         next = Some(self.catch_up(*work, &mut effects));
                     }
@@ -293,8 +299,8 @@ impl SecondaryEngine {
         let becomes_host = work.becomes_host;
         let caught_up = host.catch_up(work, &self.progress)?;
         if becomes_host {
-            if let Some(limit) = self.ahead_limit {
-                host.set_ahead_limit(limit);
+            if let Some(steps) = self.part_steps {
+                host.set_part_steps(steps);
             }
             self.host = Some(host);
         }
@@ -328,8 +334,8 @@ impl SecondaryEngine {
                         Err(error) => return SecondaryInput::WorldFailed(error.to_string()),
                     }
                 }
-                if let Some(limit) = self.ahead_limit {
-                    host.set_ahead_limit(limit);
+                if let Some(steps) = self.part_steps {
+                    host.set_part_steps(steps);
                 }
                 self.host = Some(host);
                 self.welcome = Some(welcome);
@@ -358,24 +364,44 @@ impl SecondaryEngine {
             effects.data.extend(host.take_data());
             effects.exported.extend(host.take_exported());
             effects.links = self.links.take(host, &work.step);
-            host.run_ahead(&work.step, &mut ack, &mut effects.data, &mut self.held)?;
+            let mut said = SaidAhead::default();
+            host.run_ahead(&work.step, &mut ack, &mut said)?;
+            effects.data.append(&mut said.data);
+            self.held.append(&mut said.exported);
             Ok(ack)
         });
+        self.last = (work.step.sequence, work.step.iteration);
         match done {
             Ok(ack) => {
                 self.progress.end_step(work.step.sequence);
                 SecondaryInput::StepComputed(ack)
             }
-            Err(StepError::Diverged(divergence)) => {
-                let name = self.secondary.name().clone();
-                // It may be of a step that was done ahead.
-                let (sequence, iteration) = (work.step.sequence, work.step.iteration);
-                let sequence = sequence.0 + divergence.iteration.0 - iteration.0;
-                let report = divergence.report(name, Sequence(sequence));
-                SecondaryInput::StepDiverged(Box::new(report))
-            }
-            Err(error) => SecondaryInput::StepRefused(Chain(&error).to_string()),
+            Err(error) => self.failed_step(error),
         }
+    }
+
+    /// Does the next part of the window that the last step opened.
+    fn run_ahead(&mut self, effects: &mut Effects) -> SecondaryInput {
+        let host = self.host.as_mut().expect("steps come after the world");
+        let mut said = SaidAhead::default();
+        let done = host.go_on_ahead(&mut said);
+        effects.data.append(&mut said.data);
+        self.held.append(&mut said.exported);
+        match done {
+            Ok(part) => SecondaryInput::StepsAheadComputed(part),
+            Err(error) => self.failed_step(error),
+        }
+    }
+
+    /// Returns what a step that failed means; it may be one of the window of the last.
+    fn failed_step(&self, error: StepError) -> SecondaryInput {
+        let StepError::Diverged(divergence) = error else {
+            return SecondaryInput::StepRefused(Chain(&error).to_string());
+        };
+        let (sequence, iteration) = self.last;
+        let sequence = sequence.0 + divergence.iteration.0 - iteration.0;
+        let name = self.secondary.name().clone();
+        SecondaryInput::StepDiverged(Box::new(divergence.report(name, Sequence(sequence))))
     }
 
     /// Returns a message to the primary with its header.

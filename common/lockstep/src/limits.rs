@@ -7,7 +7,7 @@ pub const THREADS_MAX: u32 = 64;
 pub const RUN_AHEAD_MAX: u32 = 1000;
 
 /// Most iterations that it brings, unless said otherwise.
-pub const RUN_AHEAD_DEFAULT: u32 = 64;
+pub const RUN_AHEAD_DEFAULT: u32 = 512;
 
 /// The most levels into which a world is cut.
 pub const AUTO_LEVELS_MAX: u32 = 10_000;

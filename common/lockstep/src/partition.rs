@@ -8,6 +8,7 @@
 
 mod cells;
 mod check;
+mod forecast;
 mod ghosts;
 mod groups;
 mod location;

@@ -24,6 +24,7 @@ mod run_clock;
 mod settings;
 mod spawn_text;
 mod texts_beside;
+mod windows;
 mod world;
 
 use std::sync::Arc;
@@ -34,8 +35,9 @@ use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, PrimaryToSecondary, Step, Wanted};
 use protocol::report::TopicReport;
+use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{SecondaryToPrimary, StepAck};
-use protocol::{Envelope, FailureCode, Iteration, PeerName, RoutingId, SessionTime, StopReason};
+use protocol::{Envelope, FailureCode, PeerName, RoutingId, SessionTime, StopReason};
 use sdf::World;
 
 use crate::checkpoint::Checkpoint;
@@ -62,7 +64,7 @@ pub use spawn_text::ReadText;
 use barrier::Barrier;
 use barrier::acks::{AckVerdict, Answer};
 use barrier::round::{NewRound, Round};
-use barrier::speculation::Terms;
+use barrier::state_reader::AckError;
 use commands::Commands;
 use commands::batch::{self, AppliedCommand, Batch, Pending};
 use commands::resolve::Scope;
@@ -366,6 +368,10 @@ impl Primary {
                 let mut ack = ack;
                 self.on_step_ack((&sender, number), Arc::make_mut(&mut ack), cx);
             }
+            SecondaryToPrimary::StepsAhead(part) => {
+                let mut part = part;
+                self.on_steps_ahead((&sender, number), Arc::make_mut(&mut part), cx);
+            }
             SecondaryToPrimary::CellCheckpoint(cell) => {
                 self.on_cell_checkpoint(&sender, cell, cx);
             }
@@ -484,7 +490,12 @@ impl Primary {
         }
         let shows_rest = self.commands.observed().has_links_to_show();
         let has_changes = self.has_to_rearrange() || shows_rest || self.owes_word();
-        self.clock.next_due(has_changes)
+        let due = self.clock.next_due(has_changes);
+        if self.clock.is_running() && !self.has_to_rearrange() {
+            self.due_with_answers(due)
+        } else {
+            due
+        }
     }
 
     /// Tells whether something waits for a step although time is paused.
@@ -746,39 +757,6 @@ impl Primary {
         }
     }
 
-    /// Tells whether all have done a step ahead that is complete but for its answers.
-    fn has_done(&mut self, step: &mut Step, is_plain: bool, now: SessionTime) -> bool {
-        let is_traced = self.settings.outputs.trace.is_some();
-        let allowed = self.settings.pace.run_ahead_max.saturating_sub(1);
-        let terms = Terms {
-            allowed: if is_traced { 0 } else { allowed },
-            is_plain,
-            is_late: self.clock.is_late(now),
-            until_change: self.steps_until_change(step.iteration),
-        };
-        let seats = self.peers.seats();
-        self.barrier.has_done(step, &terms, seats, now)
-    }
-
-    /// Returns the number of predictable steps after which something is known to happen.
-    fn steps_until_change(&self, iteration: Iteration) -> u32 {
-        if self.has_to_replay() {
-            return 0;
-        }
-        let left = |last: Iteration| last.0.saturating_sub(iteration.0);
-        let end = self.settings.pace.iterations.map(Iteration);
-        let checkpoint = self.recovery.next_checkpoint(&self.settings.recovery);
-        let limits = [
-            end.map(left),
-            self.clock.last().map(left),
-            self.commands.queue().next_of_schedule().map(left),
-            self.commands.participants().next_barrier().map(left),
-            checkpoint.map(|next| left(next).saturating_sub(1)),
-        ];
-        let least = limits.into_iter().flatten().min();
-        least.map_or(u32::MAX, |least| u32::try_from(least).unwrap_or(u32::MAX))
-    }
-
     fn on_step_ack(
         &mut self,
         (sender, number): (&PeerName, PeerNumber),
@@ -786,7 +764,9 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         let is_lost = self.recovery.losses().owes(sender);
-        let sequence = ack.sequence;
+        // What was said in a step that was done ahead is kept back until the next message.
+        let is_ahead = self.barrier.round().is_some_and(Round::is_ahead);
+        let sequence = (!is_ahead).then_some(ack.sequence);
         let known = (&self.world, self.placement.host_map());
         let verdict = self
             .barrier
@@ -810,19 +790,30 @@ impl Primary {
                 }
             }
             AckVerdict::Violation { error, divergence } => {
-                if let Some(report) = divergence.filter(|_| self.is_host(sender)) {
-                    return self.diverge(*report, cx);
-                }
-                self.peers.count_malformed();
-                let cause = format!("{sender} broke the protocol: {error}");
-                let reason = StopReason::new(Outcome::PeerLost, cause);
-                if self.can_recover() {
-                    // Its states are dropped, so that nothing of the run is in doubt.
-                    self.on_lost(sender, reason, cx);
-                } else {
-                    self.begin_stopping(reason, cx);
-                }
+                self.on_violation(sender, &error, divergence, cx);
             }
+        }
+    }
+
+    /// Takes note that a secondary broke the protocol: it is lost, or the run is.
+    fn on_violation(
+        &mut self,
+        sender: &PeerName,
+        error: &AckError,
+        divergence: Option<Box<DivergenceReport>>,
+        cx: &mut Context<'_>,
+    ) {
+        if let Some(report) = divergence.filter(|_| self.is_host(sender)) {
+            return self.diverge(*report, cx);
+        }
+        self.peers.count_malformed();
+        let cause = format!("{sender} broke the protocol: {error}");
+        let reason = StopReason::new(Outcome::PeerLost, cause);
+        if self.can_recover() {
+            // Its states are dropped, so that nothing of the run is in doubt.
+            self.on_lost(sender, reason, cx);
+        } else {
+            self.begin_stopping(reason, cx);
         }
     }
 
@@ -902,7 +893,8 @@ impl Primary {
         let (peers, duration) = self.barrier.share_time(round, cx.now);
         self.placement
             .note_duration(round.purpose(), round.snapshots(), duration);
-        if self.settings.cells.balance && round.purpose() == Purpose::Advance {
+        let has_way = self.barrier.speculation().has_way();
+        if self.settings.cells.balance && has_way && round.purpose() == Purpose::Advance {
             let iteration = round.step().iteration;
             self.placement.note_ways(iteration, &peers, &self.peers);
         }

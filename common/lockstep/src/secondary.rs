@@ -13,7 +13,9 @@ use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{CatchUp, CellSnapshot, PrimaryToSecondary, Step, Welcome};
 use protocol::report::RefusedCounts;
 use protocol::report::divergence::DivergenceReport;
-use protocol::secondary_to_primary::{CatchUpError, CaughtUp, Loaded, SecondaryToPrimary, StepAck};
+use protocol::secondary_to_primary::{
+    CatchUpError, CaughtUp, Loaded, SecondaryToPrimary, StepAck, StepsAhead,
+};
 use protocol::{
     Digest, Envelope, PeerInfo, PeerName, RosMessage, Sequence, SessionId, SessionTime, StopReason,
 };
@@ -63,6 +65,8 @@ pub enum SecondaryInput {
     ReadersMissing(String),
     /// The step asked for is done.
     StepComputed(StepAck),
+    /// Further steps of its window are done.
+    StepsAheadComputed(StepsAhead),
     /// The job asked for is done, or could not be.
     CaughtUp {
         /// State in which the job ended.
@@ -97,6 +101,8 @@ pub enum SecondaryOutput {
     LoadWorld(Box<Welcome>),
     /// Do a step, then report [`SecondaryInput::StepComputed`].
     RunStep(StepWork),
+    /// Go on with the window of the last step, then report [`SecondaryInput::StepsAheadComputed`].
+    RunAhead,
     /// Do again what a job says, then report [`SecondaryInput::CaughtUp`].
     CatchUp(Box<CatchUpWork>),
     /// Send the cells as they are now, once the answer is sent.
@@ -213,6 +219,14 @@ impl Secondary {
                 self.leave(StopReason::new(Outcome::TimedOut, error), out);
             }
             SecondaryInput::StepComputed(ack) => self.on_step_computed(ack, out),
+            SecondaryInput::StepsAheadComputed(part) => {
+                if let Phase::Serving(serving) = &mut self.phase {
+                    let part = Arc::new(part);
+                    serving.on_ahead_computed(&part);
+                    let part = SecondaryToPrimary::StepsAhead(part);
+                    out.push(SecondaryOutput::Send(part));
+                }
+            }
             SecondaryInput::CaughtUp {
                 end,
                 answer,
@@ -259,7 +273,9 @@ impl Secondary {
                 since,
                 next_attempt,
             } => Some((*since + self.settings.peer_timeout).min(*next_attempt)),
-            Phase::New | Phase::Loading { .. } | Phase::Serving(_) | Phase::Finished { .. } => None,
+            // Whatever comes goes first: it may replace the steps that are left.
+            Phase::Serving(serving) => serving.goes_on().then_some(SessionTime(0)),
+            Phase::New | Phase::Loading { .. } | Phase::Finished { .. } => None,
         }
     }
 
@@ -421,12 +437,16 @@ impl Secondary {
     }
 
     fn on_deadline_passed(&mut self, now: SessionTime, out: &mut Vec<SecondaryOutput>) {
-        let Phase::Joining {
-            since,
-            next_attempt,
-        } = self.phase
-        else {
-            return;
+        let (since, next_attempt) = match &self.phase {
+            Phase::Joining {
+                since,
+                next_attempt,
+            } => (*since, *next_attempt),
+            Phase::Serving(serving) => {
+                out.extend(serving.goes_on().then_some(SecondaryOutput::RunAhead));
+                return;
+            }
+            Phase::New | Phase::Loading { .. } | Phase::Finished { .. } => return,
         };
         if now >= since + self.settings.peer_timeout {
             let seconds = self.settings.peer_timeout.as_secs_f64();

@@ -105,6 +105,10 @@ pub struct Step {
     /// predicts.
     #[serde(default)]
     pub ahead: u32,
+    /// Time after which the answers to some of these leave, before the others are done; without
+    /// one, all come with the answer to the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Duration>,
     /// The iteration that the cells are at once the step is done.
     pub iteration: Iteration,
     /// Simulated time at the end of the iteration, as it is shown: it may be set back.
@@ -158,7 +162,7 @@ pub struct Step {
 
 impl Step {
     /// Returns the step that comes `count` steps after this one when time goes on and nothing else
-    /// changes: ghosts stand where they stand, and the same is wanted.
+    /// changes: ghosts stay where they are, and the same is wanted.
     #[must_use]
     pub fn quiet_after(&self, count: u32) -> Self {
         let passes = self.step_size_ns * u64::from(count);
@@ -169,7 +173,6 @@ impl Step {
             sim_time: SimTime(self.sim_time.0 + passes),
             elapsed: SimTime(self.elapsed.0 + passes),
             step_size_ns: self.step_size_ns,
-            ghost_poses: self.ghost_poses.clone(),
             world_publisher: self.world_publisher.clone(),
             wanted: self.wanted.clone(),
             ..Self::default()

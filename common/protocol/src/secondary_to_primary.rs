@@ -32,6 +32,8 @@ pub enum SecondaryToPrimary {
     Heartbeat(Heartbeat),
     /// Has done a step. On `/step_ack`.
     StepAck(Arc<StepAck>),
+    /// Has done further steps of the window that its last step opened. On `/steps_ahead`.
+    StepsAhead(Arc<StepsAhead>),
     /// A cell as it is after a step that asked for a checkpoint. On `/session`.
     CellCheckpoint(CellSnapshot),
     /// Data that all hosts have in common after such a step. On `/session`.
@@ -146,6 +148,23 @@ pub struct StepAck {
     /// The answers to the quiet steps that were done besides, in order; these have none of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<StepAck>,
+    /// True if sensors or systems have looked at ghosts in the step.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub looked_at_ghosts: bool,
+    /// True if it goes on with the steps of the window: [`StepsAhead`] follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
+}
+
+/// The answers to further steps of a window, in order; these have none of theirs ahead.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepsAhead {
+    /// The batch of the step that opened the window.
+    pub batch_number: u64,
+    /// The answers, at least one.
+    pub acks: Vec<StepAck>,
+    /// True if more of them follow.
+    pub goes_on: bool,
 }
 
 impl StepAck {
@@ -251,6 +270,7 @@ impl SecondaryToPrimary {
             | Self::RosMessages(_) => topic::SESSION,
             Self::Heartbeat(_) => topic::HEARTBEAT,
             Self::StepAck(_) => topic::STEP_ACK,
+            Self::StepsAhead(_) => topic::STEPS_AHEAD,
         }
     }
 }

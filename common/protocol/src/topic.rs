@@ -12,6 +12,8 @@ pub const SESSION: &str = "/session";
 pub const STEP: &str = "/step";
 /// The answer to `/step`.
 pub const STEP_ACK: &str = "/step_ack";
+/// Answers to further steps of the window that `/step` opened.
+pub const STEPS_AHEAD: &str = "/steps_ahead";
 /// Messages of systems and sensors in a step; secondary to primary, on `data`.
 pub const DATA: &str = "/data";
 /// Times of the parts of a step, if the run is traced; secondary to primary, on `data`.

@@ -4,17 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::primary_to_secondary::Step;
-use protocol::secondary_to_primary::StepAck;
+use protocol::secondary_to_primary::{StepAck, StepsAhead};
 use protocol::{CellId, Sequence};
 
 /// The cells that are open, and who of them has acknowledged the last step.
 #[derive(Clone, Debug, Default)]
 pub struct Barrier {
     last: Option<Sequence>,
+    /// The batch of the last step that was published.
+    batch_number: u64,
     open: BTreeSet<CellId>,
     acknowledged: BTreeSet<CellId>,
     /// The cells that have acknowledged a step which has not begun.
     ahead: BTreeMap<Sequence, BTreeSet<CellId>>,
+    /// Steps done ahead in which something has looked at ghosts.
+    looked: BTreeSet<Sequence>,
     /// Number of steps that were done ahead and counted.
     pub done_ahead: u64,
     /// Number of steps that were done ahead and rolled back.
@@ -26,23 +30,43 @@ impl Barrier {
     pub fn on_ack(&mut self, ack: &StepAck) {
         if self.last == Some(ack.sequence) {
             self.acknowledged.extend(ack.hosted());
-            for ack in &ack.ahead {
-                let acknowledged = self.ahead.entry(ack.sequence).or_default();
-                acknowledged.extend(ack.hosted());
+            self.note_ahead(&ack.ahead);
+        }
+    }
+
+    /// Takes further answers of a member of the run to steps of a window as they reach the primary.
+    pub fn on_steps_ahead(&mut self, part: &StepsAhead) {
+        let Some(last) = self.last else { return };
+        if part.batch_number == self.batch_number {
+            self.note_ahead(part.acks.iter().filter(|ack| ack.sequence > last));
+        }
+    }
+
+    fn note_ahead<'a>(&mut self, acks: impl IntoIterator<Item = &'a StepAck>) {
+        for ack in acks {
+            let acknowledged = self.ahead.entry(ack.sequence).or_default();
+            acknowledged.extend(ack.hosted());
+            if ack.looked_at_ghosts {
+                self.looked.insert(ack.sequence);
             }
         }
     }
 
-    /// Takes a step that begins and was done ahead.
+    /// Takes a step that begins and was done ahead; returns whether something has looked at ghosts
+    /// in it.
     ///
     /// # Panics
     /// Panics if the barrier does not hold.
-    pub fn on_ahead(&mut self, step: &Step) {
+    pub fn on_ahead(&mut self, step: &Step) -> bool {
+        let has_looked = self.looked.remove(&step.sequence);
+        let looked = std::mem::take(&mut self.looked);
         let mut ahead = std::mem::take(&mut self.ahead);
         self.on_published(step);
         self.acknowledged = ahead.remove(&step.sequence).unwrap_or_default();
         self.done_ahead += 1;
         self.ahead = ahead;
+        self.looked = looked;
+        has_looked
     }
 
     /// The run is taken up again after the last step that this has seen.
@@ -73,9 +97,11 @@ impl Barrier {
             }
         }
         self.last = Some(step.sequence);
+        self.batch_number = step.batch_number;
         self.acknowledged.clear();
         self.taken_back += self.ahead.len() as u64;
         self.ahead.clear();
+        self.looked.clear();
     }
 }
 

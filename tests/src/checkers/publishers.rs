@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstep::StepReport;
 use protocol::primary_to_secondary::Step;
 use protocol::topic_message::{DataBatch, Publisher};
-use protocol::{PeerName, Sequence};
+use protocol::{Digest, DigestBuilder, PeerName, Sequence};
 
 /// Publishers of each message in the step under way.
 #[derive(Debug, Default)]
@@ -14,10 +14,15 @@ pub struct Publishers {
     sequence: Sequence,
     batch_number: u64,
     /// By step, number of the batch and name.
-    batches: BTreeMap<(Sequence, u64, PeerName), Vec<(Publisher, String)>>,
+    batches: BTreeMap<(Sequence, u64, PeerName), Vec<Said>>,
     /// Those in whose place something was said.
     lost: BTreeSet<PeerName>,
+    /// Fingerprint of all that was said in steps that are done, whoever said it.
+    pub said: Digest,
 }
+
+/// A message: its publisher, its topic, and the fingerprint of what is in it.
+type Said = (Publisher, String, Digest);
 
 impl Publishers {
     /// A step begins.
@@ -37,7 +42,10 @@ impl Publishers {
             self.lost.insert(lost.clone());
         } else if batch.sequence >= self.sequence {
             let said = batch.messages.iter();
-            let said = said.map(|one| (one.publisher, one.topic.clone()));
+            let said = said.map(|one| {
+                let content = Digest::of_bytes(&one.body);
+                (one.publisher, one.topic.clone(), content)
+            });
             let place = (batch.sequence, batch.batch_number, name.clone());
             self.batches.insert(place, said.collect());
         }
@@ -47,8 +55,9 @@ impl Publishers {
     ///
     /// # Panics
     /// Panics if two hosts published the same, or a batch is not as announced.
-    pub fn on_done(&self, report: &StepReport) {
+    pub fn on_done(&mut self, report: &StepReport) {
         let mut hosts = BTreeMap::new();
+        let mut all = Vec::new();
         for peer in &report.peers {
             let place = (self.sequence, self.batch_number, peer.name.clone());
             let batch = self.batches.get(&place).map_or(&[][..], Vec::as_slice);
@@ -58,7 +67,8 @@ impl Publishers {
                 peer.name,
                 report.iteration
             );
-            for (publisher, topic) in batch {
+            all.extend(batch);
+            for (publisher, topic, _) in batch {
                 let host = hosts.entry((publisher, topic)).or_insert(&peer.name);
                 assert_eq!(
                     *host, &peer.name,
@@ -67,6 +77,17 @@ impl Publishers {
                 );
             }
         }
+        if all.is_empty() {
+            return;
+        }
+        all.sort();
+        let mut digest = DigestBuilder::default();
+        digest.digest(self.said);
+        for (publisher, topic, content) in all {
+            digest.text(&format!("{publisher} {topic} {}", report.iteration));
+            digest.digest(*content);
+        }
+        self.said = digest.finish();
     }
 }
 

@@ -62,7 +62,7 @@ pub fn check_places(
         performer.is_some_and(|one| !one.is_removed && plan.watched[one.world])
     };
     for cell in host.cells() {
-        for present in cell.physics().movers() {
+        for present in cell.physics().present() {
             let state = states.get(present.performer.0 as usize);
             let Some(state) = state.filter(|_| is_watched(present.performer)) else {
                 continue;

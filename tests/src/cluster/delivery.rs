@@ -7,7 +7,7 @@ use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, PrimaryToObservers};
 use protocol::report::RunState;
-use protocol::secondary_to_primary::CaughtUp;
+use protocol::secondary_to_primary::{CaughtUp, StepAck};
 use protocol::{
     CellId, Command, DataBatch, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary,
     ProtocolVersion, RequestId, RoutingId, SecondaryToPrimary,
@@ -149,6 +149,7 @@ impl Cluster {
         let is_member = self.is_member(index);
         match &envelope.body {
             SecondaryToPrimary::StepAck(ack) if is_member => self.barrier.on_ack(ack),
+            SecondaryToPrimary::StepsAhead(part) if is_member => self.barrier.on_steps_ahead(part),
             SecondaryToPrimary::CaughtUp(done) if is_member => {
                 if let Ok((_, ack)) = &done.result {
                     self.barrier.on_ack(ack);
@@ -467,6 +468,7 @@ impl Cluster {
         }
         let works = effects.messages.iter().map(|message| match message {
             SecondaryToPrimary::StepAck(ack) => 1 + ack.ahead.len() as u64,
+            SecondaryToPrimary::StepsAhead(part) => part.acks.len() as u64,
             SecondaryToPrimary::CaughtUp(answer) => steps_of(answer),
             _ => 0,
         });
@@ -491,16 +493,23 @@ impl Cluster {
     fn flush(&mut self, index: usize) {
         let busy_ns = self.processes[index].step_us * 1_000;
         for mut message in std::mem::take(&mut self.processes[index].outbox) {
-            if let SecondaryToPrimary::StepAck(ack) = &mut message {
-                let ack = Arc::make_mut(ack);
+            let costs = &self.costs;
+            let set_times = |ack: &mut StepAck| {
                 ack.busy_ns = busy_ns;
-                for ack in &mut ack.ahead {
-                    ack.busy_ns = busy_ns;
+                for cell in &mut ack.cells {
+                    cell.physics_ns = costs(cell.cell);
                 }
-                let ahead = ack.ahead.iter_mut().flat_map(|ack| &mut ack.cells);
-                for cell in ack.cells.iter_mut().chain(ahead) {
-                    cell.physics_ns = (self.costs)(cell.cell);
+            };
+            match &mut message {
+                SecondaryToPrimary::StepAck(ack) => {
+                    let ack = Arc::make_mut(ack);
+                    set_times(ack);
+                    ack.ahead.iter_mut().for_each(set_times);
                 }
+                SecondaryToPrimary::StepsAhead(part) => {
+                    Arc::make_mut(part).acks.iter_mut().for_each(set_times);
+                }
+                _ => {}
             }
             if let Some(tamper) = &mut self.tamper.secondary {
                 tamper(&mut message);

@@ -13,6 +13,9 @@ use worker::secondary::SecondaryEngine;
 /// Time for which a secondary waits for a primary that answers.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Number of steps in a part of a window.
+const PART_STEPS: usize = 5;
+
 /// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
@@ -104,7 +107,7 @@ impl Process {
             peer_timeout: PEER_TIMEOUT,
         });
         // The clock of this machine is not that of the cluster.
-        engine.set_ahead_limit(Duration::MAX);
+        engine.set_part_steps(PART_STEPS);
         Self {
             routing: RoutingId::from(format!("r{}", number + 1).as_str()),
             name,

@@ -24,6 +24,7 @@ impl Cluster {
                 )
             });
             self.barrier.on_published(step);
+            self.witness.checks_ghosts = true;
             self.begin_step(step);
         }
         for index in 0..self.processes.len() {
@@ -37,7 +38,7 @@ impl Cluster {
             let (sequence, iteration) = (step.sequence, step.iteration);
             format!("step {sequence} to iteration {iteration} was done ahead")
         });
-        self.barrier.on_ahead(step);
+        self.witness.checks_ghosts = self.barrier.on_ahead(step);
         self.begin_step(step);
     }
 

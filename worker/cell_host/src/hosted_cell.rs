@@ -64,6 +64,7 @@ pub(super) struct CellAnswer {
     pub(super) snapshot: Option<CellSnapshot>,
     pub(super) failures: Vec<ActionFailure>,
     pub(super) said: Outbox,
+    pub(super) looked_at_ghosts: bool,
     /// Time that each of [`CELL_PARTS`] took.
     pub(super) parts: [Duration; CELL_PARTS.len()],
 }
@@ -197,6 +198,14 @@ impl HostedCell {
         answer.said = said;
         answer.parts = [changed, before, stepped, after, sensors];
         Ok(answer)
+    }
+
+    /// Tells whether it has ghosts that something in it is likely to look at in a step.
+    pub(super) fn looks_at_ghosts(&self, step: &Step, scene: &Scene) -> bool {
+        let audience = scene.listeners.audience();
+        !self.ghosts.is_empty()
+            && self.advances_in(step)
+            && self.systems.look_at_others(&scene.time_of(step), audience)
     }
 
     /// Does a step that asks nothing of it and does nothing to it: nothing changes. Tells whether
@@ -337,6 +346,7 @@ impl HostedCell {
                 }),
             failures: Vec::new(),
             said: Outbox::default(),
+            looked_at_ghosts: self.physics.take_looked_at_ghosts(),
             parts: [Duration::ZERO; CELL_PARTS.len()],
         }
     }

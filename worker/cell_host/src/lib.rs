@@ -32,9 +32,8 @@ mod world_systems;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use lockstep::WINDOW_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
@@ -49,6 +48,7 @@ pub use cell_bytes::RestoreCellError;
 pub use export_state::KEPT_BYTES_MAX;
 pub use exports::{ExportRule, ExportedStep, Moved, RobotDescription, SaidBefore, TopicUse};
 pub use hosted_cell::HostedCell;
+pub use rollback::SaidAhead;
 pub use scene_bytes::RestoreSceneError;
 pub use step_error::StepError;
 pub use threads::StartThreadsError;
@@ -86,7 +86,8 @@ pub struct CellHost {
     exported: Option<ExportedStep>,
     /// State to roll back to when speculative steps are not those that are granted.
     kept: Option<RollbackPoint>,
-    ahead_limit: Duration,
+    /// Number of steps in a part of a window, where the clock is not what counts.
+    part_steps: Option<usize>,
     /// Frames per second of simulated time in which a recording is told where links are.
     link_record_hz: Option<f64>,
     /// The iterations of which it notes where the time went.
@@ -204,7 +205,7 @@ impl CellHost {
             data: None,
             exported: None,
             kept: None,
-            ahead_limit: WINDOW_MAX,
+            part_steps: None,
             link_record_hz: settings.link_record_hz,
             trace: settings.trace,
             traced: None,
@@ -279,6 +280,7 @@ impl CellHost {
             ack.transfers.extend(answer.transfers);
             ack.snapshots.extend(answer.snapshot);
             ack.failures.extend(answer.failures);
+            ack.looked_at_ghosts |= answer.looked_at_ghosts;
             said.messages.extend(answer.said.messages);
             said.requests.extend(answer.said.requests);
             said.exported.extend(answer.said.exported);

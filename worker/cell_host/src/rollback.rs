@@ -1,12 +1,13 @@
-//! Steps that are done ahead of the one that was asked for, and taken back when another comes in
-//! their place.
+//! Windows: steps that are done ahead of the one that was asked for, and rolled back when another
+//! comes in their place.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lockstep::WINDOW_MAX;
 use protocol::link_poses::POSE_BYTES;
 use protocol::primary_to_secondary::Step;
-use protocol::secondary_to_primary::StepAck;
+use protocol::secondary_to_primary::{StepAck, StepsAhead};
 use protocol::{CellId, DataBatch, Sequence};
 
 use super::cell_bytes::HostedCopy;
@@ -18,9 +19,22 @@ const BYTES_MAX: usize = 1 << 20;
 /// Size of a cell in an answer besides its states \[bytes\].
 const CELL_BYTES: usize = 64;
 
+/// What is said in steps that are done ahead, in their order.
+#[derive(Debug, Default)]
+pub struct SaidAhead {
+    /// Messages for observers.
+    pub data: Vec<DataBatch>,
+    /// Messages that leave the run.
+    pub exported: Vec<ExportedStep>,
+}
+
 /// A host as it was after a step that quiet ones followed.
 pub(super) struct RollbackPoint {
+    /// The step, with its window.
     step: Step,
+    /// Number of steps of the window that are done, and the time that they took.
+    done: u32,
+    worked: Duration,
     /// For each world, its saved systems.
     world_systems: Vec<Vec<Vec<u8>>>,
     /// The cells with what their last step took.
@@ -28,14 +42,14 @@ pub(super) struct RollbackPoint {
 }
 
 impl CellHost {
-    /// Sets how long steps may be done ahead with one message, where the clock of this machine is
-    /// not what counts.
-    pub fn set_ahead_limit(&mut self, limit: Duration) {
-        self.ahead_limit = limit;
+    /// Has windows end by their steps alone, and parts after so many, where the clock of this
+    /// machine is not what counts.
+    pub fn set_part_steps(&mut self, steps: usize) {
+        self.part_steps = Some(steps);
     }
 
-    /// Does the quiet steps that are granted after one that was just done, until something may
-    /// change or it takes too long. Their answers go into the one to that step.
+    /// Does the first part of the window that a step opens which was just done. The answers go into
+    /// the one to that step.
     ///
     /// # Errors
     /// Fails if a step cannot be done, as in [`CellHost::run`].
@@ -43,32 +57,75 @@ impl CellHost {
         &mut self,
         step: &Step,
         ack: &mut StepAck,
-        data: &mut Vec<DataBatch>,
-        exported: &mut Vec<ExportedStep>,
+        said: &mut SaidAhead,
     ) -> Result<(), StepError> {
         self.kept = None;
-        if step.ahead == 0 || !is_quiet(ack) {
+        if step.ahead == 0 || !is_quiet(ack) || self.looks_at_ghosts(&step.quiet_after(1)) {
             return Ok(());
         }
         let begin = Instant::now();
         self.keep(step);
         ack.busy_ns += begin.elapsed().as_nanos() as u64;
-        let mut bytes = 0;
-        for count in 1..=step.ahead {
-            let next = self.run(&step.quiet_after(count), &[])?;
-            data.extend(self.take_data());
-            exported.extend(self.take_exported());
-            bytes += bytes_of(&next);
-            let may_go_on = is_quiet(&next);
-            ack.ahead.push(next);
-            if !may_go_on || bytes > BYTES_MAX || begin.elapsed() > self.ahead_limit {
-                break;
-            }
-        }
+        let part = self.go_on_ahead(said)?;
+        ack.ahead = part.acks;
+        ack.goes_on = part.goes_on;
         Ok(())
     }
 
-    /// Takes back what was done ahead of a step.
+    /// Does the next part of a window: steps until one has something to say that may change the
+    /// next, or the next looks at ghosts, which may have moved, or the part is full. One without
+    /// cells does all at once: nobody waits for it.
+    ///
+    /// # Errors
+    /// Fails if a step cannot be done, as in [`CellHost::run`].
+    ///
+    /// # Panics
+    /// Panics when no window is open, or all its steps are done.
+    pub fn go_on_ahead(&mut self, said: &mut SaidAhead) -> Result<StepsAhead, StepError> {
+        let mut kept = self.kept.take().expect("a window is open");
+        let begin = Instant::now();
+        let part_time = kept.step.part.filter(|_| !self.cells.is_empty());
+        let mut part = StepsAhead {
+            batch_number: kept.step.batch_number,
+            ..StepsAhead::default()
+        };
+        let mut bytes = 0;
+        loop {
+            kept.done += 1;
+            let ack = self.run(&kept.step.quiet_after(kept.done), &[])?;
+            said.data.extend(self.take_data());
+            said.exported.extend(self.take_exported());
+            bytes += bytes_of(&ack);
+            let may_go_on = is_quiet(&ack) && kept.done < kept.step.ahead;
+            part.acks.push(ack);
+            let took = begin.elapsed();
+            let goes_by_clock = self.part_steps.is_none() && !self.cells.is_empty();
+            let is_late = goes_by_clock && kept.worked + took > WINDOW_MAX;
+            let next = || kept.step.quiet_after(kept.done + 1);
+            if !may_go_on || is_late || self.looks_at_ghosts(&next()) {
+                break;
+            }
+            let is_full = self.part_steps.map_or_else(
+                || part_time.is_some_and(|time| took > time),
+                |steps| part.acks.len() >= steps,
+            );
+            if part_time.is_some() && (is_full || bytes > BYTES_MAX) {
+                part.goes_on = true;
+                break;
+            }
+        }
+        kept.worked += begin.elapsed();
+        self.kept = Some(kept);
+        Ok(part)
+    }
+
+    /// Tells whether anything here is likely to look at ghosts in a step.
+    fn looks_at_ghosts(&self, step: &Step) -> bool {
+        let mut cells = self.cells.values();
+        cells.any(|slot| slot.cell.looks_at_ghosts(step, &self.scene))
+    }
+
+    /// Rolls back what was done ahead of a step.
     ///
     /// # Errors
     /// Fails if no step was done ahead of that one, or what was kept cannot be restored.
@@ -116,7 +173,13 @@ impl CellHost {
             (id, copy, slot.cost_ns)
         });
         self.kept = Some(RollbackPoint {
-            step: step.quiet_after(0),
+            step: Step {
+                ahead: step.ahead,
+                part: step.part,
+                ..step.quiet_after(0)
+            },
+            done: 0,
+            worked: Duration::ZERO,
             world_systems: self.scene.save_systems(),
             cells: cells.collect(),
         });

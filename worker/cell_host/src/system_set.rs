@@ -211,6 +211,13 @@ impl SystemSet {
         });
     }
 
+    /// Tells whether any is likely to look at others in a step.
+    pub(super) fn look_at_others(&self, time: &StepTime, audience: &Audience) -> bool {
+        let members = self.models.values().flat_map(|systems| &systems.members);
+        let mut systems = members.map(|member| &member.configured.system);
+        systems.any(|system| system.looks_at_others(time, audience))
+    }
+
     fn each(&mut self, shift: &mut StepContext<'_>, act: impl Fn(&mut Member, &mut Context<'_>)) {
         for systems in self.models.values_mut() {
             for part in 0..systems.members.len() {

@@ -1,7 +1,10 @@
 //! [`Ghost`]: a read-only copy of a performer that another cell owns.
 //!
 //! Ghosts are not in the rapier world: they push nothing, cost a step nothing and change no bit of
-//! it. Only [`super::ray`] sees them.
+//! it. Only [`super::ray`] and [`super::presence`] see them, which is noted.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use protocol::{LinkPose, LinkPoses, PerformerId};
 use rapier3d_f64::geometry::SharedShape;
@@ -83,6 +86,19 @@ impl Cell {
         let former = self.contents.ghosts.remove(&performer);
         assert!(former.is_some(), "ghost {performer} is removed only once");
         self.solids.movers_changed();
+    }
+
+    /// Tells whether anything has looked at ghosts since this was asked last.
+    pub fn take_looked_at_ghosts(&mut self) -> bool {
+        std::mem::take(self.solids.has_looked.get_mut())
+    }
+
+    /// Returns the ghosts, to be looked at.
+    pub(super) fn seen_ghosts(&self) -> &BTreeMap<PerformerId, Ghost> {
+        if !self.contents.ghosts.is_empty() {
+            self.solids.has_looked.store(true, Ordering::Relaxed);
+        }
+        &self.contents.ghosts
     }
 
     /// Returns whose ghosts there are, in the order of their ids.

@@ -22,8 +22,14 @@ pub struct Present {
 
 impl Cell {
     /// Returns the performers that the cell owns and those of which it has a ghost, in the order of
-    /// their ids.
+    /// their ids, for what acts in the cell.
     pub fn movers(&self) -> Vec<Present> {
+        self.seen_ghosts();
+        self.present()
+    }
+
+    /// Returns the same for who only checks the cell.
+    pub fn present(&self) -> Vec<Present> {
         let owned = self.contents.performers.iter().map(|(id, performer)| {
             let model = ModelRef::moving(*id, performer.model);
             Present {
@@ -62,7 +68,7 @@ impl Cell {
             let poses = links.map(|link| pose::from_rapier(bodies[*link].position()));
             (performer.model, poses.collect())
         });
-        let ghosts = self.contents.ghosts.values().map(|ghost| {
+        let ghosts = self.seen_ghosts().values().map(|ghost| {
             let poses = ghost.poses.iter();
             let poses = poses.map(|link| pose::from_rapier(&ghost::unpacked(link)));
             (ghost.model, poses.collect())

@@ -6,6 +6,7 @@
 //! returned everywhere. A sensor casts all rays of a measurement at once ([`Cell::cast_rays`]).
 
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use rapier3d_f64::dynamics::RigidBodyHandle;
 use rapier3d_f64::geometry::SharedShape;
@@ -138,6 +139,7 @@ impl Cell {
     }
 
     fn moving_solids(&self) -> &Solids {
+        let ghosts = self.seen_ghosts();
         self.solids.movers.get_or_init(|| {
             let mut solids = Solids::default();
             for performer in self.contents.performers.values() {
@@ -145,7 +147,7 @@ impl Cell {
                     solids.add_body(self, performer.model, *link);
                 }
             }
-            for ghost in self.contents.ghosts.values() {
+            for ghost in ghosts.values() {
                 for part in &ghost.shapes {
                     let at = ghost::unpacked(&ghost.poses[part.link]) * part.at;
                     solids.add(Solid {
@@ -176,6 +178,8 @@ impl Cell {
 pub(super) struct SolidsOfCell {
     statics: OnceLock<Solids>,
     movers: OnceLock<Solids>,
+    /// True once anything has looked at ghosts, with rays or without.
+    pub(super) has_looked: AtomicBool,
 }
 
 impl SolidsOfCell {

@@ -1,7 +1,7 @@
 //! [`SplitMeter`]: where the time of recent iterations went.
 //!
 //! It knows four moments of a round: the last answer of the round before, the step on its way, and
-//! in between how long the driver had nothing to do; then the last answer.
+//! in between how long the driver had nothing to do, and why; then the last answer.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,18 +15,35 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// Largest number of steps in the window; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
+/// Reason why the driver has nothing to do between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleReason {
+    /// Programs that take part hold the run.
+    Participants,
+    /// Answers to the next step are being computed ahead.
+    StepsAhead,
+    /// The next step is not due.
+    Pace,
+}
+
+/// Time in which the driver had nothing to do since the last step was complete.
+#[derive(Clone, Copy, Debug, Default)]
+struct Idle {
+    participants: Duration,
+    steps_ahead: Duration,
+    pace: Duration,
+}
+
 /// Measures where time goes.
 #[derive(Debug, Default)]
 pub(super) struct SplitMeter {
     last_done: Option<SessionTime>,
     published: Option<SessionTime>,
-    idle: Duration,
-    /// Time in which programs that take part held the run.
-    held: Duration,
+    idle: Idle,
     /// Times of the paused rounds since the last iteration \[ns\].
     carried: [u64; Split::PARTS],
     steps: VecDeque<RecentStep>,
-    /// Number of the last steps that came with the message of the one before them.
+    /// Number of the last steps whose work was done while one before them was waited for.
     ahead: usize,
 }
 
@@ -45,16 +62,16 @@ impl SplitMeter {
         self.published.get_or_insert(now);
     }
 
-    /// Takes note of time in which the driver had nothing to do, held by programs or not.
-    pub(super) fn on_idle(&mut self, idle: Duration, is_held: bool) {
+    /// Takes note of time in which the driver had nothing to do.
+    pub(super) fn on_idle(&mut self, idle: Duration, reason: IdleReason) {
         if self.published.is_some() {
             return;
         }
-        if is_held {
-            self.held += idle;
-        } else {
-            self.idle += idle;
-        }
+        *match reason {
+            IdleReason::Participants => &mut self.idle.participants,
+            IdleReason::StepsAhead => &mut self.idle.steps_ahead,
+            IdleReason::Pace => &mut self.idle.pace,
+        } += idle;
     }
 
     /// Takes note that time is paused from now on, or goes on.
@@ -76,15 +93,15 @@ impl SplitMeter {
         arrived: SessionTime,
     ) {
         let before = self.last_done.replace(arrived);
-        let waited = [&mut self.held, &mut self.idle].map(std::mem::take);
+        let idle = std::mem::take(&mut self.idle);
         let Some(published) = self.published.take() else {
             if let (Some(peer), Some(step), Some(before)) = (last, step, before) {
-                self.on_step_ahead(peer, step, [before, arrived], waited);
+                self.on_step_ahead(peer, step, arrived.since(before), idle, arrived);
             }
             return;
         };
         let gap = published.since(before.unwrap_or(published));
-        let [primary, held, pace] = gap_parts(gap, waited);
+        let [primary, held, answers, pace] = gap_parts(gap, idle);
         let mut left = arrived.since(published);
         let mut part = |time: Duration| {
             let taken = time.min(left);
@@ -93,7 +110,10 @@ impl SplitMeter {
         };
         let work = last.map_or([Duration::ZERO; 4], |peer| work_of(peer).map(&mut part));
         let [physics, systems, sensors, cell] = work;
-        let parts = [physics, systems, sensors, cell, left, primary, held, pace];
+        let network = left + answers;
+        let parts = [
+            physics, systems, sensors, cell, network, primary, held, pace,
+        ];
         for (sum, part) in self.carried.iter_mut().zip(parts) {
             *sum += part.as_nanos() as u64;
         }
@@ -103,30 +123,40 @@ impl SplitMeter {
         self.push(arrived, step, parts);
     }
 
-    /// Takes a step that a message of before brought: its work was done while that was under way.
+    /// Takes a step that was done ahead. Its work was done while it was waited for, or one before
+    /// it was.
     fn on_step_ahead(
         &mut self,
         peer: &PeerTiming,
         step: Duration,
-        [before, arrived]: [SessionTime; 2],
-        waited: [Duration; 2],
+        gap: Duration,
+        idle: Idle,
+        arrived: SessionTime,
     ) {
-        let of_gap = gap_parts(arrived.since(before), waited);
+        let of_gap = gap_parts(gap, idle);
         let mut parts = [0; Split::PARTS];
-        let places = [Split::PRIMARY, Split::PARTICIPANTS, Split::PACE];
+        let places = [
+            Split::PRIMARY,
+            Split::PARTICIPANTS,
+            Split::NETWORK,
+            Split::PACE,
+        ];
         for (place, part) in places.into_iter().zip(of_gap) {
             parts[place] = part.as_nanos() as u64;
         }
-        let first = self.steps.len().checked_sub(self.ahead + 1);
-        if let Some(first) = first.and_then(|first| self.steps.get_mut(first)) {
+        self.ahead += 1;
+        if parts[Split::NETWORK] > 0 {
+            self.ahead = 0;
+        }
+        self.push(arrived, step, parts);
+        let waited_for = self.steps.len().checked_sub(self.ahead + 1);
+        if let Some(waited_for) = waited_for.and_then(|index| self.steps.get_mut(index)) {
             for (place, work) in work_of(peer).into_iter().enumerate() {
-                let work = (work.as_nanos() as u64).min(first.parts[Split::NETWORK]);
-                first.parts[Split::NETWORK] -= work;
-                first.parts[place] += work;
+                let work = (work.as_nanos() as u64).min(waited_for.parts[Split::NETWORK]);
+                waited_for.parts[Split::NETWORK] -= work;
+                waited_for.parts[place] += work;
             }
         }
-        self.ahead += 1;
-        self.push(arrived, step, parts);
     }
 
     fn push(&mut self, at: SessionTime, step: Duration, parts: [u64; Split::PARTS]) {
@@ -173,13 +203,18 @@ impl SplitMeter {
     }
 }
 
-/// Divides the time between two rounds, in which programs held the run and then nothing was to do:
-/// into the primary's own work, and these two.
-fn gap_parts(gap: Duration, [held, idle]: [Duration; 2]) -> [Duration; 3] {
-    let held = held.min(gap);
-    let rest = gap.saturating_sub(held);
-    let pace = idle.min(rest);
-    [rest.saturating_sub(pace), held, pace]
+/// Divides the time between two rounds: into the primary's own work, and the time in which it had
+/// nothing to do, by the reasons.
+fn gap_parts(gap: Duration, idle: Idle) -> [Duration; 4] {
+    let mut left = gap;
+    let mut part = |time: Duration| {
+        let taken = time.min(left);
+        left -= taken;
+        taken
+    };
+    let waits = [idle.participants, idle.steps_ahead, idle.pace];
+    let [held, answers, pace] = waits.map(&mut part);
+    [left, held, answers, pace]
 }
 
 /// Returns the parts of a peer's work: physics, systems, sensors, and all else.
@@ -212,7 +247,7 @@ mod tests {
         let mut meter = SplitMeter::default();
         for round in 0..rounds {
             let begin = round * 1_000 * US;
-            meter.on_idle(Duration::from_micros(400), false);
+            meter.on_idle(Duration::from_micros(400), IdleReason::Pace);
             meter.on_published(SessionTime(begin + 500 * US));
             let step = Some(Duration::from_micros(500 + round % 2 * 100));
             meter.on_round(Some(peer), step, SessionTime(begin + 1_000 * US));
@@ -238,8 +273,8 @@ mod tests {
         let mut meter = SplitMeter::default();
         for round in 0..10 {
             let begin = round * 1_000 * US;
-            meter.on_idle(Duration::from_micros(300), true);
-            meter.on_idle(Duration::from_micros(100), false);
+            meter.on_idle(Duration::from_micros(300), IdleReason::Participants);
+            meter.on_idle(Duration::from_micros(100), IdleReason::Pace);
             meter.on_published(SessionTime(begin + 500 * US));
             let step = Some(Duration::from_micros(500));
             meter.on_round(
@@ -301,5 +336,22 @@ mod tests {
         assert_eq!(mean.physics_us, 50.0);
         assert_eq!(mean.network_us, 10.0);
         assert!((mean.period_us() - 320.0 / 3.0).abs() < 0.01, "{mean:?}");
+    }
+
+    #[test]
+    fn work_on_a_part_that_is_waited_for_is_no_pace() {
+        let mut split = SplitMeter::default();
+        let at = |us: u64| SessionTime(us * US);
+        split.on_published(at(100));
+        let step = Some(Duration::from_micros(100));
+        split.on_round(Some(&timing(50, 90)), step, at(200));
+        split.on_idle(Duration::from_micros(200), IdleReason::StepsAhead);
+        split.on_round(Some(&timing(50, 90)), step, at(410));
+        split.on_round(Some(&timing(50, 90)), step, at(420));
+        let (mean, _) = split.recent(at(420));
+        assert_eq!(mean.physics_us, 50.0);
+        assert!((mean.network_us - 10.0).abs() < 0.01, "{mean:?}");
+        assert!((mean.primary_us - 20.0 / 3.0).abs() < 0.01, "{mean:?}");
+        assert_eq!(mean.pace_us, 0.0);
     }
 }

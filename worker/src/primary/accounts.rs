@@ -13,7 +13,7 @@ use protocol::report::{
 use protocol::{Action, PeerName, SessionTime, StopReason};
 
 use crate::journaling::DriverState;
-use crate::meter::Meter;
+use crate::meter::{IdleReason, Meter};
 use crate::relay_watch::{RelayContact, RelayWatch};
 use crate::report::{self, Reporter};
 use crate::run_sink::RunView;
@@ -112,8 +112,8 @@ impl Accounts {
     }
 
     /// Takes note of time in which there was nothing to do, held by programs that take part or not.
-    pub(super) fn on_idle(&mut self, idle: Duration, is_held: bool) {
-        self.meter.on_idle(idle, is_held);
+    pub(super) fn on_idle(&mut self, idle: Duration, reason: IdleReason) {
+        self.meter.on_idle(idle, reason);
     }
 
     /// Takes note of whether simulated time runs.

@@ -28,9 +28,10 @@ const DEPTH: u32 = 4096;
 /// Number of moments after which it is looked which of them others have published.
 const LOOK_INTERVAL: usize = 32;
 
-/// Number of moments that a process can take along. Where more are not heard, others are not heard
-/// at all yet, and what they have published is not known.
-const GAP_MAX: usize = 100;
+/// Number of moments that a process can take along: those of a window of speculation, and some that
+/// it is just sending. Where more are not heard, others are not heard at all yet, and what they
+/// have published is not known.
+const GAP_MAX: usize = lockstep::limits::RUN_AHEAD_MAX as usize + 100;
 
 /// Simulated time by which another secondary may be ahead; what is later is of a time before a
 /// reset \[ns\].
@@ -261,7 +262,7 @@ mod tests {
         let mut deaf = moments(0..10);
         deaf.forget_unknown();
         assert!(deaf.unheard.is_empty());
-        let mut long = moments(0..1000);
+        let mut long = moments(0..4000);
         long.hear(SimTime(0));
         long.forget_unknown();
         assert!(long.unheard.is_empty());

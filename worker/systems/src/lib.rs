@@ -182,6 +182,13 @@ pub trait System: Send + Sync {
         let _ = context;
     }
 
+    /// Tells whether it is likely to look at others in a step, ghosts among them. A wrong answer
+    /// costs time alone.
+    fn looks_at_others(&self, time: &StepTime, audience: &Audience) -> bool {
+        let _ = (time, audience);
+        false
+    }
+
     /// Takes note that a model is gone from its world, wherever it was: another may get its
     /// numbers with the next step, also while time is paused.
     fn forget(&mut self, gone: &GoneModel<'_>) {

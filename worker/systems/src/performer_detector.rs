@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::configuration::text_of;
 use super::{
-    Configuration, ConfigureError, Configured, Context, GoneModel, System, TopicSpec, angle,
+    Audience, Configuration, ConfigureError, Configured, Context, GoneModel, StepTime, System,
+    TopicSpec, angle,
 };
 
 struct PerformerDetector {
@@ -148,6 +149,10 @@ impl System for PerformerDetector {
         while let Some((id, (name, pose))) = self.state.gone.pop_first() {
             self.tell(context, PerformerId(id), &name, pose, false);
         }
+    }
+
+    fn looks_at_others(&self, _: &StepTime, _: &Audience) -> bool {
+        true
     }
 
     fn forget(&mut self, gone: &GoneModel<'_>) {

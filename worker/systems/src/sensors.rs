@@ -142,7 +142,10 @@ fn assemble(
     let inputs = subscriptions.len();
     subscriptions.extend(batteries.iter().map(TopicSpec::of::<Boolean>));
     let batteries = inputs..subscriptions.len();
+    let kind = sdf::find_sensor(&sensor.kind);
+    let sees_others = kind.is_some_and(|kind| kind.sees_others);
     let system = SensorSystem::new(made, sensor.update_rate, mount, batteries);
+    let system = system.that_sees_others(sees_others);
     Configured {
         subscriptions,
         publications,

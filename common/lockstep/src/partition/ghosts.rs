@@ -166,7 +166,8 @@ impl Ghosts {
 
     /// Tells whether a performer is a ghost anywhere.
     pub(super) fn has_any(&self, performer: PerformerId) -> bool {
-        self.of_performer[performer.0 as usize] > 0
+        let count = self.of_performer.get(performer.0 as usize);
+        count.is_some_and(|count| *count > 0)
     }
 }
 

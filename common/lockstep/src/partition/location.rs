@@ -114,6 +114,25 @@ impl PerformerLocation {
         }
     }
 
+    /// Tells whether it may touch other levels or belong elsewhere within so many steps, at its
+    /// speed.
+    pub(super) fn may_change_within(
+        &self,
+        count: u32,
+        state: &PerformerState,
+        rules: &Rules,
+    ) -> bool {
+        let (mut moved, mut speed) = (0.0_f64, 0.0_f64);
+        for axis in 0..3 {
+            moved = moved.max((state.position[axis] - self.looked_at[axis]).abs());
+            speed = speed.max(state.linear_velocity[axis].abs());
+        }
+        // The step after the last one counts, too.
+        let way = speed * rules.step_size_s * f64::from(count + 1);
+        let is_known = self.looked_at[0].is_finite();
+        speed > 0.0 && !(is_known && moved + way <= self.levels_slack.min(self.home_slack))
+    }
+
     /// Finds its home, and fills `found` with the levels that it touches; `touched` are those that
     /// it touched so far.
     pub(super) fn look(

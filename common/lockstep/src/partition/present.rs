@@ -30,6 +30,11 @@ impl Partition {
         self.ghosts.in_cell(cell)
     }
 
+    /// Tells whether any cell has a ghost of a performer.
+    pub fn has_ghost(&self, performer: PerformerId) -> bool {
+        self.ghosts.has_any(performer)
+    }
+
     /// Returns the levels that a cell has loaded, ascending.
     pub fn loaded(&self, cell: CellId) -> impl Iterator<Item = LevelId> + '_ {
         self.levels.of_cell(cell)

@@ -213,6 +213,16 @@ impl Partition {
         self.sight.note_told();
     }
 
+    /// Notes that a step does not place these after all.
+    pub fn note_ghosts_unplaced(&mut self, ghosts: Vec<PerformerId>) {
+        if self.sight.is_on {
+            let untold = &mut self.sight.poses.untold;
+            untold.extend(ghosts);
+            untold.sort_unstable();
+            untold.dedup();
+        }
+    }
+
     /// Has cells see who is within the sight of what is in them. It looks at those in `moved`, else
     /// at all, and at cells that are `stirred`.
     pub(super) fn see(

@@ -3,6 +3,7 @@
 //! All that happens in an update is told in words such as `p0:L1>L2`; the invariants are asked
 //! after every update.
 
+mod forecast;
 mod groups;
 mod homes;
 mod loading;

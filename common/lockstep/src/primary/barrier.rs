@@ -10,13 +10,13 @@ pub(crate) mod speculation;
 mod standbys;
 pub(crate) mod state_reader;
 mod step_timeout;
+mod window_parts;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::primary_to_secondary::Step;
-use protocol::secondary_to_primary::StepAck;
+use protocol::secondary_to_primary::{StepAck, StepsAhead};
 use protocol::{PeerName, SessionTime};
 
 use crate::peer_numbers::{PeerNumber, PeerNumbers};
@@ -28,7 +28,7 @@ use due_answers::DueAnswers;
 use round::{NewRound, Overdue, Round};
 use speculation::{Speculation, Terms};
 use standbys::Standbys;
-use state_reader::StateReader;
+use state_reader::{AckError, StateReader};
 
 /// State of the barrier.
 #[derive(Debug, Default)]
@@ -51,7 +51,8 @@ pub(crate) struct Escalation {
 }
 
 impl Barrier {
-    /// Tells whether all have done a step already that is about to be published.
+    /// Tells whether all have done a step already that is about to be published. If not, it gets
+    /// the size of the window that it may open.
     pub(crate) fn has_done(
         &mut self,
         step: &mut Step,
@@ -63,6 +64,11 @@ impl Barrier {
         let nobody = Seats::default();
         let awaited = self.standbys.awaited_of(seats).unwrap_or(&nobody);
         self.speculation.has_done(step, terms, awaited, now)
+    }
+
+    /// Has a step that is about to be published open the window of its size.
+    pub(crate) fn open_window(&mut self, step: &mut Step, seats: &Arc<Seats>) {
+        self.speculation.open_window(step, seats.numbers().len());
     }
 
     /// Decides whom the steps of a message wait for: those with a part in its first one, and all
@@ -164,6 +170,28 @@ impl Barrier {
         self.speculation.recycle(answers);
     }
 
+    /// Takes further answers of somebody to steps of the window; returns whether they were asked
+    /// for.
+    ///
+    /// # Errors
+    /// Fails when they are not those of the steps after the last.
+    pub(crate) fn on_steps_ahead(
+        &mut self,
+        sender: PeerNumber,
+        part: &mut StepsAhead,
+        now: SessionTime,
+    ) -> Result<bool, AckError> {
+        let awaited = self.standbys.awaited();
+        self.speculation.keep_part(sender, part, awaited, now)
+    }
+
+    /// Returns until when the answers to the next step are waited for, if they are being computed:
+    /// it is made when they are here.
+    pub(crate) fn steps_ahead_awaited_until(&self, seats: &Arc<Seats>) -> Option<SessionTime> {
+        let awaited = self.standbys.awaited_of(seats)?;
+        self.speculation.awaited_until(awaited)
+    }
+
     /// Tells whether no step is under way.
     pub(crate) fn is_free(&self) -> bool {
         self.round.is_none()
@@ -227,6 +255,7 @@ impl Barrier {
             round.extend(by);
         }
         self.standbys.postpone(by);
+        self.speculation.postpone(by);
     }
 
     /// Looks for secondaries that have not answered and are waited for; those who restore what is
@@ -255,12 +284,5 @@ impl Barrier {
         let awaited = self.standbys.awaited();
         let duration = self.speculation.share_time(round, awaited, now);
         (round.take_timings(), duration)
-    }
-
-    /// Keeps the answers to steps that somebody has done ahead.
-    fn keep_ahead(&mut self, sender: PeerNumber, ahead: Vec<StepAck>) {
-        if !ahead.is_empty() {
-            self.speculation.keep(sender, VecDeque::from(ahead));
-        }
     }
 }

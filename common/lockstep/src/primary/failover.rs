@@ -26,7 +26,8 @@ use crate::primary::recovery::losses::NewLoss;
 use crate::primary::recovery::task::Task;
 use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput, ProcessReport};
 
-/// Most steps by which one who joins may be behind for the run to wait for it.
+/// Most steps by which one who joins may be behind for the run to wait for it, or twice as many as
+/// the last window had.
 const GAP_MAX: u64 = 64;
 
 /// Joining.
@@ -71,8 +72,10 @@ impl Primary {
 
     fn begin_introduction(&mut self, name: PeerName, cx: &mut Context<'_>) {
         let from = self.recovery.step_log().from();
+        let window = u64::from(self.barrier.speculation().last_window());
+        let gap_max = GAP_MAX.max(2 * window);
         let is_near =
-            |at: Sequence| at >= from && self.clock.sequence().0.saturating_sub(at.0) <= GAP_MAX;
+            |at: Sequence| at >= from && self.clock.sequence().0.saturating_sub(at.0) <= gap_max;
         let holds = self.peers.position_of(&name).is_some_and(is_near);
         self.begin_job(name, Task::Introduce { holds }, cx);
     }
@@ -145,7 +148,7 @@ impl Primary {
             iteration,
             timing,
         } = answer;
-        self.recovery.note_answered(number, sequence);
+        self.recovery.note_answered(number, Some(sequence));
         self.recovery.jobs_mut().note_free(&timing.name, now);
         if let Some(iteration) = iteration.filter(|_| self.settings.cells.balance) {
             self.placement.note_ways(iteration, &[timing], &self.peers);

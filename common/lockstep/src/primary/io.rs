@@ -119,6 +119,7 @@ impl PrimaryInput {
             envelope.body,
             SecondaryToPrimary::Heartbeat(_)
                 | SecondaryToPrimary::StepAck(_)
+                | SecondaryToPrimary::StepsAhead(_)
                 | SecondaryToPrimary::CellCheckpoint(_)
                 | SecondaryToPrimary::SceneCheckpoint(_)
         )

@@ -201,6 +201,12 @@ impl Primary {
         self.recovery.note_delivered(sequence);
     }
 
+    /// Tells whether no step is under way since the answers to the next are being computed.
+    pub fn awaits_steps_ahead(&self) -> bool {
+        let seats = self.peers.seats();
+        self.barrier.is_free() && self.barrier.steps_ahead_awaited_until(seats).is_some()
+    }
+
     /// Takes note of a time in which the driver waited for something to come, and did nothing
     /// else: what is left is the primary's own work.
     pub fn note_idle(&mut self, idle: Duration) {

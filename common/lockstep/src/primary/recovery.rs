@@ -111,8 +111,10 @@ impl Recovery {
     /// Notes that a secondary has answered a message. In ROS 2 it publishes what was said in the
     /// message's own step once that answer is on its way, along with what it held back of steps
     /// that it had done ahead of it.
-    pub(crate) fn note_answered(&mut self, number: PeerNumber, sequence: Sequence) {
-        *self.answered.entry(number) = sequence;
+    pub(crate) fn note_answered(&mut self, number: PeerNumber, sequence: Option<Sequence>) {
+        if let Some(sequence) = sequence {
+            *self.answered.entry(number) = sequence;
+        }
     }
 
     /// Returns topic data of a lost secondary that observers may lack: what was said after the last

@@ -2,6 +2,7 @@
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::Step;
 use protocol::{
     CellId, ClientToPrimary, Command, FailureCode, PeerName, RequestId, RosMessage, RoutingId,
     SessionId, StopReason,
@@ -13,6 +14,7 @@ use crate::primary::commands::waiters::Until;
 use crate::primary::context::{CodedError, Context, Failure};
 use crate::primary::peers::handshake::HostError;
 use crate::primary::placement::migration::MigrationError;
+use crate::primary::purpose::Purpose;
 use crate::primary::recovery::checkpoints::CheckpointError;
 use crate::primary::resume::waiting::WaitingCommand;
 use crate::primary::run_clock::{ClockMode, StepCountError};
@@ -307,6 +309,10 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         cx.done(from, request);
+        if self.is_idle() && self.owes_word() {
+            // Steps that do not count are rolled back before the last messages leave.
+            self.publish(Purpose::Pause, Step::default(), Vec::new(), Vec::new(), cx);
+        }
         self.begin_stopping(StopReason::new(outcome, cause), cx);
     }
 

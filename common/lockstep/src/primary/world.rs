@@ -166,6 +166,13 @@ impl WorldState {
         &self.partition
     }
 
+    /// Returns a guess of how many iterations pass until the partition changes, at most `most`.
+    pub(crate) fn iterations_until_change(&self, most: u32) -> u32 {
+        let states = self.latest.states();
+        self.partition
+            .iterations_until_change(&self.topology, states, most)
+    }
+
     /// Returns the groups of performers as they are now.
     pub(crate) fn groups(&self) -> Vec<Vec<PerformerId>> {
         self.partition.groups(&self.topology, self.latest.states())
@@ -357,6 +364,11 @@ impl WorldState {
         let seen = seen.into_iter();
         seen.filter_map(|performer| self.latest.poses_of(performer).cloned())
             .collect()
+    }
+
+    /// Has the next step that is published place ghosts that this one does not.
+    pub(crate) fn note_ghosts_unplaced(&mut self, ghosts: Vec<PerformerId>) {
+        self.partition.note_ghosts_unplaced(ghosts);
     }
 
     /// Returns the poses and whole states that a step asks for beforehand.

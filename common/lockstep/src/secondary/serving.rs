@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step};
-use protocol::secondary_to_primary::StepAck;
+use protocol::secondary_to_primary::{StepAck, StepsAhead};
 use protocol::{CellId, PeerName, Sequence};
 
 use super::{JobEnd, StepWork};
@@ -26,6 +26,10 @@ pub(super) struct Serving {
     /// Number of cells that the worlds have, and so how many snapshots there can be.
     cell_count: u32,
     last: Option<Arc<StepAck>>,
+    /// Further answers to steps of the window that it opened.
+    ahead: Vec<Arc<StepsAhead>>,
+    /// True if more steps of the window are to be done.
+    goes_on: bool,
     /// The last message that asked for steps.
     batch_number: u64,
     current: Option<Current>,
@@ -83,6 +87,8 @@ impl Serving {
             has_begun,
             cell_count,
             last: None,
+            ahead: Vec::new(),
+            goes_on: false,
             batch_number: 0,
             current: None,
             snapshots: BTreeMap::new(),
@@ -125,7 +131,7 @@ impl Serving {
         if Some(step.sequence) == current {
             StepVerdict::Duplicate(None)
         } else if step.sequence == asked {
-            let answer = self.last.clone().filter(|_| current.is_none());
+            let answer = self.whole_answer().filter(|_| current.is_none());
             StepVerdict::Duplicate(answer)
         } else {
             StepVerdict::Stale
@@ -145,8 +151,32 @@ impl Serving {
 
     /// Returns the last step that was done, be it ahead.
     fn done(&self) -> Sequence {
-        let ahead = self.last.as_ref().map_or(0, |ack| ack.ahead.len());
-        Sequence(self.asked().0 + ahead as u64)
+        let first = self.last.as_ref().map_or(0, |ack| ack.ahead.len());
+        let further: usize = self.ahead.iter().map(|part| part.acks.len()).sum();
+        Sequence(self.asked().0 + (first + further) as u64)
+    }
+
+    /// Returns the last answer with all that was done ahead so far.
+    fn whole_answer(&self) -> Option<Arc<StepAck>> {
+        let mut answer = Arc::clone(self.last.as_ref()?);
+        if !self.ahead.is_empty() {
+            let whole = Arc::make_mut(&mut answer);
+            let further = self.ahead.iter().flat_map(|part| part.acks.iter().cloned());
+            whole.ahead.extend(further);
+            whole.goes_on = self.goes_on;
+        }
+        Some(answer)
+    }
+
+    /// Tells whether steps of the last window are to be done.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    /// Takes the answers to further steps of the window.
+    pub(super) fn on_ahead_computed(&mut self, part: &Arc<StepsAhead>) {
+        self.goes_on = part.goes_on;
+        self.ahead.push(Arc::clone(part));
     }
 
     /// Returns the last step that was done, or that is being done.
@@ -163,6 +193,8 @@ impl Serving {
         restored.extend(cells);
         if end.becomes_host {
             self.takes_part = end.joins;
+            self.goes_on = false;
+            self.ahead.clear();
             self.last = Some(Arc::new(StepAck {
                 sequence: end.until,
                 ..StepAck::default()
@@ -213,7 +245,9 @@ impl Serving {
             unreachable!("only the step asked for is computed");
         };
         assert_eq!(sequence, ack.sequence, "the step asked for is computed");
+        self.goes_on = ack.goes_on;
         self.last = Some(Arc::clone(ack));
+        self.ahead.clear();
         checkpoint
     }
 
@@ -241,6 +275,7 @@ impl Serving {
         }
         self.restored = self.restored.split_off(&step.sequence.next());
         self.batch_number = step.batch_number;
+        self.goes_on = false;
         let is_here = |cell: &CellId| {
             let known = self.snapshots.get(cell);
             known.is_some_and(|known| known.sequence == step.sequence)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::mount::Mount;
 use super::schedule::Schedule;
 use crate::registry::TopicSpec;
-use crate::{Context, System, load, save};
+use crate::{Audience, Context, StepTime, System, load, save};
 
 /// A kind of measurement.
 pub(super) trait SensorModel: Send + Sync {
@@ -74,6 +74,7 @@ pub(super) struct SensorSystem {
     is_empty: Vec<bool>,
     /// Number of times that it was due.
     sequence: u64,
+    sees_others: bool,
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -99,6 +100,15 @@ impl SensorSystem {
             is_empty: vec![false; batteries.len()],
             batteries,
             sequence: 0,
+            sees_others: false,
+        }
+    }
+
+    /// Has it known that what it measures depends on what else is around it.
+    pub(super) fn that_sees_others(self, sees_others: bool) -> Self {
+        Self {
+            sees_others,
+            ..self
         }
     }
 
@@ -139,6 +149,14 @@ impl System for SensorSystem {
             .with("frame_id", &self.mount.frame_id)
             .with("seq", &sequence.to_string());
         self.sensor_model.measure(&self.mount, header, context);
+    }
+
+    fn looks_at_others(&self, time: &StepTime, audience: &Audience) -> bool {
+        let is_wanted = |topic: &String| audience.wants(topic);
+        self.sees_others
+            && self.schedule.is_due(time)
+            && !self.is_off()
+            && self.topics.iter().any(is_wanted)
     }
 
     fn save(&self) -> Vec<u8> {

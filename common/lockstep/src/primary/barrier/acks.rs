@@ -158,7 +158,11 @@ impl Barrier {
             purpose: round.purpose(),
             states: std::mem::take(&mut reader.states),
         };
-        self.keep_ahead(number, ahead);
+        if !ahead.is_empty() {
+            let step = round.step();
+            self.speculation
+                .keep((number, step), ahead, ack.goes_on, now);
+        }
         if is_complete {
             AckVerdict::Complete(answer)
         } else {

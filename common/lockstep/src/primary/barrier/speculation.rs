@@ -2,42 +2,46 @@
 //! then goes through one by one.
 //!
 //! A message with a step may open a window: every secondary does so many predictable steps after it
-//! too, and answers to all at once. The primary then makes each step as ever, from what the last
-//! answers hold. While that is the predicted one, its answers are here already; when it is another,
-//! it is published in a message of its own, and secondaries that went further roll back.
+//! too, and answers to them in parts. Meanwhile the primary makes each step as ever, from what the
+//! last answers hold. While that is the predicted one, its answers are here already or come soon;
+//! when it is another, it is published in a message of its own, and secondaries that went further
+//! roll back.
 //!
 //! **Invariant:** an answer counts only for the very step that was to be published, so that a run
 //! is the same however far anyone goes ahead.
 
-use std::collections::VecDeque;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use protocol::SessionTime;
-use protocol::primary_to_secondary::Step;
-use protocol::secondary_to_primary::StepAck;
+use protocol::primary_to_secondary::{Step, Wanted};
+use protocol::secondary_to_primary::{StepAck, StepsAhead};
+use protocol::{LinkPoses, PerformerId, SessionTime};
 
 use crate::peer_numbers::{ByPeer, PeerNumber};
 use crate::primary::barrier::round::Round;
 use crate::primary::barrier::state_reader::AckError;
+use crate::primary::barrier::window_parts::{self, WindowParts};
 use crate::primary::peers::seats::Seats;
 
-/// Longest time that the work on a message's steps should take: what is asked of the run waits for
-/// as long. The way of the message is not part of it: that is what a window hides.
-pub const WINDOW_MAX: Duration = Duration::from_millis(20);
+/// Longest time that the work on a message's steps should take: when something is asked of the run,
+/// as much may have to be replayed. The way of the message is not part of it: that is what a window
+/// hides. Observers see links once per message, which is 30 times per second.
+pub const WINDOW_MAX: Duration = Duration::from_millis(32);
 
 /// Number of steps in a row that must be predictable before more of them are expected.
-const PREDICTABLE_FIRST: u32 = 4;
-/// Number of ghosts' poses, and of wanted poses and states, that are compared from step to step;
-/// with more, none counts as predictable.
-const COMPARED_MAX: usize = 64;
+const PREDICTABLE_FIRST: u32 = 2;
 /// Size of the first window \[steps\]: fewer would not pay for the state that is kept before them.
 const STEPS_FIRST: u32 = 8;
 /// Number of windows after which it is judged whether they pay.
 const WINDOWS_JUDGED: u32 = 8;
 /// Greatest share of the time of single steps that windows may take and still pay.
 const WORTH: f64 = 0.95;
-/// Factor by which the first window may take longer, per step, before no other is tried.
-const LOSS_MAX: f64 = 1.15;
+/// Factor by which the first window may take longer, per step, before no other is tried; a busy
+/// machine makes one of them slower than it is.
+const LOSS_MAX: f64 = 1.5;
 /// Number of windows that paid after which the time of a single step is measured again, for how
 /// many steps, and the weight of each of those: a world that has come to rest is not what it was.
 const WINDOWS_TRUSTED: u32 = 64;
@@ -60,13 +64,51 @@ pub(crate) struct Speculation {
     answers: ByPeer<VecDeque<StepAck>>,
     /// Memory of answers that were taken.
     spare: Vec<(PeerNumber, StepAck)>,
-    /// Time after which each answered the last message, by its steps.
-    answered: ByPeer<Duration>,
-    /// Duration of each step of the last message.
-    each: Duration,
+    /// Answers that are still to come.
+    parts: WindowParts,
+    ghosts: Ghosts,
+    times: MessageTimes,
     /// True if the last step is told of before the next one is made: with the next input.
     rests: bool,
     window: Window,
+}
+
+/// Poses of ghosts, which secondaries leave where they are in a window.
+#[derive(Debug, Default)]
+struct Ghosts {
+    /// Poses in the last message.
+    placed: Vec<LinkPoses>,
+    /// The last poses of those that have moved since.
+    moved: BTreeMap<PerformerId, LinkPoses>,
+}
+
+impl Ghosts {
+    /// Takes the poses that a step would have placed.
+    fn leave(&mut self, poses: impl Iterator<Item = LinkPoses>) {
+        for one in poses {
+            let placed = place_of(&self.placed, one.performer);
+            if placed.is_ok_and(|place| self.placed[place] == one) {
+                self.moved.remove(&one.performer);
+            } else {
+                self.moved.insert(one.performer, one);
+            }
+        }
+    }
+}
+
+/// Durations of the steps of the last message, from what its parts took.
+#[derive(Debug, Default)]
+struct MessageTimes {
+    /// Time after which each answered, and duration, of each step that is gone through.
+    answered: ByPeer<Duration>,
+    each: Duration,
+    /// Time when answers were here that the primary had waited for, the number of steps that they
+    /// were for, and the time that steps of later parts were said to take since.
+    since: SessionTime,
+    covered: u32,
+    given: Duration,
+    /// True for the steps of the first part, whose time holds the way of the message.
+    is_first: bool,
 }
 
 /// Circumstances of a step that is about to be published.
@@ -78,19 +120,20 @@ pub(crate) struct Terms {
     pub(crate) is_plain: bool,
     /// True if the pace does not hold it up.
     pub(crate) is_late: bool,
-    /// Number of predictable steps after which something is known to happen.
-    pub(crate) until_change: u32,
 }
 
 /// Controller of the window: it grows while predictions hold, and closes where it does not pay.
 ///
-/// An example, with steps of 1 ms by themselves, of which 0.4 ms are work. After 4 predictable
-/// steps in a row a message opens a window of 8. All 8 hold, so the next has 16, then 32, and the
-/// one after it 49 and not 64, since 1 + 49 steps of 0.4 ms are all that [`WINDOW_MAX`] has room
-/// for. In that one a performer changes cell after 5 steps: the other 44 are rolled back, the next
-/// window has 5, and from then on they grow by 1 and an eighth, to 6, 7, 8 and 10. If steps took
-/// 1 ms in windows too, the eighth window would be the last for 16 steps, then for 64, 256 and so
-/// on: there is less to wait for than the kept state costs.
+/// An example, with steps of 1 ms by themselves, of which 0.4 ms are work. After 4 steps,
+/// which are measured, a message opens a window of 8. All 8 hold, so the next has 16, then 32, 64,
+/// and the one after it 79 and not 128, since 1 + 79 steps of 0.4 ms are all that fits into
+/// [`WINDOW_MAX`]. In that one a performer changes cell after 5 steps: the other 74 are rolled
+/// back, the next window has 5, and from then on they grow by 1 and an eighth, to 6, 7, 8 and 10.
+/// If nothing of that one holds, the next has 5 again.
+///
+/// The time of eight windows, with what it took to roll back, is compared with that of their steps
+/// by themselves. If steps took 1 ms in windows too, the eighth window would be the last for 16
+/// steps, then for 64, 256 and so on: there is less to wait for than the kept state costs.
 #[derive(Debug)]
 struct Window {
     /// Predictable steps in a row.
@@ -103,15 +146,24 @@ struct Window {
     pause: u32,
     next_pause: u32,
     last: LastWindow,
-    /// Duration of a step by itself, and as one of several \[s\].
+    /// Duration of a step by itself \[s\].
     alone: f64,
-    together: f64,
     /// Work on a step of whoever works longest on it, by its own clock \[s\].
     work: f64,
     own: OwnWork,
-    /// Windows since it was judged.
-    unjudged: u32,
+    unjudged: Unjudged,
     remeasured: Remeasured,
+}
+
+/// Windows since it was judged whether they pay.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unjudged {
+    windows: u32,
+    /// Steps that they brought, and the time of these and of what was rolled back \[s\].
+    steps: u32,
+    took: f64,
+    /// True if the last message rolls back a window.
+    rolls_back: bool,
 }
 
 /// The last message.
@@ -139,8 +191,8 @@ struct OwnWork {
     step: f64,
 }
 
-/// Progress of measuring the duration of a single step again.
-#[derive(Clone, Copy, Debug, Default)]
+/// Progress of measuring the duration of a single step, for the first time or again.
+#[derive(Clone, Copy, Debug)]
 struct Remeasured {
     /// Windows since the last measurement.
     windows: u32,
@@ -165,19 +217,21 @@ impl Default for Window {
                 own: Duration::ZERO,
             },
             alone: 0.0,
-            together: 0.0,
             work: 0.0,
             own: OwnWork::default(),
-            unjudged: 0,
-            remeasured: Remeasured::default(),
+            unjudged: Unjudged::default(),
+            remeasured: Remeasured {
+                windows: 0,
+                steps_left: STEPS_MEASURED,
+            },
         }
     }
 }
 
 impl Window {
-    /// Notes whether the step that is published is the predicted one, and whether the last one was
-    /// not held up by the pace.
-    fn note(&mut self, is_predicted: bool, is_late: bool, now: SessionTime) {
+    /// Notes whether the step that is published is the predicted one, whether it rolls back what
+    /// was done ahead, and whether the last one was not held up by the pace.
+    fn note(&mut self, is_predicted: bool, rolls_back: bool, is_late: bool, now: SessionTime) {
         self.streak = if is_predicted {
             self.streak.saturating_add(1)
         } else {
@@ -195,26 +249,27 @@ impl Window {
         let took = done_at.since(published_at).as_secs_f64();
         self.last.published_at = now;
         self.last.idle = self.last.idle.map(|_| Duration::ZERO);
-        self.note_own_work(own, opened);
+        self.note_own_work(own, opened, held);
         self.pause = self.pause.saturating_sub(1);
+        let rolled_back = std::mem::replace(&mut self.unjudged.rolls_back, rolls_back);
         if opened == 0 {
-            if is_predicted && is_late {
+            if rolled_back {
+                self.unjudged.took += (took - self.alone).max(0.0);
+            } else if is_predicted && is_late {
                 self.note_alone(took);
             }
             return;
         }
-        if held == 0 {
-            return self.hold_off();
-        }
-        if held < opened {
-            self.steps = held;
+        if rolls_back {
+            // That nothing held says little of how long the next will: what comes, comes by chance.
+            self.steps = if held > 0 { held } else { opened / 2 };
             self.is_careful = true;
         } else if self.is_careful {
             self.steps += 1 + self.steps / 8;
         } else {
             self.steps *= 2;
         }
-        self.judge(took / f64::from(held + 1));
+        self.judge(took, held + 1);
     }
 
     /// Takes the duration of a step by itself \[s\].
@@ -230,14 +285,14 @@ impl Window {
         smooth(&mut self.work, longest.as_secs_f64(), WEIGHT);
     }
 
-    /// Takes the work of the primary on a message whose window had so many steps.
-    fn note_own_work(&mut self, own: Duration, opened: u32) {
+    /// Takes the work of the primary on a message, and on so many steps of its window that held.
+    fn note_own_work(&mut self, own: Duration, opened: u32, held: u32) {
         let took = own.as_secs_f64();
         if opened == 0 {
             smooth(&mut self.own.message, took, WEIGHT);
-        } else if self.own.message > 0.0 {
+        } else if self.own.message > 0.0 && held > 0 {
             let more = (took - self.own.message).max(0.0);
-            smooth(&mut self.own.step, more / f64::from(opened), WEIGHT);
+            smooth(&mut self.own.step, more / f64::from(held), WEIGHT);
         }
     }
 
@@ -250,21 +305,29 @@ impl Window {
         last.own = own.unwrap_or_default();
     }
 
-    /// Takes the duration of each step in a window \[s\], and judges whether windows pay.
-    fn judge(&mut self, each: f64) {
-        smooth(&mut self.together, each, WEIGHT);
+    /// Takes the duration of a window \[s\] and the number of steps that it brought, and judges
+    /// whether windows pay.
+    fn judge(&mut self, took: f64, steps: u32) {
+        let unjudged = &mut self.unjudged;
+        unjudged.windows += 1;
+        unjudged.steps += steps;
+        unjudged.took += took;
         self.remeasured.windows += 1;
-        self.unjudged += 1;
-        if self.unjudged == 1 && each > self.alone * LOSS_MAX {
+        let alone = self.alone * f64::from(unjudged.steps);
+        let is_broken = unjudged.rolls_back;
+        if unjudged.windows == 1 && !is_broken && unjudged.took > alone * LOSS_MAX {
             return self.hold_off();
         }
-        if self.unjudged < WINDOWS_JUDGED {
+        if unjudged.windows < WINDOWS_JUDGED {
             return;
         }
-        self.unjudged = 0;
-        if self.together > self.alone * WORTH {
+        if unjudged.took > alone * WORTH {
             return self.hold_off();
         }
+        self.unjudged = Unjudged {
+            rolls_back: is_broken,
+            ..Unjudged::default()
+        };
         self.next_pause = PAUSE.0;
         if self.remeasured.windows >= WINDOWS_TRUSTED {
             self.remeasured = Remeasured {
@@ -280,25 +343,26 @@ impl Window {
         self.next_pause = (self.next_pause * 4).min(PAUSE.1);
         self.steps = STEPS_FIRST;
         self.is_careful = false;
-        self.unjudged = 0;
-        self.together = 0.0;
+        self.unjudged = Unjudged {
+            rolls_back: self.unjudged.rolls_back,
+            ..Unjudged::default()
+        };
     }
 
-    /// Opens a window of at most so many steps, and returns its size; `allowed` is what is ever
-    /// allowed.
-    fn open(&mut self, most: u32, allowed: u32) -> u32 {
+    /// Returns the size of the window that the message may open; `allowed` is what is ever allowed.
+    fn size(&mut self, allowed: u32) -> u32 {
+        self.last.opened = 0;
+        self.last.held = 0;
         let is_held_off = self.pause > 0 || self.remeasured.steps_left > 0;
         let is_ready = self.streak >= PREDICTABLE_FIRST && !is_held_off && self.alone > 0.0;
         let work = self.work + self.own.step;
         let in_time = (WINDOW_MAX.as_secs_f64() / work.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
-        self.last.opened = if is_ready {
-            self.steps.min(most).min(in_time.saturating_sub(1))
+        if is_ready {
+            self.steps.min(in_time.saturating_sub(1))
         } else {
             0
-        };
-        self.last.held = 0;
-        self.last.opened
+        }
     }
 }
 
@@ -315,11 +379,86 @@ impl Speculation {
     pub(crate) fn forget(&mut self) {
         self.last = None;
         self.answers.clear();
+        self.parts.clear();
     }
 
-    /// Keeps the answers of somebody to steps that it has done ahead.
-    pub(super) fn keep(&mut self, sender: PeerNumber, answers: VecDeque<StepAck>) {
-        *self.answers.entry(sender) = answers;
+    /// Keeps the answers of somebody to steps that it has done ahead; `goes_on` says whether more
+    /// of them follow.
+    pub(super) fn keep(
+        &mut self,
+        (sender, step): (PeerNumber, &Step),
+        answers: Vec<StepAck>,
+        goes_on: bool,
+        now: SessionTime,
+    ) {
+        self.parts
+            .begin((sender, step), (answers.len(), goes_on), now);
+        *self.answers.entry(sender) = VecDeque::from(answers);
+    }
+
+    /// Keeps further answers of somebody to steps of the window, or drops them if it is over;
+    /// returns whether they were asked for.
+    ///
+    /// # Errors
+    /// Fails when they are not those of the steps after the last.
+    pub(super) fn keep_part(
+        &mut self,
+        sender: PeerNumber,
+        part: &mut StepsAhead,
+        awaited: &Seats,
+        now: SessionTime,
+    ) -> Result<bool, AckError> {
+        let is_of_window = part.batch_number == self.batch && self.last.is_some();
+        if !is_of_window {
+            return Ok(part.batch_number <= self.batch);
+        }
+        if !self.parts.take(sender, part, now)? {
+            // It came twice, or one before it was lost.
+            return Ok(true);
+        }
+        let was_awaited = self.is_awaited(awaited);
+        let steps = part.acks.len() as u32;
+        self.answers.entry(sender).extend(part.acks.drain(..));
+        self.times.note_answered(sender, steps, now);
+        if was_awaited && self.has_answers(awaited) {
+            let depth = self.depth(awaited);
+            self.times.begin_part(depth, now);
+        }
+        Ok(true)
+    }
+
+    /// Tells whether the answers to the next step are being computed.
+    fn is_awaited(&self, awaited: &Seats) -> bool {
+        let mut is_any_missing = false;
+        for number in awaited.numbers() {
+            let has_answers = self.answers.get(*number).is_some_and(|of| !of.is_empty());
+            if !has_answers && !self.parts.owes(*number) {
+                return false;
+            }
+            is_any_missing |= !has_answers;
+        }
+        is_any_missing
+    }
+
+    /// Tells whether somebody has done steps ahead that do not count yet, or is doing such.
+    fn is_further(&self, number: PeerNumber) -> bool {
+        let has_answers = self.answers.get(number).is_some_and(|of| !of.is_empty());
+        has_answers || self.parts.owes(number)
+    }
+
+    /// Returns until when the answers to the next step are waited for, which are being computed.
+    pub(super) fn awaited_until(&self, awaited: &Seats) -> Option<SessionTime> {
+        self.is_awaited(awaited).then(|| self.parts.until())
+    }
+
+    /// Tells whether the time of the last step holds the way of its message.
+    pub(crate) fn has_way(&self) -> bool {
+        self.times.is_first
+    }
+
+    /// Waits longer by a time in which the primary itself did nothing.
+    pub(super) fn postpone(&mut self, by: Duration) {
+        self.parts.postpone(by);
     }
 
     /// Takes the next answer of each who has gone ahead, in order of their names.
@@ -356,21 +495,41 @@ impl Speculation {
         least.unwrap_or(0) as u32
     }
 
-    /// Tells whether a step is the predictable one after the last.
-    fn is_predicted(&self, step: &Step) -> bool {
-        self.last.as_ref().is_some_and(|last| {
-            let mut predicted = last.quiet_after(1);
-            predicted.batch_number = step.batch_number;
-            predicted == *step
-        })
+    /// Tells whether a step is the predictable one after the last, but for where ghosts are, and
+    /// for the poses and whole states that it asks for. These are a guess: who was missed is asked
+    /// in a step of its own.
+    fn is_predicted(&self, step: &mut Step) -> bool {
+        let Some(last) = &self.last else {
+            return false;
+        };
+        let mut predicted = last.quiet_after(1);
+        predicted.batch_number = step.batch_number;
+        let Wanted { poses, states, .. } = &mut predicted.wanted;
+        poses.clone_from(&step.wanted.poses);
+        states.clone_from(&step.wanted.states);
+        let ghost_poses = std::mem::take(&mut step.ghost_poses);
+        let is_predicted = predicted == *step;
+        step.ghost_poses = ghost_poses;
+        is_predicted
+    }
+
+    /// Tells whether ghosts are where the last message has placed them, or nobody has looked at
+    /// them in the next step.
+    fn are_ghosts_in_order(&self, step: &Step, awaited: &Seats) -> bool {
+        let looked = |number: &PeerNumber| {
+            let answers = self.answers.get(*number);
+            answers.is_some_and(|of| of.front().is_some_and(|ack| ack.looked_at_ghosts))
+        };
+        // A ghost whose performer is nowhere any more stays where that was last.
+        let mut moved = self.ghosts.moved.keys();
+        let are_there = step.ghost_poses == self.ghosts.placed || step.ghost_poses.is_empty();
+        let has_place = |performer: &PerformerId| place_of(&step.ghost_poses, *performer).is_ok();
+        are_there && moved.all(has_place) || !awaited.numbers().iter().any(looked)
     }
 
     /// Notes the step that the next one is compared with.
     fn note_last(&mut self, step: &Step) {
-        let wanted = &step.wanted;
-        let compared = step.ghost_poses.len() + wanted.poses.len() + wanted.states.len();
-        let is_small = compared <= COMPARED_MAX;
-        let may_be_followed = is_small && !step.paused && wanted.snapshots.is_empty();
+        let may_be_followed = !step.paused && step.wanted.snapshots.is_empty();
         self.last = may_be_followed.then(|| step.quiet_after(0));
     }
 
@@ -382,6 +541,11 @@ impl Speculation {
     /// Tells whether steps were done ahead that secondaries do not know yet to hold.
     pub(crate) fn has_untold(&self) -> bool {
         self.window.last.held > 0
+    }
+
+    /// Returns the size of the last window \[steps\].
+    pub(crate) fn last_window(&self) -> u32 {
+        self.window.last.opened
     }
 
     /// Tells whether the last step is to be told of before the next one is made.
@@ -409,8 +573,9 @@ impl Speculation {
         self.rests
     }
 
-    /// Tells whether all have done a step already that is about to be published. If not, it belongs
-    /// to a message of its own, which may open a window.
+    /// Tells whether all have done a step already that is about to be published, and takes the
+    /// poses of ghosts out of it. If not, it belongs to a message of its own, and gets the size of
+    /// the window that this may open.
     pub(crate) fn has_done(
         &mut self,
         step: &mut Step,
@@ -425,23 +590,44 @@ impl Speculation {
         }
         step.batch_number = self.batch;
         let is_predicted = terms.is_plain && self.is_predicted(step);
-        if is_predicted && self.has_answers(awaited) {
+        let has_answers = is_predicted && self.has_answers(awaited);
+        if has_answers && self.are_ghosts_in_order(step, awaited) {
+            if let Some(last) = &self.last {
+                step.wanted.clone_from(&last.wanted);
+            }
             self.window.last.held += 1;
             self.note_last(step);
+            self.ghosts.leave(step.ghost_poses.drain(..));
             return true;
         }
+        let rolls_back = awaited
+            .numbers()
+            .iter()
+            .any(|number| self.is_further(*number));
         self.answers.clear();
+        self.parts.clear();
         self.batch += 1;
         step.batch_number = self.batch;
-        self.window.note(is_predicted, terms.is_late, now);
-        let most = if is_predicted && terms.is_late {
-            terms.allowed.min(terms.until_change)
-        } else {
-            0
-        };
-        step.ahead = self.window.open(most, terms.allowed);
+        self.window
+            .note(is_predicted, rolls_back, terms.is_late, now);
+        let may_open = is_predicted && terms.is_late;
+        let size = self.window.size(terms.allowed);
+        step.ahead = if may_open { size } else { 0 };
         self.note_last(step);
         false
+    }
+
+    /// Returns the poses of ghosts that have moved since a message has placed them, once.
+    pub(crate) fn take_moved_ghosts(&mut self) -> BTreeMap<PerformerId, LinkPoses> {
+        std::mem::take(&mut self.ghosts.moved)
+    }
+
+    /// Has a step that is about to be published open the window of its size, which so many
+    /// secondaries answer.
+    pub(super) fn open_window(&mut self, step: &mut Step, secondaries: usize) {
+        self.ghosts.placed.clone_from(&step.ghost_poses);
+        self.window.last.opened = step.ahead;
+        step.part = (step.ahead > 0).then(|| window_parts::part_time(secondaries));
     }
 
     /// Divides the time of a message among the steps that it brought.
@@ -460,21 +646,64 @@ impl Speculation {
         }
         if is_ahead {
             for (number, timing) in round.timings_mut() {
-                let answered = self.answered.get(number);
+                let answered = self.times.answered.get(number);
                 timing.answered_after = answered.copied().unwrap_or_default();
             }
-            return self.each;
+            return self.times.next_step();
         }
-        self.answered.clear();
+        self.times.answered.clear();
         if steps > 1 {
             for (number, timing) in round.timings_mut() {
                 timing.answered_after /= steps;
-                *self.answered.entry(number) = timing.answered_after;
+                *self.times.answered.entry(number) = timing.answered_after;
             }
         }
-        self.each = round.waited(now) / steps;
+        self.times.begin_message(round.waited(now), steps, now)
+    }
+}
+
+impl MessageTimes {
+    /// Divides the time of the first part among its steps; returns the duration of each.
+    fn begin_message(&mut self, took: Duration, steps: u32, now: SessionTime) -> Duration {
+        self.each = took / steps;
+        self.since = now;
+        self.covered = steps - 1;
+        self.given = Duration::ZERO;
+        self.is_first = true;
         self.each
     }
+
+    /// Returns the duration of the next step ahead. The answers of a part that was there before it
+    /// was waited for took no time that is known: as long as those before.
+    fn next_step(&mut self) -> Duration {
+        if self.covered > 0 {
+            self.covered -= 1;
+        } else {
+            self.given += self.each;
+            self.is_first = false;
+        }
+        self.each
+    }
+
+    /// Notes when somebody has answered so many further steps.
+    fn note_answered(&mut self, sender: PeerNumber, steps: u32, now: SessionTime) {
+        let took = now.since(self.since).saturating_sub(self.given);
+        *self.answered.entry(sender) = took / steps;
+    }
+
+    /// Divides the time in which a part was waited for among its steps.
+    fn begin_part(&mut self, steps: u32, now: SessionTime) {
+        self.each = now.since(self.since).saturating_sub(self.given) / steps;
+        self.since = now;
+        self.covered = steps;
+        self.given = Duration::ZERO;
+        self.is_first = false;
+    }
+}
+
+/// Returns the place of a performer's poses in a list, or where they belong.
+pub(crate) fn place_of(poses: &[LinkPoses], performer: PerformerId) -> Result<usize, usize> {
+    poses.binary_search_by_key(&performer, |one| one.performer)
 }
 
 /// Takes the answers to steps that were done ahead out of the answer to a step.
@@ -495,143 +724,4 @@ pub(super) fn take_answers(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck
         }
     }
     Ok(ahead)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: u64 = 1_000_000;
-
-    /// Steps of a window: each takes so long by itself, so long as one of several, and so much
-    /// work, all in us.
-    struct Rig {
-        window: Window,
-        now: SessionTime,
-        alone_us: u64,
-        in_window_us: u64,
-        work_us: u64,
-        /// Time that a message is on its way, to be waited for once with each \[us\].
-        way_us: u64,
-        /// Work of the primary itself on a message, and on each step in it \[us\].
-        own_us: [u64; 2],
-    }
-
-    impl Rig {
-        /// Takes 1 ms for a step by itself, and so long for one of several, all of it work.
-        fn new(in_window_us: u64) -> Self {
-            Self {
-                window: Window::default(),
-                now: SessionTime(MS),
-                alone_us: 1_000,
-                in_window_us,
-                work_us: in_window_us,
-                way_us: 0,
-                own_us: [0; 2],
-            }
-        }
-
-        /// Works so long on a step, with so long a way to the secondaries and back.
-        fn far(work_us: u64, way_us: u64) -> Self {
-            Self {
-                alone_us: work_us,
-                way_us,
-                ..Self::new(work_us)
-            }
-        }
-
-        /// Publishes a message, of whose window `held` steps hold at most; returns its size.
-        fn message(&mut self, held: u32) -> u32 {
-            self.window.note(true, true, self.now);
-            let opened = self.window.open(ALLOWED, ALLOWED);
-            let held = held.min(opened);
-            self.window.last.held = held;
-            self.window.note_work(Duration::from_micros(self.work_us));
-            let took_us = if opened == 0 {
-                self.alone_us
-            } else {
-                u64::from(held + 1) * self.in_window_us
-            };
-            let steps = u64::from(held + 1);
-            let own_us = self.own_us[0] + self.own_us[1] * steps;
-            let idle_us = self.way_us + took_us;
-            self.now = SessionTime(self.now.0 + (idle_us + own_us) * 1_000);
-            self.window.last.idle = Some(Duration::from_micros(idle_us));
-            self.window.note_done(self.now);
-            opened
-        }
-
-        fn messages(&mut self, held: &[u32]) -> Vec<u32> {
-            held.iter().map(|held| self.message(*held)).collect()
-        }
-    }
-
-    const ALL: u32 = u32::MAX;
-    /// The most steps that a window has unless settings say otherwise.
-    const ALLOWED: u32 = crate::limits::RUN_AHEAD_DEFAULT - 1;
-
-    #[test]
-    fn windows_grow_while_predictions_hold_and_shrink_to_what_held() {
-        let mut rig = Rig::new(400);
-        assert_eq!(rig.messages(&[0; 3]), [0; 3], "too few were predictable");
-        assert_eq!(rig.messages(&[ALL, ALL, ALL, 5]), [8, 16, 32, 49]);
-        assert_eq!(rig.messages(&[ALL; 5]), [5, 6, 7, 8, 10]);
-    }
-
-    #[test]
-    fn quiet_steps_hide_the_way_however_long_it_is() {
-        for (work_us, way_us) in [(50, 2_000), (50, 20_000), (200, 200_000), (500, 20_000)] {
-            let mut rig = Rig::far(work_us, way_us);
-            rig.messages(&[ALL; 10]);
-            let room = (WINDOW_MAX.as_micros() as u64 / work_us - 1) as u32;
-            let expected = ALLOWED.min(room);
-            assert_eq!(rig.message(ALL), expected, "{work_us} us, {way_us} us away");
-            let (begun, mut steps) = (rig.now, 0);
-            while steps < 10_000 {
-                steps += rig.message(ALL) + 1;
-            }
-            let each_us = rig.now.since(begun).as_secs_f64() * 1e6 / f64::from(steps);
-            let hidden = way_us as f64 / f64::from(expected + 1);
-            assert!(
-                each_us < 1.1 * (work_us as f64 + hidden),
-                "{work_us} us, {way_us} us away: {each_us} us each"
-            );
-        }
-    }
-
-    #[test]
-    fn steps_of_long_work_have_no_window_however_long_the_way_is() {
-        for way_us in [0, 20_000, 200_000] {
-            let mut rig = Rig::far(15_000, way_us);
-            assert_eq!(rig.messages(&[ALL; 50]), [0; 50], "{way_us} us away");
-        }
-    }
-
-    #[test]
-    fn windows_have_room_for_the_work_of_the_primary_itself() {
-        // Many secondaries of little work: reading a message takes 15 ms, a step in it 1 ms more.
-        for (own_us, expected) in [([15_000, 1_000], 18), ([0, 1_000], 18), ([15_000, 10], 63)] {
-            let mut rig = Rig {
-                own_us,
-                ..Rig::far(50, 2_000)
-            };
-            rig.messages(&[ALL; 40]);
-            assert_eq!(rig.message(ALL), expected, "{own_us:?}");
-        }
-    }
-
-    #[test]
-    fn windows_that_do_not_pay_are_closed_for_longer_each_time() {
-        let mut rig = Rig::new(1_000);
-        let mut closed = Vec::new();
-        let mut run = 0;
-        for _ in 0..400 {
-            if rig.message(ALL) == 0 {
-                run += 1;
-            } else if run > 0 {
-                closed.push(std::mem::take(&mut run));
-            }
-        }
-        assert_eq!(closed[..3], [3, 16, 64]);
-    }
 }

@@ -116,6 +116,7 @@ impl Peers {
             | SecondaryToPrimary::Loaded(_)
             | SecondaryToPrimary::Synced
             | SecondaryToPrimary::StepAck(_)
+            | SecondaryToPrimary::StepsAhead(_)
             | SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
