@@ -80,37 +80,12 @@ impl SecondaryNode {
                 let report = divergence(&difference.join(" "));
                 self.tell(SecondaryInput::StepDiverged(Box::new(report)));
             }
-            ["computed", sequence, "ahead", count, more @ ..] => {
-                let mut answer = ack(sequence);
-                answer.ahead = acks(answer.sequence.0 + 1, number(count));
-                answer.goes_on = more == ["more"];
-                self.tell(SecondaryInput::StepComputed(answer));
-            }
-            ["computed_ahead", sequence, count, more @ ..] => {
-                self.tell(SecondaryInput::StepsAheadComputed(StepsAhead {
-                    batch_number: 0,
-                    acks: acks(number(sequence), number(count)),
-                    goes_on: more == ["more"],
-                }));
-            }
+            ["computed" | "computed_ahead", done @ ..] => self.compute(words[0], done),
             ["idle"] => {
                 if self.secondary.deadline().is_some_and(|due| due <= self.now) {
                     self.tell(SecondaryInput::DeadlinePassed);
                 }
             }
-            ["computed", sequence, "with", cell] => {
-                let mut answer = ack(sequence);
-                answer.cells.push(CellAck {
-                    cell: CellId(number(cell) as u32),
-                    digest: Digest(1),
-                    physics_ns: 0,
-                    systems_ns: 0,
-                    sensors_ns: 0,
-                    state_count: 0,
-                });
-                self.tell(SecondaryInput::StepComputed(answer));
-            }
-            ["computed", sequence] => self.tell(SecondaryInput::StepComputed(ack(sequence))),
             ["stop"] => {
                 let reason = StopReason::new(Outcome::PeerLost, "s2 is gone");
                 self.hear(SESSION, PrimaryToSecondary::Stop(reason));
@@ -128,6 +103,39 @@ impl SecondaryNode {
             self.said.push_str("(nothing)\n");
         }
         self.said.clone()
+    }
+
+    /// Has a step done, with others ahead of it or with a cell, or has others done ahead.
+    fn compute(&mut self, what: &str, done: &[&str]) {
+        self.tell(match (what, done) {
+            ("computed_ahead", [sequence, count, more @ ..]) => {
+                SecondaryInput::StepsAheadComputed(StepsAhead {
+                    batch_number: 0,
+                    acks: acks(number(sequence), number(count)),
+                    goes_on: more == ["more"],
+                })
+            }
+            ("computed", [sequence, "ahead", count, more @ ..]) => {
+                let mut answer = ack(sequence);
+                answer.ahead = acks(answer.sequence.0 + 1, number(count));
+                answer.goes_on = more == ["more"];
+                SecondaryInput::StepComputed(answer)
+            }
+            ("computed", [sequence, "with", cell]) => {
+                let mut answer = ack(sequence);
+                answer.cells.push(CellAck {
+                    cell: CellId(number(cell) as u32),
+                    digest: Digest(1),
+                    physics_ns: 0,
+                    systems_ns: 0,
+                    sensors_ns: 0,
+                    state_count: 0,
+                });
+                SecondaryInput::StepComputed(answer)
+            }
+            ("computed", [sequence]) => SecondaryInput::StepComputed(ack(sequence)),
+            other => panic!("nothing is done in this way: {other:?}"),
+        });
     }
 
     fn pass(&mut self, time: &str) {

@@ -49,6 +49,10 @@ impl Recording {
 
 /// Watches one run.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of the step under way, apart from the others"
+)]
 pub struct Witness {
     /// Cells and hosts by the steps published so far.
     pub ownership: Ownership,
