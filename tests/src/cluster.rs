@@ -128,9 +128,9 @@ pub struct Cluster {
     primary_stalls: u32,
     stepper_stalls: u32,
     primary_inbox: VecDeque<PrimaryInput>,
-    /// What secondaries have done, ahead or not.
+    /// Checker of the steps that secondaries have done, ahead or not.
     pub barrier: Barrier,
-    /// What systems and sensors say.
+    /// Checker of the messages of systems and sensors.
     pub publishers: Publishers,
     /// Messages that observers have of those that were published.
     pub delivery: Delivery,

@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 1 << 20;
 /// Size of a cell in an answer besides its states \[bytes\].
 const CELL_BYTES: usize = 64;
 
-/// What is said in steps that are done ahead, in their order.
+/// Messages of steps that are done ahead, in their order.
 #[derive(Debug, Default)]
 pub struct SaidAhead {
     /// Messages for observers.
