@@ -172,3 +172,16 @@ fn levels_that_are_suspended_and_resumed() {
 fn a_ball_that_passes_several_levels_in_one_step() {
     check(&[lively::bullet()]);
 }
+
+#[test]
+fn levels_that_are_split_while_they_are_crowded() {
+    let mut world = lively::motion("motion", 20);
+    let (whole, _) = standalone(std::slice::from_ref(&world));
+    world.split_above = Some(2);
+    let seen = check(&[world]);
+    let [split, whole] = [&seen, &whole].map(|one| one.ownership.hand_offs);
+    assert!(
+        split > whole,
+        "{split} hand-offs, and {whole} without parts"
+    );
+}

@@ -50,11 +50,12 @@ fn lost_and_doubled_messages_change_nothing() {
 /// Runs balls in a bowl of nine levels, of which every second has a lidar of 100 Hz; returns the
 /// digests, that of all that the lidars say, and the number of steps that were done ahead.
 fn seen_by_lidars(
-    sight: SightRule,
+    (sight, split_above): (SightRule, Option<u32>),
     secondaries: u32,
     run_ahead_max: u32,
 ) -> (Vec<Digest>, Digest, u64) {
     let mut world = lively::motion("bowl", 12);
+    world.split_above = split_above;
     worlds::watch_within(&mut world, 30.0);
     let sensors = world.models.iter_mut().flat_map(|model| &mut model.links);
     for sensor in sensors.flat_map(|link| &mut link.sensors) {
@@ -74,13 +75,14 @@ fn seen_by_lidars(
 
 #[test]
 fn sensors_see_ghosts_where_they_are_although_steps_are_done_ahead() {
-    for sight in [SightRule::Buffer, SightRule::Range] {
-        let (digests, said, _) = seen_by_lidars(sight, 1, 1);
+    let (buffer, range) = (SightRule::Buffer, SightRule::Range);
+    for rules in [(buffer, None), (range, None), (buffer, Some(2))] {
+        let (digests, said, _) = seen_by_lidars(rules, 1, 1);
         for secondaries in 1..=3 {
-            let (found, heard, ahead) = seen_by_lidars(sight, secondaries, 512);
-            eprintln!("{sight:?}, {secondaries} secondaries: {ahead} steps done ahead");
-            assert_eq!(found, digests, "{sight:?}, {secondaries} secondaries");
-            assert_eq!(heard, said, "{sight:?}, {secondaries} secondaries");
+            let (found, heard, ahead) = seen_by_lidars(rules, secondaries, 512);
+            eprintln!("{rules:?}, {secondaries} secondaries: {ahead} steps done ahead");
+            assert_eq!(found, digests, "{rules:?}, {secondaries} secondaries");
+            assert_eq!(heard, said, "{rules:?}, {secondaries} secondaries");
             assert!(ahead > 200, "{ahead} of 600 steps were done ahead");
         }
     }

@@ -4,7 +4,6 @@ mod cli;
 
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
@@ -388,9 +387,7 @@ fn begin(run: &Run) -> anyhow::Result<(Startup, Option<RecordedRun>)> {
     let commands = spec.run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
     let worlds = &spec.run.worlds;
-    let auto_levels = spec.levels.auto_levels.map(|count| count as usize);
-    let auto_levels = auto_levels.and_then(NonZeroUsize::new);
-    let loaded = world_file::load(worlds, spec.physics.solver, auto_levels)?;
+    let loaded = world_file::load(worlds, spec.physics.solver, &spec.levels)?;
     Ok((Startup::fresh(loaded, schedule, worlds), None))
 }
 

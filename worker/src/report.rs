@@ -224,7 +224,8 @@ impl Reporter {
         peers
     }
 
-    /// Returns the levels in world order, each world's default cell first when it has performers.
+    /// Returns the levels in world order, each world's default cell first when it has performers;
+    /// then the further parts of levels that are split.
     pub fn levels(&self, primary: &Primary, meter: &Meter) -> Vec<LevelReport> {
         let plan = primary.topology();
         let cells = plan
@@ -233,7 +234,10 @@ impl Reporter {
             .enumerate()
             .map(|(id, cell)| (CellId(id as u32), cell));
         cells
-            .filter(|(id, cell)| cell.level.is_some() || !primary.owned(*id).is_empty())
+            .filter(|(id, cell)| {
+                let is_first = cell.level.is_some() && cell.part == 0;
+                is_first || !primary.owned(*id).is_empty()
+            })
             .map(|(id, cell)| LevelReport {
                 name: cell.name.clone(),
                 world: self.worlds[cell.world].name.clone(),

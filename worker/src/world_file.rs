@@ -56,7 +56,7 @@ pub enum LoadWorldError {
 }
 
 /// Reads the world files of a run, warns of their ignored parts, gives each world a solver, and
-/// cuts it into so many levels if that is asked for.
+/// divides it as the settings of levels say.
 ///
 /// # Errors
 /// Fails if a file cannot be read or is no valid world, if the worlds cannot be run together, or if
@@ -64,7 +64,7 @@ pub enum LoadWorldError {
 pub fn load(
     paths: &[PathBuf],
     solver: Solver,
-    auto_levels: Option<NonZeroUsize>,
+    levels: &run::Levels,
 ) -> Result<LoadedWorlds, LoadWorldError> {
     let names: Vec<String> = paths
         .iter()
@@ -84,12 +84,12 @@ pub fn load(
     sdf::check_names(paths.zip(files.iter().map(Vec::as_slice))).map_err(refused)?;
     let mut worlds: Vec<World> = files.into_iter().flatten().collect();
     let step_size = sdf::check_for_run(&worlds).map_err(refused)?;
+    let count = levels.auto_levels.map(|count| count as usize);
+    let count = count.and_then(NonZeroUsize::new);
     for world in &mut worlds {
         world.physics.solver = solver;
-    }
-    if let Some(count) = auto_levels {
-        for world in &mut worlds {
-            world.levels = auto_levels::cut(world, count).map_err(LoadWorldError::Cut)?;
+        auto_levels::divide(world, count, levels.split_above).map_err(LoadWorldError::Cut)?;
+        if let Some(count) = count {
             let made = world.levels.len();
             tracing::info!("world {} is cut into {made} of {count} levels", world.name);
         }

@@ -12,6 +12,9 @@ pub const RUN_AHEAD_DEFAULT: u32 = 512;
 /// The most levels into which a world is cut.
 pub const AUTO_LEVELS_MAX: u32 = 10_000;
 
+/// The least and the greatest number of performers above which a level may be split.
+pub const SPLIT_ABOVE: [u32; 2] = [2, 1_000_000];
+
 /// The longest that a performer may be made to stay in a cell \[s\].
 pub const MINIMUM_STAY_MAX_S: f64 = 3600.0;
 

@@ -15,6 +15,7 @@ mod location;
 mod marks;
 mod moved;
 mod neighbours;
+mod parts;
 mod population;
 mod present;
 mod rest;
@@ -30,10 +31,11 @@ use serde::{Deserialize, Serialize};
 
 use self::cells::Cells;
 use self::ghosts::{Ghosts, Reason};
-use self::location::{Glance, PerformerLocation};
+use self::location::{Glance, PerformerLocation, Regions};
 use self::marks::Marks;
 pub use self::moved::Moved;
 use self::neighbours::Neighbours;
+use self::parts::Parts;
 use self::population::{Agenda, Buffers, Population};
 use self::rest::Rest;
 use self::sight::Sight;
@@ -126,6 +128,7 @@ pub struct HandOffPlan {
 pub struct Partition {
     rules: Rules,
     levels: ActiveLevels,
+    parts: Parts,
     cells: Cells,
     ghosts: Ghosts,
     sight: Sight,
@@ -166,6 +169,7 @@ impl Partition {
         Self {
             rules,
             levels: ActiveLevels::new(topology),
+            parts: Parts::new(topology),
             cells: Cells::new(topology),
             ghosts: Ghosts::new(performers.len(), topology.cells.len()),
             sight: Sight::new(topology, rules.sight),
@@ -207,7 +211,8 @@ impl Partition {
         if is_repeated {
             return self.update_as_asked(topology, states);
         }
-        if self.rest.holds() && self.agenda.requests.is_empty() && self.cells.are_quiet() {
+        let is_at_rest = self.rest.holds() && !self.parts.are_to_be_revised();
+        if is_at_rest && self.agenda.requests.is_empty() && self.cells.are_quiet() {
             return Changes::default();
         }
         let is_as_asked = !self.agenda.requests.is_empty() || !self.cells.are_quiet();
@@ -225,6 +230,7 @@ impl Partition {
         } else {
             self.locate_all(topology, iteration, states);
         }
+        self.revise_parts(topology, iteration, states);
         let mut hand_offs = Vec::new();
         self.find_groups(topology, iteration, states, &mut hand_offs);
         for hand_off in &hand_offs {
@@ -569,16 +575,27 @@ impl Partition {
         let id = PerformerId(performer as u32);
         let place = &mut self.places[performer];
         let default_cell = self.population.default_cells[place.world()];
-        place.look(
-            (topology, self.levels.index(), &self.rules),
+        let regions = Regions {
+            topology,
+            index: self.levels.index(),
+            parts: &self.parts,
             default_cell,
-            state,
-            self.levels.of_performer(id),
-            &mut found,
-        );
+        };
+        let touched = self.levels.of_performer(id);
+        place.look(regions, &self.rules, state, touched, &mut found);
         self.marks[performer].set(Marks::AWAY, self.places[performer].is_away());
         self.touch(topology, id, &found);
         self.buffers.levels = found;
+    }
+
+    /// Returns what a performer of a world may be among.
+    fn regions<'a>(&'a self, topology: &'a Topology, world: usize) -> Regions<'a> {
+        Regions {
+            topology,
+            index: self.levels.index(),
+            parts: &self.parts,
+            default_cell: self.population.default_cells[world],
+        }
     }
 
     /// Has a performer touch these levels and no others.
@@ -609,9 +626,10 @@ impl Partition {
             if self.levels.release(*level) {
                 self.stir_bound(*level);
             }
-            let cell = topology.level(*level).cell;
-            self.ghosts.remove(cell, performer, Reason::Near);
-            self.cells.stir(cell);
+            for cell in self.parts.cells(topology, *level) {
+                self.ghosts.remove(cell, performer, Reason::Near);
+                self.cells.stir(cell);
+            }
         }
     }
 
@@ -659,16 +677,17 @@ impl Partition {
         }
     }
 
-    /// Has a performer keep a level active, and be in its cell, as a ghost if need be.
+    /// Has a performer keep a level active, and be in its cells, as a ghost if need be.
     fn keep(&mut self, topology: &Topology, performer: PerformerId, level: LevelId) {
-        let cell = topology.level(level).cell;
         if self.levels.keep(level) {
             self.stir_bound(level);
         }
-        if cell != self.places[performer.0 as usize].cell {
-            self.ghosts.add(cell, performer, Reason::Near);
+        for cell in self.parts.cells(topology, level) {
+            if cell != self.places[performer.0 as usize].cell {
+                self.ghosts.add(cell, performer, Reason::Near);
+            }
+            self.cells.stir(cell);
         }
-        self.cells.stir(cell);
     }
 
     fn hand_over(&mut self, topology: &Topology, iteration: Iteration, hand_off: HandOffPlan) {

@@ -42,6 +42,9 @@ pub enum SavedStateError {
     /// The topology names what there is not.
     #[error("it names performers or cells that there are not")]
     NoSuchNumber,
+    /// The parts of levels are not those of the topology, or are none.
+    #[error("its levels have parts that they cannot have")]
+    Parts,
     /// The partition names a cell that there is not.
     #[error("it names cells that there are not")]
     NoSuchCell,

@@ -24,10 +24,14 @@ pub(crate) use level_index::LevelIndex;
 /// The name under which default cells are reported.
 pub const DEFAULT_CELL_NAME: &str = "default";
 
+/// The most parts of a level, each with a cell.
+pub const PARTS_MAX: u32 = 8;
+
 /// The cells, levels and performers of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
-    /// All cells, indexed by [`CellId`]: for each world its default cell, then one per level.
+    /// All cells, indexed by [`CellId`]: for each world its default cell, then one per level; after
+    /// those the cells of further parts of levels that may be split.
     pub cells: Vec<CellSpec>,
     /// All levels, indexed by [`LevelId`].
     pub levels: Vec<LevelSpec>,
@@ -51,7 +55,9 @@ pub struct CellSpec {
     pub world: usize,
     /// Its level; `None` for the world's default cell.
     pub level: Option<LevelId>,
-    /// The level's name, or [`DEFAULT_CELL_NAME`].
+    /// Which part of its level it is for: 0 is the first, the only one of a level that is whole.
+    pub part: u32,
+    /// The level's name, that of a further part such as `north/2`, or [`DEFAULT_CELL_NAME`].
     pub name: String,
     /// True if it needs a host even when nobody is in it: models that never move and are in no
     /// level have systems or sensors, which run in the default cell.
@@ -88,8 +94,25 @@ pub struct LevelSpec {
     pub buffer: f64,
     /// Indices of the static models that it refers to, ascending.
     pub static_models: Vec<usize>,
-    /// Its cell.
+    /// Its cell: that of its first part, in which its static models have their systems.
     pub cell: CellId,
+    /// Number of performers above which it is split; `None` if it never is.
+    pub split_above: Option<u32>,
+    /// Cells of its further parts, [`PARTS_MAX`] with the first, if it may be split.
+    pub further_cells: Vec<CellId>,
+}
+
+impl LevelSpec {
+    /// Returns the cell of one of its parts.
+    ///
+    /// # Panics
+    /// Panics when it cannot have such a part.
+    pub fn cell_of_part(&self, part: u32) -> CellId {
+        match part.checked_sub(1) {
+            None => self.cell,
+            Some(further) => self.further_cells[further as usize],
+        }
+    }
 }
 
 /// One performer.
@@ -153,6 +176,7 @@ impl Topology {
         for (index, world) in worlds.iter().enumerate() {
             default_cells.push(plan.add_world(index, world, &prefixes[index]));
         }
+        plan.add_cells_of_parts();
         let levels = LevelIndex::new(worlds.len(), &plan.levels);
         for (index, world) in worlds.iter().enumerate() {
             let prefix = &prefixes[index];
@@ -226,6 +250,7 @@ impl Topology {
         self.cells.push(CellSpec {
             world: index,
             level: None,
+            part: 0,
             name: format!("{prefix}{DEFAULT_CELL_NAME}"),
             is_permanent: false,
             sees_all: false,
@@ -248,7 +273,7 @@ impl Topology {
             in_levels.extend(&static_models);
             let static_models: Vec<usize> = static_models.into_iter().collect();
             let watchers = spawn::watchers(world, &static_models);
-            self.add_level(index, level, prefix, static_models);
+            self.add_level((index, world), level, prefix, static_models);
             let cell = self.cells.last_mut().expect("the level has a cell");
             cell.watchers = watchers;
         }
@@ -268,7 +293,7 @@ impl Topology {
 
     fn add_level(
         &mut self,
-        world: usize,
+        (world, spec): (usize, &World),
         level: &sdf::Level,
         prefix: &str,
         static_models: Vec<usize>,
@@ -280,6 +305,7 @@ impl Topology {
         self.cells.push(CellSpec {
             world,
             level: Some(id),
+            part: 0,
             name: name.clone(),
             is_permanent: false,
             sees_all: false,
@@ -293,7 +319,29 @@ impl Topology {
             buffer: level.buffer,
             static_models,
             cell,
+            split_above: spec.split_above,
+            further_cells: Vec::new(),
         });
+    }
+
+    /// Adds the cells of further parts, after all others, whose numbers so are those of worlds that
+    /// are not split.
+    fn add_cells_of_parts(&mut self) {
+        let levels = self.levels.iter_mut().zip(0..);
+        for (level, id) in levels.filter(|(level, _)| level.split_above.is_some()) {
+            for part in 1..PARTS_MAX {
+                level.further_cells.push(CellId(self.cells.len() as u32));
+                self.cells.push(CellSpec {
+                    world: level.world,
+                    level: Some(LevelId(id)),
+                    part,
+                    name: format!("{}/{}", level.name, part + 1),
+                    is_permanent: false,
+                    sees_all: false,
+                    watchers: Vec::new(),
+                });
+            }
+        }
     }
 
     fn add_performers(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S};
+use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPLIT_ABOVE};
 use lockstep::{LoadRule, SightRule};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ use crate::values;
 pub struct Levels {
     /// Number of levels into which each world is cut; `None` leaves them as they are.
     pub auto_levels: Option<u32>,
+    /// Number of performers above which a level is split while the run goes on; `None` splits none.
+    pub split_above: Option<u32>,
     /// Rule for when a level's models are loaded.
     #[serde(with = "values::word")]
     pub load: LoadRule,
@@ -34,6 +36,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting::of_run("levels", "auto_levels", Kind::Whole(1, AUTO_LEVELS_MAX as u64))
         .flag("auto-levels", "N",
             "Cut each world, none of which may have levels, into so many by its contents"),
+    Setting::of_run("levels", "split_above",
+        Kind::Whole(SPLIT_ABOVE[0] as u64, SPLIT_ABOVE[1] as u64))
+        .flag("split-above", "N",
+            "Split each level, or a world without levels, into parts with a cell each while more \
+             than so many performers belong to one"),
     Setting::of_run("levels", "load", Kind::Word(&["buffer", "volume"]))
         .flag("levels-load", "RULE",
             "When a level's models are loaded: `buffer` while a performer touches the level or its \
@@ -55,6 +62,7 @@ impl Default for Levels {
     fn default() -> Self {
         Self {
             auto_levels: None,
+            split_above: None,
             load: LoadRule::Buffer,
             sight: SightRule::Buffer,
             minimum_stay: Duration::from_millis(50),

@@ -76,6 +76,9 @@ pub struct World {
     /// The meshes and images that visuals and skins name, where a sensor draws them.
     #[serde(default)]
     pub visual_files: Vec<VisualFile>,
+    /// Number of performers above which a level is split into parts; `None` splits none.
+    #[serde(default)]
+    pub split_above: Option<u32>,
 }
 
 /// A region of a world; its box is axis-aligned.

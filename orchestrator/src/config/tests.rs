@@ -122,10 +122,11 @@ fn the_solver_is_read() {
 
 #[test]
 fn settings_of_levels_are_read_and_bounded() {
-    let text = "[levels]\nauto_levels = 8\nload = 'volume'\nsight = 'range'\nminimum_stay_s = 0\n\
+    let text = "[levels]\nauto_levels = 8\nsplit_above = 100\nload = 'volume'\nsight = 'range'\nminimum_stay_s = 0\n\
                 interaction_margin_m = 0.5\n";
     let levels = Levels {
         auto_levels: Some(8),
+        split_above: Some(100),
         load: LoadRule::Volume,
         sight: SightRule::Range,
         minimum_stay: Duration::ZERO,
@@ -133,6 +134,7 @@ fn settings_of_levels_are_read_and_bounded() {
     };
     assert_eq!(parse(text).unwrap().spec.levels, levels);
     check_error("[levels]\nauto_levels = 0\n", "2:15", "auto_levels");
+    check_error("[levels]\nsplit_above = 1\n", "2:15", "split_above");
     check_error(
         "[levels]\nload = 'all'\n",
         "2:8",

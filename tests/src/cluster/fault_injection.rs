@@ -164,7 +164,7 @@ impl Cluster {
     /// done again, since the run stops without it or nobody has seen its loss, of a secondary whose
     /// link is still cut, and where it was under way when a connection broke: nobody sends data
     /// twice.
-    pub(super) fn end_delivery(&mut self) {
+    pub fn end_delivery(&mut self) {
         let is_data = |_: &_, event: &mut Event| matches!(event, Event::Data(..));
         let left: Vec<_> = self.queue.extract_if(.., is_data).collect();
         for ((at, _), event) in left {

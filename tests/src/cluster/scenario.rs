@@ -79,6 +79,8 @@ pub struct Scenario {
     pub stage: Stage,
     /// Range of the sensors of every second model that moves, if cells see by range \[m\].
     pub sight: Option<f64>,
+    /// Number of performers above which levels are split, if they are.
+    pub split_above: Option<u32>,
     /// Number of secondaries that the run begins with.
     pub secondaries: u32,
     /// Number of secondaries that may join besides.
@@ -121,10 +123,12 @@ impl Scenario {
         let mut eyes = Random::mixed(!seed);
         let is_by_range = eyes.chance(400);
         let range = eyes.one_of(&[0.3, 1.0, 3.0, f64::INFINITY]);
+        let split_above = eyes.one_of(&[None, None, Some(2), Some(4)]);
         let mut scenario = Self {
             seed,
             stage: random.one_of(&Stage::ALL),
             sight: is_by_range.then_some(range),
+            split_above,
             secondaries,
             stand_bys: if recovers { random.below(3) as u32 } else { 0 },
             iterations: random.between(40, ITERATIONS_MAX),
@@ -326,9 +330,10 @@ impl Scenario {
         Duration::from_micros(random.between(1, limit.as_micros() as u64))
     }
 
-    /// Makes the world, in which some see.
+    /// Makes the world, in which some see, and of which levels may be split.
     pub fn world(&self) -> World {
         let mut world = self.stage.world();
+        world.split_above = self.split_above;
         if let Some(range) = self.sight {
             watch_within(&mut world, range);
         }
@@ -381,11 +386,12 @@ impl fmt::Display for Scenario {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "seed {}: {:?}, sight {:?} m, {} iterations, {} secondaries and {} stand-bys, \
+            "seed {}: {:?}, sight {:?} m, split above {:?}, {} iterations, {} secondaries and {} stand-bys, \
              on peer loss {:?}",
             self.seed,
             self.stage,
             self.sight,
+            self.split_above,
             self.iterations,
             self.secondaries,
             self.stand_bys,

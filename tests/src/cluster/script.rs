@@ -42,7 +42,12 @@ pub(super) fn draw(scenario: &Scenario, random: &mut Random) -> Vec<TimedRequest
     let world = scenario.stage.world();
     let names = Names {
         models: world.models.iter().map(|one| one.name.clone()).collect(),
-        levels: world.levels.iter().map(|one| one.name.clone()).collect(),
+        levels: {
+            let names = world.levels.iter().map(|one| one.name.clone());
+            let parts = names.clone().map(|name| format!("{name}/2"));
+            let parts = parts.filter(|_| scenario.split_above.is_some());
+            names.chain(parts).collect()
+        },
         peers: u64::from(scenario.secondaries + scenario.stand_bys),
         recovers: scenario.policy == PeerLossPolicy::Recover,
         victims: u64::from(scenario.victims()),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use lockstep::PeerLossPolicy;
 use protocol::exit::Outcome;
 use protocol::{Digest, Iteration, ScheduledCommand, Sequence, SessionTime};
+use sdf::World;
 
 use super::fault::{Fault, TimedFault};
 use super::scenario::{ITERATIONS_MAX, Scenario, Stage};
@@ -496,23 +497,29 @@ fn undisturbed(
     stamped: &[ScheduledCommand],
     count: usize,
 ) -> Arc<Undisturbed> {
-    static KNOWN: Mutex<BTreeMap<Stage, Arc<Undisturbed>>> = Mutex::new(BTreeMap::new());
+    type Worlds = (Stage, Option<u32>);
+    static KNOWN: Mutex<BTreeMap<Worlds, Arc<Undisturbed>>> = Mutex::new(BTreeMap::new());
+    let worlds = (scenario.stage, scenario.split_above);
     if !stamped.is_empty() {
         let iterations = count.saturating_sub(1) as u64;
-        return Arc::new(run_undisturbed(scenario.stage, stamped, iterations));
+        return Arc::new(run_undisturbed(worlds, stamped, iterations));
     }
     let known = KNOWN.lock().expect("nobody panics with it");
-    let found = known.get(&scenario.stage).cloned();
+    let found = known.get(&worlds).cloned();
     drop(known);
     found.unwrap_or_else(|| {
-        let found = Arc::new(run_undisturbed(scenario.stage, &[], ITERATIONS_MAX));
+        let found = Arc::new(run_undisturbed(worlds, &[], ITERATIONS_MAX));
         let mut all = KNOWN.lock().expect("nobody panics with it");
-        all.insert(scenario.stage, Arc::clone(&found));
+        all.insert(worlds, Arc::clone(&found));
         found
     })
 }
 
-fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) -> Undisturbed {
+fn run_undisturbed(
+    (stage, split_above): (Stage, Option<u32>),
+    stamped: &[ScheduledCommand],
+    iterations: u64,
+) -> Undisturbed {
     let mut settings = settings(1, iterations.max(1));
     settings.pace.run_ahead_max = 1;
     settings.schedule = stamped.to_vec();
@@ -520,7 +527,11 @@ fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) 
         delay_us_max: 1,
         ..NetworkFaults::SHUFFLED
     };
-    let mut cluster = Cluster::with(&[stage.world()], settings, calm, 1);
+    let world = World {
+        split_above,
+        ..stage.world()
+    };
+    let mut cluster = Cluster::with(&[world], settings, calm, 1);
     cluster.write_outputs();
     cluster.run_until(|_| false);
     let outputs = cluster.finish_outputs().expect("it writes them");

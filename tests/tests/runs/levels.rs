@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
-use protocol::client_to_primary::NamedPose;
+use protocol::client_to_primary::{NamedPose, ResetKind};
 use protocol::exit::Outcome;
 use protocol::{
     CellId, Command, Iteration, LevelId, PerformerId, PerformerState, ScheduledCommand, SessionTime,
@@ -680,6 +680,7 @@ fn detect(
     cluster.run_until(|_| false);
     let reason = cluster.finished.as_ref().expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    cluster.end_delivery();
     let kept = cluster.delivery.kept.take().unwrap_or_default();
     let told = kept
         .iter()
@@ -848,4 +849,79 @@ fn the_shapes_of_gazebos_example_meet_in_one_cell_on_one_secondary() {
         together > 200,
         "both reach the block that they share: {together} iterations"
     );
+}
+
+/// A hall of 16 m with a gate in its middle that tells who passes, and 16 boxes on ice, of which
+/// those of one row drive through the gate.
+fn hall() -> World {
+    let mut scene = Scene::new("hall", [0.0, 0.0, -9.8]);
+    scene.fixed(
+        "floor",
+        [0.0, 0.0, -0.5, 0.0, 0.0, 0.0],
+        [40.0, 40.0, 1.0],
+        Surface::ICE,
+    );
+    let gate = "<static>true</static><link name='l'/>\
+                <plugin name='gz::sim::systems::PerformerDetector' filename='none'>\
+                <geometry><box><size>1 1 1</size></box></geometry></plugin>";
+    scene.model("gate", [0.0, -5.0, 0.25, 0.0, 0.0, 0.0], gate);
+    scene.level("hall", [0.0; 3], [16.0; 3], 1.0, &["gate".to_owned()]);
+    for number in 0..16 {
+        let (row, column) = (f64::from(number / 4), f64::from(number % 4));
+        let speed = if row == 0.0 { 3.0 } else { 0.0 };
+        let drive = format!(
+            "<plugin name='gz::sim::systems::VelocityControl' filename='none'>\
+             <initial_linear>{speed} 0 0</initial_linear></plugin>"
+        );
+        let body = cuboid_link("body", [0.0; 6], [0.4; 3], Surface::ICE);
+        let pose = [column * 1.5 - 6.0, row * 2.0 - 5.0, 0.2, 0.0, 0.0, 0.0];
+        scene.model(&format!("box_{number}"), pose, &format!("{body}{drive}"));
+        scene.performer(&format!("box_{number}"), [0.4; 3]);
+    }
+    scene.build()
+}
+
+#[test]
+fn the_gate_of_a_level_tells_of_those_in_all_of_its_parts() {
+    let whole = hall();
+    let split = World {
+        split_above: Some(5),
+        ..whole.clone()
+    };
+    let (_, told) = detect(&whole, 1, 2_000, &[]);
+    assert_eq!(told.len(), 7, "four come, and three go: {told:?}");
+    let states = |told: &[(String, String, [f64; 3])]| -> Vec<String> {
+        told.iter().map(|one| one.1.clone()).collect()
+    };
+    for secondaries in [1, 2, 3] {
+        let (cluster, also_told) = detect(&split, secondaries, 2_000, &[]);
+        assert_eq!(
+            states(&also_told),
+            states(&told),
+            "{secondaries} secondaries"
+        );
+        let plan = cluster.primary.topology();
+        let further = plan.levels[0].further_cells.iter();
+        let owners = further.filter(|cell| !cluster.primary.owned(**cell).is_empty());
+        assert!(owners.count() >= 2, "the hall has three parts at least");
+    }
+}
+
+#[test]
+fn a_level_that_is_split_is_so_after_losses_and_resets() {
+    let mut world = hall();
+    world.split_above = Some(5);
+    let mut commands = vec![
+        put(300, "box_15", [-6.0, 6.0, 0.2]),
+        put(400, "box_12", [3.0, 4.0, 0.2]),
+    ];
+    commands.push(ScheduledCommand {
+        iteration: Iteration(500),
+        paused_round: None,
+        command: Command::Reset {
+            what: ResetKind::All,
+        },
+    });
+    let cluster = check_everywhere(&world, 900, &commands);
+    assert!(cluster.witness.ownership.hand_offs > 16);
 }

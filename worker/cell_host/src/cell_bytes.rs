@@ -205,7 +205,10 @@ impl HostedCell {
         let fixed: Vec<usize> = match scene.plan.cell(self.id).level {
             None => scene.plan.global_models[world].clone(),
             Some(level) if self.levels.contains(&level) => {
-                scene.plan.level(level).static_models.clone()
+                let level = scene.plan.level(level);
+                let is_own = level.cell == self.id;
+                let models = is_own.then(|| level.static_models.clone());
+                models.unwrap_or_default()
             }
             Some(_) => Vec::new(),
         };

@@ -113,6 +113,8 @@ fn settings_of_levels_and_threads_are_checked() {
     check("--minimum-stay 0 w.sdf", Ok("minimum_stay: 0ns"));
     check("--auto-levels 8 w.sdf", Ok("auto_levels: Some(8)"));
     check("--auto-levels 0 w.sdf", Err("from 1 to 10000"));
+    check("--split-above 100 w.sdf", Ok("split_above: Some(100)"));
+    check("--split-above 1 w.sdf", Err("from 2 to 1000000"));
     check("--threads 0 w.sdf", Err("from 1 to 64"));
     check("--threads 65 w.sdf", Err("from 1 to 64"));
     check("--balance maybe w.sdf", Err("must be on or off"));

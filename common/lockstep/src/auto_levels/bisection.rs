@@ -75,7 +75,7 @@ fn divide(part: Leaf, axis: usize, place: f64, buffer: f64) -> [Leaf; 2] {
 
 /// Returns the axis and the place of the best cut, which leaves `share` of the weight on its first
 /// side; `None` when all items are in one place.
-fn best_cut(items: &[Item], share: f64) -> Option<(usize, f64)> {
+pub(super) fn best_cut(items: &[Item], share: f64) -> Option<(usize, f64)> {
     let spread = |axis: usize| {
         let centers = items.iter().map(|item| item.center(axis));
         let (low, high) = centers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| {

@@ -132,8 +132,8 @@ impl Partition {
         let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
         for number in 0..topology.performers.len() {
             let performer = PerformerId(number as u32);
-            let cells = self.levels_of(performer).iter();
-            let cells = cells.map(|level| topology.level(*level).cell);
+            let levels = self.levels_of(performer).iter();
+            let cells = levels.flat_map(|level| self.parts.cells(topology, *level));
             let is_there = self.marks[number].has(Marks::ACTIVATING);
             let default_cell = self.population.default_cells[topology.performer(performer).world];
             let sees_all = is_there && self.sees_all(topology, default_cell);
@@ -149,7 +149,7 @@ impl Partition {
         });
         assert!(
             present.eq(expected),
-            "a performer is a ghost in the cells of the levels that it keeps active, and in a \
+            "a performer is a ghost in the cells of all parts of the levels that it keeps active, and in a \
              default cell that sees all, but its own"
         );
     }

@@ -55,9 +55,8 @@ impl Partition {
         let mut is_elsewhere = |count: u32| {
             let mut there: PerformerLocation = place.clone();
             let state = moved_on(state, f64::from(count) * self.rules.step_size_s);
-            let context = (topology, self.levels.index(), &self.rules);
-            let default_cell = self.population.default_cells[place.world()];
-            there.look(context, default_cell, &state, touched, &mut found);
+            let regions = self.regions(topology, place.world());
+            there.look(regions, &self.rules, &state, touched, &mut found);
             there.home != place.home || found != touched
         };
         if !is_elsewhere(most) {

@@ -6,6 +6,7 @@
 
 use protocol::{CellId, Iteration, LevelId, PerformerState};
 
+use super::parts::Parts;
 use super::{LoadRule, Rules, turn};
 use crate::bounds::Bounds;
 use crate::topology::{LevelIndex, PerformerSpec, Topology};
@@ -40,6 +41,16 @@ pub(super) struct PerformerLocation {
     pub(super) levels_slack: f64,
     /// Way that it may move from there before its home changes \[m\].
     pub(super) home_slack: f64,
+}
+
+/// Context of a look: what a performer may be among.
+#[derive(Clone, Copy)]
+pub(super) struct Regions<'a> {
+    pub(super) topology: &'a Topology,
+    pub(super) index: &'a LevelIndex,
+    pub(super) parts: &'a Parts,
+    /// The default cell of the performer's world.
+    pub(super) default_cell: CellId,
 }
 
 /// Outcome of a glance.
@@ -137,12 +148,13 @@ impl PerformerLocation {
     /// it touched so far.
     pub(super) fn look(
         &mut self,
-        (topology, index, rules): (&Topology, &LevelIndex, &Rules),
-        default_cell: CellId,
+        regions: Regions<'_>,
+        rules: &Rules,
         state: &PerformerState,
         touched: &[LevelId],
         found: &mut Vec<LevelId>,
     ) {
+        let (topology, index) = (regions.topology, regions.index);
         found.clear();
         self.looked_at = [f64::NAN; 3];
         if !state
@@ -168,11 +180,14 @@ impl PerformerLocation {
             (now, swept) = (own, own);
             around(&own, usize::MAX, found);
         }
-        self.home = home(topology, self.home, found, &now).unwrap_or(default_cell);
+        let whole = home(topology, self.home, found, &now).unwrap_or(regions.default_cell);
+        let (part, part_slack) = regions.parts.home(topology, whole, state.position, &now);
+        self.home = part;
         let rounding = self.half.iter().chain(&state.position);
         let rounding = rounding.filter(|length| length.is_finite());
         let rounding = 1e-12 * rounding.fold(1.0, |most: f64, length| most.max(length.abs()));
-        self.home_slack = home_slack(topology, self.home, found, &now).min(radius) - rounding;
+        let home_slack = home_slack(topology, self.home, found, &now).min(part_slack);
+        self.home_slack = home_slack.min(radius) - rounding;
         self.levels_slack = levels_slack(topology, rules, found, &now).min(radius) - rounding;
         if !self.has_loose_links {
             self.looked_at = state.position;

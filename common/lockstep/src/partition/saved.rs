@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::cells::Cells;
 use super::ghosts::Reason;
 use super::marks::Marks;
+use super::parts::{Parts, SavedParts};
 use super::sight::{SavedSight, SavedSpot};
 use super::{Partition, Request, Rules};
 use crate::saved_state_error::SavedStateError;
@@ -20,6 +21,8 @@ pub(crate) struct SavedPartition {
     step_size_s: f64,
     /// Those that are there, in order of their numbers.
     performers: Vec<SavedPerformer>,
+    #[serde(default)]
+    parts: SavedParts,
     open: Vec<CellId>,
     suspended: Vec<CellId>,
     stirred: Vec<CellId>,
@@ -73,6 +76,7 @@ impl Partition {
                 .present()
                 .map(|one| self.save_performer(one))
                 .collect(),
+            parts: self.parts.save(),
             open: cells().filter(|cell| self.cells.is_open(*cell)).collect(),
             suspended: cells()
                 .filter(|cell| self.cells.is_suspended(*cell))
@@ -123,6 +127,7 @@ impl Partition {
         };
         let mut partition = Self::new(topology, rules);
         partition.cells = Cells::restored_from(topology.cells.len(), &saved.open, &saved.suspended);
+        partition.parts = Parts::restore(saved.parts);
         partition.marks.fill(Marks::REMOVED);
         for (performer, one) in topology.present().zip(saved.performers) {
             partition.restore_performer(topology, performer, one);
@@ -212,6 +217,9 @@ impl SavedPartition {
         let worlds = topology.global_models.len();
         if self.overseen.len() != worlds || self.sight.watched.len() != worlds {
             return Err(SavedStateError::WorldCount);
+        }
+        if !self.parts.fit(topology) {
+            return Err(SavedStateError::Parts);
         }
         let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
         if !lists.into_iter().flatten().all(is_cell) {

@@ -7,6 +7,7 @@ mod forecast;
 mod groups;
 mod homes;
 mod loading;
+mod parts;
 mod reference;
 mod sight;
 mod suspension;
