@@ -38,7 +38,9 @@ pub use bounds::Bounds;
 pub use checkpoint::Checkpoint;
 pub use library::{Library, VisualUse};
 pub use numbers::Numbers;
-pub use partition::{Changes, HandOffPlan, LoadRule, Moved, Partition, Rules, SightRule};
+pub use partition::{
+    Changes, HandOffPlan, LoadRule, Moved, PartChange, Partition, Rules, SightRule,
+};
 pub use primary::{
     CHECKPOINT_EVERY, CellSettings, CellTiming, OutputSettings, PaceSettings, ParticipantSettings,
     PeerLossPolicy, PeerSettings, PeerTiming, Primary, PrimaryInput, PrimaryOutput, ProcessReport,

@@ -110,6 +110,17 @@ pub struct Changes {
     pub ghosts: Vec<GhostChange>,
     /// Cells that stop for now or go on.
     pub suspensions: Vec<Suspension>,
+    /// Parts that levels have got, or given up, by their cells, ascending.
+    pub parts: Vec<PartChange>,
+}
+
+/// A level gets a part, or gives one up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PartChange {
+    /// The part's cell.
+    pub cell: CellId,
+    /// True if it is new; else it was joined to another.
+    pub is_new: bool,
 }
 
 /// A performer passes from one cell to another.
@@ -230,7 +241,7 @@ impl Partition {
         } else {
             self.locate_all(topology, iteration, states);
         }
-        self.revise_parts(topology, iteration, states);
+        let parts = self.revise_parts(topology, iteration, states);
         let mut hand_offs = Vec::new();
         self.find_groups(topology, iteration, states, &mut hand_offs);
         for hand_off in &hand_offs {
@@ -240,7 +251,10 @@ impl Partition {
         if self.sight.is_on() {
             self.note_moved_ghosts(topology, iteration, states, known);
         }
-        let changes = self.take_changes(topology, states, known, hand_offs);
+        let changes = Changes {
+            parts,
+            ..self.take_changes(topology, states, known, hand_offs)
+        };
         self.buffers.moved = moved;
         self.agenda.entering.clear();
         self.agenda.held.clear();
@@ -353,6 +367,7 @@ impl Partition {
             levels: self.levels.take_changes(),
             ghosts,
             suspensions,
+            parts: Vec::new(),
         }
     }
 

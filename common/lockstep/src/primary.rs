@@ -635,6 +635,7 @@ impl Primary {
         }
         let world = (&mut self.world, self.peers.numbers());
         let snapshots = self.placement.migrate(ready, &mut affinities, world, cx);
+        self.world.tell_parts(&changes.parts, cx);
         let hand_offs = changes.hand_offs;
         self.placement.tell_hand_offs(&hand_offs, &self.world, cx);
         let hand_offs = hand_offs.into_iter().map(|hand_off| {

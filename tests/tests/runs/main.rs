@@ -10,6 +10,7 @@ mod coming_and_going;
 mod command_load;
 mod commands;
 mod compressed_images;
+mod crowded_levels;
 mod end_to_end;
 mod faults;
 mod figures;

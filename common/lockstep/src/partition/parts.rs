@@ -21,12 +21,12 @@ use std::collections::BTreeMap;
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
 use serde::{Deserialize, Serialize};
 
-use super::Partition;
 use super::ghosts::Reason;
 use super::marks::Marks;
+use super::{PartChange, Partition};
 use crate::auto_levels;
 use crate::bounds::Bounds;
-use crate::topology::{PARTS_MAX, Topology};
+use crate::topology::{LevelSpec, PARTS_MAX, Topology};
 
 /// Iterations from one look at how full parts are to the next.
 pub(super) const REVISED_EVERY: u64 = 64;
@@ -312,6 +312,17 @@ impl Cut {
 }
 
 impl Revision {
+    /// Returns which part of a level comes or goes, if one does.
+    fn change(self, level: &LevelSpec) -> Option<PartChange> {
+        let (part, is_new) = match self {
+            Self::Split { new, .. } => (new, true),
+            Self::Join { gone, .. } => (gone, false),
+            Self::Shift { .. } | Self::Exchange { .. } => return None,
+        };
+        let cell = level.cell_of_part(part);
+        Some(PartChange { cell, is_new })
+    }
+
     /// Returns the parts whose members may belong to others then.
     fn concerned(self) -> [u32; 2] {
         match self {
@@ -345,19 +356,20 @@ fn halves(members: &[&Vec<(usize, Bounds)>]) -> Option<(Cut, usize)> {
 
 impl Partition {
     /// Has the parts of levels follow who belongs to them, at most one change of each level at a
-    /// time.
+    /// time, and returns which came and went.
     pub(super) fn revise_parts(
         &mut self,
         topology: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
-    ) {
+    ) -> Vec<PartChange> {
+        let mut changes = Vec::new();
         if self.parts.of_level.is_empty() {
-            return;
+            return changes;
         }
         self.parts.are_to_be_revised = true;
         if !iteration.0.is_multiple_of(REVISED_EVERY) {
-            return;
+            return changes;
         }
         let mut is_changed = false;
         for (level, members) in self.members_of_parts(topology, states) {
@@ -368,10 +380,12 @@ impl Partition {
             let parts = &self.parts.of_level[&level];
             if let Some(revision) = parts.revision(split_above as usize, &members) {
                 self.revise_level(topology, level, revision, &members, states);
+                changes.extend(revision.change(topology.level(level)));
                 is_changed = true;
             }
         }
         self.parts.are_to_be_revised = is_changed;
+        changes
     }
 
     /// Returns who belongs to the parts of each active level that may be split.

@@ -121,6 +121,10 @@ impl Fixture {
         words.extend(opened.map(|one| format!("{}_opens", cell(*one))));
         let closed = changes.cells_closed.iter();
         words.extend(closed.map(|one| format!("{}_closes", cell(*one))));
+        for change in &changes.parts {
+            let what = if change.is_new { "is_new" } else { "is_joined" };
+            words.push(format!("{}_{what}", cell(change.cell)));
+        }
         for change in &changes.levels {
             let sign = if change.loaded { '+' } else { '-' };
             let level = &self.topology.level(change.level).name;

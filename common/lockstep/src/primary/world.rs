@@ -22,7 +22,7 @@ use sdf::NoFiles;
 
 use crate::library::Library;
 use crate::partition::saved::SavedPartition;
-use crate::partition::{Changes, HandOffPlan, Partition, Rules};
+use crate::partition::{Changes, HandOffPlan, PartChange, Partition, Rules};
 use crate::primary::context::Context;
 use crate::primary::purpose::Purpose;
 use crate::registry::{EntityRegistry, SavedRegistry};
@@ -316,6 +316,19 @@ impl WorldState {
             self.partition.disturb();
         }
         changes
+    }
+
+    /// Has observers told of levels that are split, and of parts that are joined.
+    pub(crate) fn tell_parts(&self, parts: &[PartChange], cx: &mut Context<'_>) {
+        for part in parts {
+            let name = self.cell_name(part.cell);
+            let text = if part.is_new {
+                format!("{name} is a new part of a crowded level")
+            } else {
+                format!("{name} is joined to the part beside it")
+            };
+            cx.event(Severity::Info, "level", text);
+        }
     }
 
     /// Takes the last states into account later, in a step that changes nothing in cells.

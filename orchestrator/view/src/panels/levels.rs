@@ -141,7 +141,7 @@ fn name(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let short = level.name.strip_prefix(level.world.as_str());
     let short = short.and_then(|rest| rest.strip_prefix("::"));
     let name = short.unwrap_or(&level.name);
-    Cell::new(text::fit(theme, name, width), theme.value())
+    Cell::new(text::fit_end(theme, name, width), theme.value())
 }
 
 /// Makes the cell with the state of a level's cell, or with its recent change.

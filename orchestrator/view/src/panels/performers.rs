@@ -152,7 +152,7 @@ fn owner(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
 fn level(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
     let theme = Theme::of(model);
     let Some(hand_off) = model.trends.recent.hand_off(&performer.name) else {
-        return plain(model, text::fit(theme, &performer.level, width));
+        return plain(model, text::fit_end(theme, &performer.level, width));
     };
     let glyph = theme.glyphs().fresh;
     let long = format!("{glyph} {} from {}", hand_off.to, hand_off.from);

@@ -1,0 +1,133 @@
+//! Shows that real processes share a level that is split while it is crowded: a world without levels
+//! is run on several secondaries, one of which is killed, is taken up again after all were, and is
+//! simulated again from its recording, each time with the digests of one process.
+
+use serde_json::Value;
+use tests::processes::{Scratch, kill_all, send_signal, wait_for};
+use tests::worlds::drive_in_bends;
+
+const ROBOTS: u32 = 18;
+const ITERATIONS: &str = "900";
+
+/// Writes a world of robots without levels, and the commands by which they drive.
+fn fleet(scratch: &Scratch) -> [String; 2] {
+    let robots = ROBOTS.to_string();
+    let generate = ["generate", "fleet", "--robots", &robots, "--levels", "1x1"];
+    let (code, world, stderr) = scratch.phalanx_says(&generate);
+    assert_eq!(code, 0, "{stderr}");
+    let begin = world.find("<level ").expect("it has a level");
+    let end = world.rfind("</level>").expect("which ends") + "</level>".len();
+    let world = format!("{}{}", &world[..begin], &world[end..]);
+    let write = |name: &str, text: &str| {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).expect("it can be written");
+        path.to_str().expect("the path is text").to_owned()
+    };
+    [
+        write("fleet.sdf", &world),
+        write("drive.jsonl", &drive_in_bends(ROBOTS)),
+    ]
+}
+
+/// Returns the levels of run `r`, with who hosts each; none while it does not answer.
+fn levels(scratch: &Scratch) -> Vec<(String, String)> {
+    let (_, stdout, _) = scratch.phalanx_says(&["show", "r", "levels", "--format", "json"]);
+    let levels: Value = serde_json::from_str(&stdout).unwrap_or(Value::Null);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let levels = levels.as_array().into_iter().flatten();
+    let levels = levels.map(|level| (text(&level["name"]), text(&level["owner"])));
+    levels.collect()
+}
+
+fn pid_of(scratch: &Scratch, peer: &str) -> u32 {
+    let (_, stdout, _) = scratch.phalanx_says(&["show", "r", "peers", "--format", "json"]);
+    let peers: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let mut peers = peers.as_array().expect("it is a list").iter();
+    let found = peers.find(|one| one["name"] == peer);
+    let pid = found.and_then(|one| one["pid"].as_u64());
+    pid.expect("the peer has a process") as u32
+}
+
+#[test]
+fn a_crowded_world_is_shared_and_no_loss_changes_a_bit() {
+    let scratch = Scratch::new();
+    let [world, commands] = fleet(&scratch);
+    let split = [
+        "--split-above",
+        "5",
+        "--commands",
+        &commands,
+        "--iterations",
+        ITERATIONS,
+    ];
+    let path = |name: &str| scratch.path(name).to_str().expect("it is text").to_owned();
+
+    let (alone, recorded) = (path("alone.txt"), path("alone.mcap"));
+    let run = [
+        "run",
+        &world,
+        "--headless",
+        "--secondaries",
+        "0",
+        "--real-time-factor",
+        "0",
+    ];
+    let outputs = ["--digests", &alone, "--record", &recorded];
+    let (code, _, stderr) = scratch.phalanx_says(&[&run[..], &split, &outputs].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let expected = std::fs::read_to_string(&alone).expect("the digests are written");
+    let (code, stdout, stderr) = scratch.phalanx_says(&["replay", &recorded, "--verify"]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+
+    let shared = path("shared.txt");
+    let begin = [
+        "run",
+        &world,
+        "--detach",
+        "--name",
+        "r",
+        "--secondaries",
+        "2",
+    ];
+    let more = [
+        "--digests",
+        &shared,
+        "--real-time-factor",
+        "0.2",
+        "--checkpoint-every",
+        "50",
+    ];
+    let (code, _, stderr) = scratch.phalanx_says(&[&begin[..], &split, &more].concat());
+    assert_eq!(code, 0, "{stderr}");
+    wait_for("both secondaries host parts", || {
+        let levels = levels(&scratch);
+        let is_part = |name: &str, owner: &str| {
+            levels
+                .iter()
+                .any(|one| one.0.starts_with(name) && one.1 == owner)
+        };
+        is_part("auto_0", "s1") && is_part("auto_0/", "s2")
+    });
+    let part = levels(&scratch)
+        .into_iter()
+        .find(|one| one.0.starts_with("auto_0/"));
+    let (part, owner) = part.expect("there is one");
+    let other = if owner == "s1" { "s2" } else { "s1" };
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "move-cell", &part, other]);
+    assert_eq!(code, 0, "{stderr}");
+    send_signal(pid_of(&scratch, other), "KILL");
+    wait_for("the cells of the lost one are with the other", || {
+        let levels = levels(&scratch);
+        levels.len() > 1 && levels.iter().all(|one| one.1 != other || one.1.is_empty())
+    });
+    kill_all(&scratch);
+    wait_for("the run is listed as killed", || {
+        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
+        listed.contains("killed, resumable")
+    });
+    let resume = ["resume", "r", "--headless", "--secondaries", "3"];
+    let (code, _, stderr) = scratch.phalanx_says(&resume);
+    assert_eq!(code, 0, "{stderr}");
+    let found = std::fs::read_to_string(&shared).expect("the digests are written");
+    assert!(found == expected, "the digests are those of one process");
+}
