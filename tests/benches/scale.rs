@@ -1,7 +1,7 @@
 //! Measures how a run grows: what a second secondary and a second thread bring to a heavy fleet,
-//! what threads bring to one crowded level, what distribution costs a light fleet, what a body
-//! costs in a large world and in a small one, what a secondary costs the primary with 4 of them and
-//! with 64, and whether 100 lidars keep up.
+//! what threads, and its being split, bring to one crowded level, what distribution costs a light
+//! fleet and the demo worlds, what a body costs in a large world and in a small one, what a
+//! secondary costs the primary with 4 of them and with 64, and whether 100 lidars keep up.
 //!
 //! Prints one JSON line. The runs are real processes, and what is compared is measured in turns, so
 //! that ratios hold on a machine that is shared. Run it with `cargo bench -p tests --bench scale`,
@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use tests::peers::drive::commands;
 use tests::peers::scene::read;
 use tests::processes::{Scratch, let_pass, wait_for};
+use tests::repository;
 use tests::soak::twist;
 
 const TURNS: usize = 3;
@@ -33,10 +34,12 @@ struct Kind {
     secondaries: u32,
     threads: u32,
     iterations: u32,
+    /// Number of performers above which levels are split.
+    split_above: Option<u32>,
 }
 
 /// Kinds of run that are compared, by name.
-const PARTS: [(&str, &[Kind]); 7] = [
+const PARTS: [(&str, &[Kind]); 12] = [
     (
         "secondaries",
         &[
@@ -60,6 +63,18 @@ const PARTS: [(&str, &[Kind]); 7] = [
             Kind::of("eight", "crowd", 0, 8, 600),
         ],
     ),
+    (
+        "split",
+        &[
+            Kind::of("standalone", DRIVEN_CROWD, 0, 1, 1500),
+            Kind::of("whole", DRIVEN_CROWD, 2, 1, 1500),
+            Kind::of("split", DRIVEN_CROWD, 2, 1, 1500).split(160),
+        ],
+    ),
+    ("ramp", &demo("ramp.sdf")),
+    ("crossing", &demo("crossing.sdf")),
+    ("four_levels", &demo("four_levels.sdf")),
+    ("warehouse", &demo("warehouse.sdf")),
     (
         "light",
         &[
@@ -108,10 +123,17 @@ const LOOKING: [[&str; 2]; 2] = [
 /// The name of a run that somebody listens to.
 const HEARD: &str = "heard";
 
+/// The world of a crowd that drives.
+const DRIVEN_CROWD: &str = "driven_crowd";
+
 /// The worlds, with how each is generated.
-const WORLDS: [(&str, [&str; 5]); 8] = [
+const WORLDS: [(&str, [&str; 5]); 9] = [
     ("fleet", ["fleet", "--robots", "1000", "--levels", "8x8"]),
     ("crowd", ["fleet", "--robots", "300", "--levels", "1x1"]),
+    (
+        DRIVEN_CROWD,
+        ["fleet", "--robots", "300", "--levels", "1x1"],
+    ),
     ("light", ["fleet", "--robots", "4", "--levels", "2x1"]),
     ("small", ["fleet", "--robots", "334", "--levels", "10x1"]),
     ("large", ["fleet", "--robots", "3334", "--levels", "10x10"]),
@@ -134,8 +156,25 @@ impl Kind {
             secondaries,
             threads,
             iterations,
+            split_above: None,
         }
     }
+
+    /// Has levels be split above so many performers.
+    const fn split(self, above: u32) -> Self {
+        Self {
+            split_above: Some(above),
+            ..self
+        }
+    }
+}
+
+/// Returns runs of a demo world in one process and on two secondaries.
+const fn demo(world: &'static str) -> [Kind; 2] {
+    [
+        Kind::of("standalone", world, 0, 1, 20_000),
+        Kind::of("two", world, 2, 1, 20_000),
+    ]
 }
 
 fn main() {
@@ -149,8 +188,11 @@ fn main() {
                 assert!(world.contains(old), "robots have lidars: {old}");
                 world = world.replace(old, new);
             }
+        }
+        if is_driven(name) {
             let script = commands(&read(name, &world), twist);
-            std::fs::write(scratch.path("drive.jsonl"), script).expect("a file can be written");
+            let path = scratch.path(&format!("{name}.jsonl"));
+            std::fs::write(path, script).expect("a file can be written");
         }
         let path = scratch.path(&format!("{name}.sdf"));
         std::fs::write(path, world).expect("a file can be written");
@@ -206,7 +248,10 @@ fn measure(scratch: &Scratch, kinds: &[Kind]) -> Value {
 }
 
 fn run(scratch: &Scratch, kind: &Kind) -> Value {
-    let world = scratch.path(&format!("{}.sdf", kind.world));
+    let world = match kind.world.strip_suffix(".sdf") {
+        Some(_) => repository::root().join("worlds").join(kind.world),
+        None => scratch.path(&format!("{}.sdf", kind.world)),
+    };
     let mut command = scratch.phalanx();
     command
         .args(["run", "--headless", "--format", "json"])
@@ -215,8 +260,15 @@ fn run(scratch: &Scratch, kind: &Kind) -> Value {
     command.args(["--secondaries", &kind.secondaries.to_string()]);
     command.args(["--threads", &kind.threads.to_string()]);
     command.args(["--iterations", &kind.iterations.to_string()]);
+    if let Some(above) = kind.split_above {
+        command.args(["--split-above", &above.to_string()]);
+    }
+    if is_driven(kind.world) {
+        let script = scratch.path(&format!("{}.jsonl", kind.world));
+        command.arg("--commands").arg(script);
+    }
     if is_heard(kind.world) {
-        return run_heard(scratch, kind, &mut command);
+        return run_heard(scratch, &mut command);
     }
     let output = command.output().expect("phalanx starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -228,12 +280,13 @@ fn is_heard(world: &str) -> bool {
     [LIDARS, DRIVING].contains(&world)
 }
 
+fn is_driven(world: &str) -> bool {
+    [DRIVING, DRIVEN_CROWD].contains(&world)
+}
+
 /// The same where somebody listens to all lidars from the first step on.
-fn run_heard(scratch: &Scratch, kind: &Kind, command: &mut Command) -> Value {
+fn run_heard(scratch: &Scratch, command: &mut Command) -> Value {
     command.args(["--name", HEARD, "--paused"]);
-    if kind.world == DRIVING {
-        command.arg("--commands").arg(scratch.path("drive.jsonl"));
-    }
     let mut run = scratch.start("run", command);
     wait_for("the run is there", || {
         let (code, _, _) = scratch.phalanx_says(&["show", HEARD, "stats", "--format", "json"]);

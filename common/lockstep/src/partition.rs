@@ -407,6 +407,9 @@ impl Partition {
         }
         self.agenda.entering.push(index);
         self.cells.add(added.home, performer, true);
+        if let Some(level) = topology.cell(added.home).level {
+            self.show_in_parts(topology, performer, level);
+        }
         self.be_seen(topology, performer);
     }
 
@@ -505,6 +508,7 @@ impl Partition {
                     let default_cell = self.population.default_cells[self.places[index].world()];
                     self.ghosts.remove(default_cell, performer, Reason::Near);
                     self.hide(topology, performer);
+                    self.hide_in_parts(topology, performer);
                     self.cells
                         .remove(cell, performer, marks.has(Marks::ACTIVATING));
                     let place = &self.places[index];
@@ -642,9 +646,9 @@ impl Partition {
                 self.stir_bound(*level);
             }
             for cell in self.parts.cells(topology, *level) {
-                self.ghosts.remove(cell, performer, Reason::Near);
                 self.cells.stir(cell);
             }
+            self.show_in_parts(topology, performer, *level);
         }
     }
 
@@ -698,11 +702,9 @@ impl Partition {
             self.stir_bound(level);
         }
         for cell in self.parts.cells(topology, level) {
-            if cell != self.places[performer.0 as usize].cell {
-                self.ghosts.add(cell, performer, Reason::Near);
-            }
             self.cells.stir(cell);
         }
+        self.show_in_parts(topology, performer, level);
     }
 
     fn hand_over(&mut self, topology: &Topology, iteration: Iteration, hand_off: HandOffPlan) {
@@ -719,14 +721,12 @@ impl Partition {
         self.cells.remove(from, performer, is_activating);
         self.cells.add(to, performer, is_activating);
         self.levels.pass(performer, from, to);
-        if is_activating {
-            self.ghosts.remove(to, performer, Reason::Near);
-            let is_seen = match topology.cell(from).level {
-                Some(level) => self.levels.touches(performer, level),
-                None => self.sees_all(topology, from),
-            };
-            if is_seen {
-                self.ghosts.add(from, performer, Reason::Near);
+        self.ghosts.remove(to, performer, Reason::Near);
+        for level in [from, to].map(|cell| topology.cell(cell).level) {
+            if let Some(level) = level {
+                self.show_in_parts(topology, performer, level);
+            } else if is_activating {
+                self.be_seen(topology, performer);
             }
         }
         let place = &self.places[index];

@@ -130,11 +130,12 @@ impl Partition {
 
     fn check_ghosts(&self, topology: &Topology) {
         let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
-        for number in 0..topology.performers.len() {
-            let performer = PerformerId(number as u32);
-            let levels = self.levels_of(performer).iter();
-            let cells = levels.flat_map(|level| self.parts.cells(topology, *level));
-            let is_there = self.marks[number].has(Marks::ACTIVATING);
+        for performer in topology.present() {
+            let kept = self.levels_of(performer).iter().copied();
+            let own = topology.cell(self.cell(performer)).level;
+            let levels = kept.chain(own);
+            let cells = levels.flat_map(|level| self.parts.cells(topology, level));
+            let is_there = self.marks[performer.0 as usize].has(Marks::ACTIVATING);
             let default_cell = self.population.default_cells[topology.performer(performer).world];
             let sees_all = is_there && self.sees_all(topology, default_cell);
             let cells = cells.chain(sees_all.then_some(default_cell));
@@ -149,8 +150,8 @@ impl Partition {
         });
         assert!(
             present.eq(expected),
-            "a performer is a ghost in the cells of all parts of the levels that it keeps active, and in a \
-             default cell that sees all, but its own"
+            "a performer is a ghost in the cells of all parts of the levels that it keeps active and \
+             of the level that it is in, and in a default cell that sees all, but its own"
         );
     }
 

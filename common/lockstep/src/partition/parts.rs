@@ -95,6 +95,11 @@ impl Parts {
         self.are_to_be_revised
     }
 
+    /// Tells whether any level has more than one part.
+    pub(super) fn are_any_split(&self) -> bool {
+        self.of_level.values().any(|parts| parts.in_use() != 1)
+    }
+
     /// Returns the cells of a level's parts that are in use, of which the first is the level's own.
     pub(super) fn cells<'t>(
         &self,
@@ -466,18 +471,56 @@ impl Partition {
         }
     }
 
-    /// Has all who keep a level active be ghosts in a cell of it that is new.
+    /// Has all whom sensors saw in a level be ghosts in a part of it that is new.
     fn show_level_in(&mut self, topology: &Topology, level: LevelId, cell: CellId) {
         for performer in topology.present() {
-            let index = performer.0 as usize;
-            let is_there = self.marks[index].has(Marks::ACTIVATING)
-                && !self.marks[index].has(Marks::REMOVED)
-                && self.places[index].cell != cell;
-            if is_there && self.levels.touches(performer, level) {
-                self.ghosts.add(cell, performer, Reason::Near);
-            }
+            self.show_in_parts(topology, performer, level);
         }
         self.cells.stir(cell);
+    }
+
+    /// Has a performer be a ghost in the parts of a level of which it is to be one, and in no
+    /// others.
+    pub(super) fn show_in_parts(
+        &mut self,
+        topology: &Topology,
+        performer: PerformerId,
+        level: LevelId,
+    ) {
+        for cell in self.parts.cells(topology, level) {
+            if self.is_near(topology, performer, level, cell) {
+                self.ghosts.add(cell, performer, Reason::Near);
+            } else {
+                self.ghosts.remove(cell, performer, Reason::Near);
+            }
+        }
+    }
+
+    /// Has a performer that leaves its world be a ghost in no part of the level of its cell.
+    pub(super) fn hide_in_parts(&mut self, topology: &Topology, performer: PerformerId) {
+        let cell = self.places[performer.0 as usize].cell;
+        if let Some(level) = topology.cell(cell).level {
+            for cell in self.parts.cells(topology, level) {
+                self.ghosts.remove(cell, performer, Reason::Near);
+            }
+        }
+    }
+
+    /// Tells whether a performer is to be a ghost in a part of a level: it keeps the level active,
+    /// or is in another of its parts.
+    pub(super) fn is_near(
+        &self,
+        topology: &Topology,
+        performer: PerformerId,
+        level: LevelId,
+        cell: CellId,
+    ) -> bool {
+        let index = performer.0 as usize;
+        let own = self.places[index].cell;
+        let marks = self.marks[index];
+        let keeps = marks.has(Marks::ACTIVATING) && self.levels.touches(performer, level);
+        let is_in_level = topology.cell(own).level == Some(level);
+        own != cell && !marks.has(Marks::REMOVED) && (keeps || is_in_level)
     }
 }
 

@@ -88,7 +88,7 @@ impl Partition {
                 is_near
             };
         }
-        is_near || (marks.has(Marks::ACTIVATING) && is_ghost)
+        is_near || is_ghost
     }
 
     /// Notes what the next answers are to hold besides states, and tells whether any performer is
@@ -98,10 +98,11 @@ impl Partition {
         self.agenda.poses.clear();
         self.agenda.states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        let who = match (topology.watched.contains(&true), self.sight.is_on()) {
+        let may_be_anybody = self.sight.is_on() || self.parts.are_any_split();
+        let who = match (topology.watched.contains(&true), may_be_anybody) {
             (false, _) => Some(changes),
             (true, false) => Some(changes | Marks::ACTIVATING),
-            // By range, anybody can be a ghost.
+            // By range and in other parts, anybody can be a ghost.
             (true, true) => None,
         };
         let marked = self.take_marked(who);

@@ -161,6 +161,12 @@ fn an_inactive_level_is_not_split() {
     assert!(fixture.partition.is_suspended(CellId(1)));
     fixture.put(&[-4.0, -2.0, 0.0, 2.0, 6.9]);
     assert_eq!(fixture.revise(1), "p2:L1>L1/2 p3:L1>L1/2");
+    let ghosts: Vec<u32> = fixture
+        .partition
+        .ghosts(CellId(1))
+        .map(|one| one.0)
+        .collect();
+    assert_eq!(ghosts, [2, 3, 4], "also those who keep no level active");
     // Nobody keeps the level active any more: both of its cells stop.
     fixture.put(&[-4.0, -2.0, 0.0, 2.0, 10.0]);
     fixture.revise(2);
