@@ -93,8 +93,8 @@ pub fn cut(world: &World, count: NonZeroUsize) -> Result<Vec<Level>, CutError> {
         .collect())
 }
 
-/// Returns the axis and the place \[m\] of the cut that leaves about half of some boxes on each side
-/// and goes through few of them; `None` when their middles are in one place.
+/// Returns the axis and the place \[m\] of the cut that leaves about half of some boxes on each
+/// side and goes through few of them; `None` when their middles are in one place.
 pub(crate) fn halves(boxes: &[Bounds]) -> Option<(usize, f64)> {
     let item = |bounds: &Bounds| Item {
         bounds: *bounds,

@@ -35,7 +35,6 @@ use self::location::{Glance, PerformerLocation, Regions};
 use self::marks::Marks;
 pub use self::moved::Moved;
 use self::neighbours::Neighbours;
-use self::parts::Parts;
 use self::population::{Agenda, Buffers, Population};
 use self::rest::Rest;
 use self::sight::Sight;
@@ -139,7 +138,6 @@ pub struct HandOffPlan {
 pub struct Partition {
     rules: Rules,
     levels: ActiveLevels,
-    parts: Parts,
     cells: Cells,
     ghosts: Ghosts,
     sight: Sight,
@@ -180,7 +178,6 @@ impl Partition {
         Self {
             rules,
             levels: ActiveLevels::new(topology),
-            parts: Parts::new(topology),
             cells: Cells::new(topology),
             ghosts: Ghosts::new(performers.len(), topology.cells.len()),
             sight: Sight::new(topology, rules.sight),
@@ -222,7 +219,7 @@ impl Partition {
         if is_repeated {
             return self.update_as_asked(topology, states);
         }
-        let is_at_rest = self.rest.holds() && !self.parts.are_to_be_revised();
+        let is_at_rest = self.rest.holds() && !self.cells.parts.are_to_be_revised();
         if is_at_rest && self.agenda.requests.is_empty() && self.cells.are_quiet() {
             return Changes::default();
         }
@@ -407,9 +404,6 @@ impl Partition {
         }
         self.agenda.entering.push(index);
         self.cells.add(added.home, performer, true);
-        if let Some(level) = topology.cell(added.home).level {
-            self.show_in_parts(topology, performer, level);
-        }
         self.be_seen(topology, performer);
     }
 
@@ -597,7 +591,7 @@ impl Partition {
         let regions = Regions {
             topology,
             index: self.levels.index(),
-            parts: &self.parts,
+            parts: &self.cells.parts,
             default_cell,
         };
         let touched = self.levels.of_performer(id);
@@ -605,6 +599,12 @@ impl Partition {
         self.marks[performer].set(Marks::AWAY, self.places[performer].is_away());
         self.touch(topology, id, &found);
         self.buffers.levels = found;
+        // Who has just come is there from this update on.
+        if let Some(level) = topology.cell(self.places[performer].cell).level
+            && self.cells.parts.is_split(level)
+        {
+            self.show_in_parts(topology, id, level);
+        }
     }
 
     /// Returns what a performer of a world may be among.
@@ -612,7 +612,7 @@ impl Partition {
         Regions {
             topology,
             index: self.levels.index(),
-            parts: &self.parts,
+            parts: &self.cells.parts,
             default_cell: self.population.default_cells[world],
         }
     }
@@ -645,7 +645,7 @@ impl Partition {
             if self.levels.release(*level) {
                 self.stir_bound(*level);
             }
-            for cell in self.parts.cells(topology, *level) {
+            for cell in self.cells.parts.cells(topology, *level) {
                 self.cells.stir(cell);
             }
             self.show_in_parts(topology, performer, *level);
@@ -701,7 +701,7 @@ impl Partition {
         if self.levels.keep(level) {
             self.stir_bound(level);
         }
-        for cell in self.parts.cells(topology, level) {
+        for cell in self.cells.parts.cells(topology, level) {
             self.cells.stir(cell);
         }
         self.show_in_parts(topology, performer, level);

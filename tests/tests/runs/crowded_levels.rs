@@ -29,10 +29,15 @@ fn fleet(scratch: &Scratch) -> [String; 2] {
     ]
 }
 
+/// Returns a panel of run `r`; null while it does not answer.
+fn show(scratch: &Scratch, panel: &str) -> Value {
+    let (_, stdout, _) = scratch.phalanx_says(&["show", "r", panel, "--format", "json"]);
+    serde_json::from_str(&stdout).unwrap_or(Value::Null)
+}
+
 /// Returns the levels of run `r`, with who hosts each; none while it does not answer.
 fn levels(scratch: &Scratch) -> Vec<(String, String)> {
-    let (_, stdout, _) = scratch.phalanx_says(&["show", "r", "levels", "--format", "json"]);
-    let levels: Value = serde_json::from_str(&stdout).unwrap_or(Value::Null);
+    let levels = show(scratch, "levels");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let levels = levels.as_array().into_iter().flatten();
     let levels = levels.map(|level| (text(&level["name"]), text(&level["owner"])));
@@ -40,12 +45,36 @@ fn levels(scratch: &Scratch) -> Vec<(String, String)> {
 }
 
 fn pid_of(scratch: &Scratch, peer: &str) -> u32 {
-    let (_, stdout, _) = scratch.phalanx_says(&["show", "r", "peers", "--format", "json"]);
-    let peers: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let peers = show(scratch, "peers");
     let mut peers = peers.as_array().expect("it is a list").iter();
     let found = peers.find(|one| one["name"] == peer);
     let pid = found.and_then(|one| one["pid"].as_u64());
     pid.expect("the peer has a process") as u32
+}
+
+/// Waits until both secondaries of run `r` host parts, moves one of these by hand, and kills the
+/// secondary that gets it.
+fn lose_a_secondary(scratch: &Scratch) {
+    wait_for("both secondaries host parts", || {
+        let levels = levels(scratch);
+        let is_part = |name: &str, owner: &str| {
+            levels
+                .iter()
+                .any(|one| one.0.starts_with(name) && one.1 == owner)
+        };
+        is_part("auto_0", "s1") && is_part("auto_0/", "s2")
+    });
+    let part = levels(scratch)
+        .into_iter()
+        .find(|one| one.0.starts_with("auto_0/"));
+    let (part, owner) = part.expect("there is one");
+    let other = if owner == "s1" { "s2" } else { "s1" };
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "move-cell", &part, other]);
+    assert_eq!(code, 0, "{stderr}");
+    send_signal(pid_of(scratch, other), "KILL");
+    wait_for("its cells are restored", || {
+        show(scratch, "stats")["events"]["recoveries"].as_u64() == Some(1)
+    });
 }
 
 #[test]
@@ -99,27 +128,7 @@ fn a_crowded_world_is_shared_and_no_loss_changes_a_bit() {
     ];
     let (code, _, stderr) = scratch.phalanx_says(&[&begin[..], &split, &more].concat());
     assert_eq!(code, 0, "{stderr}");
-    wait_for("both secondaries host parts", || {
-        let levels = levels(&scratch);
-        let is_part = |name: &str, owner: &str| {
-            levels
-                .iter()
-                .any(|one| one.0.starts_with(name) && one.1 == owner)
-        };
-        is_part("auto_0", "s1") && is_part("auto_0/", "s2")
-    });
-    let part = levels(&scratch)
-        .into_iter()
-        .find(|one| one.0.starts_with("auto_0/"));
-    let (part, owner) = part.expect("there is one");
-    let other = if owner == "s1" { "s2" } else { "s1" };
-    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "move-cell", &part, other]);
-    assert_eq!(code, 0, "{stderr}");
-    send_signal(pid_of(&scratch, other), "KILL");
-    wait_for("the cells of the lost one are with the other", || {
-        let levels = levels(&scratch);
-        levels.len() > 1 && levels.iter().all(|one| one.1 != other || one.1.is_empty())
-    });
+    lose_a_secondary(&scratch);
     kill_all(&scratch);
     wait_for("the run is listed as killed", || {
         let (_, listed, _) = scratch.phalanx_says(&["ps"]);

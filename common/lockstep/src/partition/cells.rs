@@ -3,10 +3,22 @@
 
 use protocol::primary_to_secondary::Suspension;
 use protocol::{CellId, PerformerId};
+use serde::{Deserialize, Serialize};
 
 use super::ghosts::Ghosts;
+use super::parts::{Parts, SavedParts};
 use crate::levels::ActiveLevels;
 use crate::topology::Topology;
+
+/// Saved state of cells.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SavedCells {
+    pub(super) open: Vec<CellId>,
+    pub(super) suspended: Vec<CellId>,
+    pub(super) stirred: Vec<CellId>,
+    pub(super) woken: Vec<CellId>,
+    pub(super) parts: SavedParts,
+}
 
 /// All cells.
 #[derive(Debug)]
@@ -21,6 +33,8 @@ pub(super) struct Cells {
     pub(super) stirred: Vec<CellId>,
     /// Suspended cells of which a performer meets an activating performer.
     pub(super) woken: Vec<CellId>,
+    /// Cells of levels that are split.
+    pub(super) parts: Parts,
 }
 
 impl Cells {
@@ -34,6 +48,7 @@ impl Cells {
             suspended: vec![false; count],
             stirred: Vec::new(),
             woken: Vec::new(),
+            parts: Parts::new(topology),
         };
         for (number, _) in topology
             .cells
@@ -51,8 +66,8 @@ impl Cells {
         cells
     }
 
-    /// Starts with nobody in any cell; some are open, some stand still.
-    pub(super) fn restored_from(count: usize, open: &[CellId], suspended: &[CellId]) -> Self {
+    /// Goes on where others were, with nobody in any cell.
+    pub(super) fn restore(count: usize, saved: SavedCells) -> Self {
         let of = |cells: &[CellId]| {
             let mut flags = vec![false; count];
             for cell in cells {
@@ -63,10 +78,26 @@ impl Cells {
         Self {
             owned: vec![Vec::new(); count],
             activating: vec![0; count],
-            open: of(open),
-            suspended: of(suspended),
+            open: of(&saved.open),
+            suspended: of(&saved.suspended),
             stirred: Vec::new(),
             woken: Vec::new(),
+            parts: Parts::restore(saved.parts),
+        }
+    }
+
+    pub(super) fn save(&self) -> SavedCells {
+        let of = |flags: &[bool]| {
+            let numbered = flags.iter().zip((0..).map(CellId));
+            let set = numbered.filter(|(flag, _)| **flag);
+            set.map(|(_, cell)| cell).collect()
+        };
+        SavedCells {
+            open: of(&self.open),
+            suspended: of(&self.suspended),
+            stirred: self.stirred.clone(),
+            woken: self.woken.clone(),
+            parts: self.parts.save(),
         }
     }
 

@@ -95,9 +95,15 @@ impl Parts {
         self.are_to_be_revised
     }
 
+    /// Tells whether a level has more than one part.
+    pub(super) fn is_split(&self, level: LevelId) -> bool {
+        let parts = self.of_level.get(&level);
+        parts.is_some_and(|parts| parts.in_use() != 1)
+    }
+
     /// Tells whether any level has more than one part.
     pub(super) fn are_any_split(&self) -> bool {
-        self.of_level.values().any(|parts| parts.in_use() != 1)
+        self.of_level.keys().any(|level| self.is_split(*level))
     }
 
     /// Returns the cells of a level's parts that are in use, of which the first is the level's own.
@@ -369,10 +375,10 @@ impl Partition {
         states: &[PerformerState],
     ) -> Vec<PartChange> {
         let mut changes = Vec::new();
-        if self.parts.of_level.is_empty() {
+        if self.cells.parts.of_level.is_empty() {
             return changes;
         }
-        self.parts.are_to_be_revised = true;
+        self.cells.parts.are_to_be_revised = true;
         if !iteration.0.is_multiple_of(REVISED_EVERY) {
             return changes;
         }
@@ -382,14 +388,14 @@ impl Partition {
             let Some(split_above) = topology.level(level).split_above else {
                 continue;
             };
-            let parts = &self.parts.of_level[&level];
+            let parts = &self.cells.parts.of_level[&level];
             if let Some(revision) = parts.revision(split_above as usize, &members) {
                 self.revise_level(topology, level, revision, &members, states);
                 changes.extend(revision.change(topology.level(level)));
                 is_changed = true;
             }
         }
-        self.parts.are_to_be_revised = is_changed;
+        self.cells.parts.are_to_be_revised = is_changed;
         changes
     }
 
@@ -399,7 +405,7 @@ impl Partition {
         topology: &Topology,
         states: &[PerformerState],
     ) -> BTreeMap<LevelId, Members> {
-        let levels = self.parts.of_level.keys();
+        let levels = self.cells.parts.of_level.keys();
         let active = levels.filter(|level| self.levels.is_active(**level));
         let mut members: BTreeMap<LevelId, Members> =
             active.map(|level| (*level, Members::default())).collect();
@@ -422,15 +428,13 @@ impl Partition {
     /// Frees the numbers of parts that are joined to others and own nobody any more; tells whether
     /// there were any.
     fn free_parts(&mut self, topology: &Topology, level: LevelId) -> bool {
-        let parts = self
-            .parts
-            .of_level
-            .get_mut(&level)
-            .expect("the parts of a level that may be split are known");
         let cell_of = |number: u32| topology.level(level).cell_of_part(number);
         let is_empty = |number: &u32| self.cells.owned(cell_of(*number)).is_empty();
-        let freed: Vec<u32> = parts.retiring.iter().copied().filter(is_empty).collect();
-        parts.retiring.retain(|number| !freed.contains(number));
+        let retiring = self.cells.parts.of_level[&level].retiring.iter().copied();
+        let freed: Vec<u32> = retiring.filter(is_empty).collect();
+        if let Some(parts) = self.cells.parts.of_level.get_mut(&level) {
+            parts.retiring.retain(|number| !freed.contains(number));
+        }
         for cell in freed.iter().map(|number| cell_of(*number)) {
             let ghosts: Vec<PerformerId> = self.ghosts.for_reason(cell, Reason::Near).collect();
             for performer in ghosts {
@@ -451,6 +455,7 @@ impl Partition {
     ) {
         let spec = topology.level(level);
         let parts = self
+            .cells
             .parts
             .of_level
             .get_mut(&level)
@@ -487,7 +492,7 @@ impl Partition {
         performer: PerformerId,
         level: LevelId,
     ) {
-        for cell in self.parts.cells(topology, level) {
+        for cell in self.cells.parts.cells(topology, level) {
             if self.is_near(topology, performer, level, cell) {
                 self.ghosts.add(cell, performer, Reason::Near);
             } else {
@@ -500,7 +505,7 @@ impl Partition {
     pub(super) fn hide_in_parts(&mut self, topology: &Topology, performer: PerformerId) {
         let cell = self.places[performer.0 as usize].cell;
         if let Some(level) = topology.cell(cell).level {
-            for cell in self.parts.cells(topology, level) {
+            for cell in self.cells.parts.cells(topology, level) {
                 self.ghosts.remove(cell, performer, Reason::Near);
             }
         }

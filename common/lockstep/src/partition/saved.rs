@@ -6,10 +6,9 @@
 use protocol::{CellId, Iteration, LevelId, PerformerId};
 use serde::{Deserialize, Serialize};
 
-use super::cells::Cells;
+use super::cells::{Cells, SavedCells};
 use super::ghosts::Reason;
 use super::marks::Marks;
-use super::parts::{Parts, SavedParts};
 use super::sight::{SavedSight, SavedSpot};
 use super::{Partition, Request, Rules};
 use crate::saved_state_error::SavedStateError;
@@ -21,12 +20,7 @@ pub(crate) struct SavedPartition {
     step_size_s: f64,
     /// Those that are there, in order of their numbers.
     performers: Vec<SavedPerformer>,
-    #[serde(default)]
-    parts: SavedParts,
-    open: Vec<CellId>,
-    suspended: Vec<CellId>,
-    stirred: Vec<CellId>,
-    woken: Vec<CellId>,
+    cells: SavedCells,
     /// Ghosts that are near.
     ghosts: Vec<(CellId, PerformerId)>,
     /// Ghosts that something in their cell sees.
@@ -76,13 +70,7 @@ impl Partition {
                 .present()
                 .map(|one| self.save_performer(one))
                 .collect(),
-            parts: self.parts.save(),
-            open: cells().filter(|cell| self.cells.is_open(*cell)).collect(),
-            suspended: cells()
-                .filter(|cell| self.cells.is_suspended(*cell))
-                .collect(),
-            stirred: self.cells.stirred.clone(),
-            woken: self.cells.woken.clone(),
+            cells: self.cells.save(),
             ghosts: ghosts(Reason::Near),
             seen: ghosts(Reason::Seen),
             sight: self.sight.save(),
@@ -126,8 +114,8 @@ impl Partition {
             ..rules
         };
         let mut partition = Self::new(topology, rules);
-        partition.cells = Cells::restored_from(topology.cells.len(), &saved.open, &saved.suspended);
-        partition.parts = Parts::restore(saved.parts);
+        let (stirred, woken) = (saved.cells.stirred.clone(), saved.cells.woken.clone());
+        partition.cells = Cells::restore(topology.cells.len(), saved.cells);
         partition.marks.fill(Marks::REMOVED);
         for (performer, one) in topology.present().zip(saved.performers) {
             partition.restore_performer(topology, performer, one);
@@ -146,8 +134,8 @@ impl Partition {
         }
         partition.levels.take_changes();
         partition.ghosts.take_changes();
-        partition.cells.stirred = saved.stirred;
-        partition.cells.woken = saved.woken;
+        partition.cells.stirred = stirred;
+        partition.cells.woken = woken;
         let asked = saved.asked.into_iter();
         partition.agenda.requests = asked
             .map(|(performer, keeps)| {
@@ -218,10 +206,17 @@ impl SavedPartition {
         if self.overseen.len() != worlds || self.sight.watched.len() != worlds {
             return Err(SavedStateError::WorldCount);
         }
-        if !self.parts.fit(topology) {
+        if !self.cells.parts.fit(topology) {
             return Err(SavedStateError::Parts);
         }
-        let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
+        let SavedCells {
+            open,
+            suspended,
+            stirred,
+            woken,
+            ..
+        } = &self.cells;
+        let lists = [open, suspended, stirred, woken];
         if !lists.into_iter().flatten().all(is_cell) {
             return Err(SavedStateError::NoSuchCell);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
-use protocol::{FailureCode, PeerName, RoutingId, SecondaryToPrimary};
+use protocol::{FailureCode, PeerName, RoutingId, SecondaryToPrimary, topic};
 
 use crate::peer_numbers::PeerNumber;
 use crate::primary::context::{Context, Failure};
@@ -110,19 +110,10 @@ impl Peers {
         body: &SecondaryToPrimary,
     ) -> Option<PeerNumber> {
         let (number, member) = self.roster.find(name)?;
-        let is_from_it = match body {
-            SecondaryToPrimary::Heartbeat(_) => from.is_heartbeat_of(&member.routing),
-            SecondaryToPrimary::Join(_)
-            | SecondaryToPrimary::Loaded(_)
-            | SecondaryToPrimary::Synced
-            | SecondaryToPrimary::StepAck(_)
-            | SecondaryToPrimary::StepsAhead(_)
-            | SecondaryToPrimary::CellCheckpoint(_)
-            | SecondaryToPrimary::SceneCheckpoint(_)
-            | SecondaryToPrimary::CaughtUp(_)
-            | SecondaryToPrimary::Diverged(_)
-            | SecondaryToPrimary::RosMessages(_)
-            | SecondaryToPrimary::Leave(_) => member.routing == *from,
+        let is_from_it = if body.topic() == topic::HEARTBEAT {
+            from.is_heartbeat_of(&member.routing)
+        } else {
+            member.routing == *from
         };
         is_from_it.then_some(number)
     }
