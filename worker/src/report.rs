@@ -236,7 +236,8 @@ impl Reporter {
         cells
             .filter(|(id, cell)| {
                 let is_first = cell.level.is_some() && cell.part == 0;
-                is_first || !primary.owned(*id).is_empty()
+                let is_part = cell.part > 0 && primary.partition().is_open(*id);
+                is_first || is_part || !primary.owned(*id).is_empty()
             })
             .map(|(id, cell)| LevelReport {
                 name: cell.name.clone(),

@@ -88,18 +88,38 @@ pub fn load(
     let count = count.and_then(NonZeroUsize::new);
     for world in &mut worlds {
         world.physics.solver = solver;
-        auto_levels::divide(world, count, levels.split_above).map_err(LoadWorldError::Cut)?;
+        world.split_above = levels.split_above;
         if let Some(count) = count {
+            world.levels = auto_levels::cut(world, count).map_err(LoadWorldError::Cut)?;
             let made = world.levels.len();
             tracing::info!("world {} is cut into {made} of {count} levels", world.name);
         }
     }
+    warnings.extend(worlds.iter().flat_map(not_split));
     Ok(LoadedWorlds {
         step_size,
         real_time_factor: worlds[0].physics.real_time_factor,
         warnings,
         worlds,
     })
+}
+
+/// Warns of models for which their level, or what is in none, is not split although it is to be.
+fn not_split(world: &World) -> Vec<StartWarning> {
+    if world.split_above.is_none() {
+        return Vec::new();
+    }
+    let models = world.models.iter().filter(|model| model.is_static);
+    let works = models.filter(|model| lockstep::works_by_contact(model));
+    let warnings = works.map(|model| StartWarning {
+        kind: StartWarningKind::System,
+        message: format!(
+            "world {}: where {} works is not split: it works by what touches it, in one cell",
+            world.name, model.name
+        ),
+        place: None,
+    });
+    warnings.collect()
 }
 
 /// Reads the worlds of a file; the files of their visuals are counted off the bytes that are left.

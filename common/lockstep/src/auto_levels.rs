@@ -104,25 +104,6 @@ pub(crate) fn halves(boxes: &[Bounds]) -> Option<(usize, f64)> {
     bisection::best_cut(&items, 0.5)
 }
 
-/// Divides a world as a run is told to: into at most `count` levels if it is to be cut, and with
-/// `split_above` so that levels are split while more performers than that belong to them; a world
-/// without levels is then one level at first.
-///
-/// # Errors
-/// Fails when it is to be cut and has levels of its own.
-pub fn divide(
-    world: &mut World,
-    count: Option<NonZeroUsize>,
-    split_above: Option<u32>,
-) -> Result<(), CutError> {
-    let is_one_level = split_above.is_some() && world.levels.is_empty();
-    if let Some(count) = count.or(is_one_level.then_some(NonZeroUsize::MIN)) {
-        world.levels = cut(world, count)?;
-    }
-    world.split_above = split_above;
-    Ok(())
-}
-
 /// A static model by its index, and the box around its collisions.
 type Placed = (usize, Bounds);
 

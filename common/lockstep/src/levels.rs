@@ -1,8 +1,8 @@
 //! [`ActiveLevels`]: levels that performers touch, active ones, and those loaded in each cell.
 //!
 //! This is bookkeeping alone: [`crate::partition`] decides who touches what.
-//! **Invariant:** a level is loaded in a cell while a performer of that cell touches it, and active
-//! while an activating performer of any cell does.
+//! **Invariant:** a level is loaded in a cell while a performer of that cell touches it or it is
+//! pinned there, and active while an activating performer of any cell touches it.
 
 use protocol::primary_to_secondary::LevelChange;
 use protocol::{CellId, LevelId, PerformerId};
@@ -17,7 +17,7 @@ pub struct ActiveLevels {
     /// The levels that each performer touches, ascending.
     touched: Vec<Vec<LevelId>>,
     /// For each cell, the levels loaded there, ascending, and how many of its performers touch
-    /// each.
+    /// each; one more where it is pinned.
     loaded: Vec<Vec<(LevelId, u32)>>,
     /// For each level, how many activating performers touch it.
     activating: Vec<u32>,
@@ -79,6 +79,15 @@ impl ActiveLevels {
             self.unload(from, *level);
         }
         self.touched[performer.0 as usize] = touched;
+    }
+
+    /// Has a level be loaded in a cell whoever touches it there, or not any longer.
+    pub(crate) fn pin(&mut self, cell: CellId, level: LevelId, is_pinned: bool) {
+        if is_pinned {
+            self.load(cell, level);
+        } else {
+            self.unload(cell, level);
+        }
     }
 
     /// Counts one activating performer more for a level, and tells whether it is the first.

@@ -53,4 +53,4 @@ pub use secondary::{
     CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
     WorldLoaded,
 };
-pub use topology::{CellSpec, LevelSpec, PerformerSpec, Topology};
+pub use topology::{CellSpec, LevelSpec, PerformerSpec, Split, Topology, works_by_contact};

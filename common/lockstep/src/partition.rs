@@ -404,7 +404,6 @@ impl Partition {
         }
         self.agenda.entering.push(index);
         self.cells.add(added.home, performer, true);
-        self.be_seen(topology, performer);
     }
 
     /// Has no more performers than the topology, whose last numbers nobody has any more.
@@ -529,6 +528,7 @@ impl Partition {
         if marks.has(Marks::REMOVED) {
             return;
         }
+        let is_new = self.neighbours.allowed(performer).is_none();
         // What concerns a performer in a cell that stands still does so too.
         if !self.stands_still(performer, state) {
             self.glance(topology, performer, state);
@@ -541,6 +541,12 @@ impl Partition {
         {
             self.neighbours
                 .look_beside(performer, place, &self.rules, &mut self.marks);
+        }
+        if is_new {
+            let id = PerformerId(performer as u32);
+            let whole = topology.cell(self.places[performer].cell).whole;
+            self.show_in_parts(topology, id, whole);
+            self.be_seen(topology, id);
         }
     }
 
@@ -599,12 +605,6 @@ impl Partition {
         self.marks[performer].set(Marks::AWAY, self.places[performer].is_away());
         self.touch(topology, id, &found);
         self.buffers.levels = found;
-        // Who has just come is there from this update on.
-        if let Some(level) = topology.cell(self.places[performer].cell).level
-            && self.cells.parts.is_split(level)
-        {
-            self.show_in_parts(topology, id, level);
-        }
     }
 
     /// Returns what a performer of a world may be among.
@@ -644,11 +644,13 @@ impl Partition {
         {
             if self.levels.release(*level) {
                 self.stir_bound(*level);
+                self.pin(topology, *level, false);
             }
-            for cell in self.cells.parts.cells(topology, *level) {
+            let whole = topology.level(*level).cell;
+            for cell in self.cells.parts.cells(topology, whole) {
                 self.cells.stir(cell);
             }
-            self.show_in_parts(topology, performer, *level);
+            self.show_in_parts(topology, performer, whole);
         }
     }
 
@@ -662,12 +664,8 @@ impl Partition {
     /// Has a performer that keeps levels active be a ghost in the default cell of its world, if
     /// something there looks at all of them and another cell owns it.
     fn be_seen(&mut self, topology: &Topology, performer: PerformerId) {
-        let place = &self.places[performer.0 as usize];
-        let default_cell = self.population.default_cells[place.world()];
-        if self.sees_all(topology, default_cell) && place.cell != default_cell {
-            self.ghosts.add(default_cell, performer, Reason::Near);
-            self.cells.stir(default_cell);
-        }
+        let world = self.places[performer.0 as usize].world();
+        self.show_in_parts(topology, performer, self.population.default_cells[world]);
     }
 
     /// Tells whether all who keep levels active are ghosts in a cell.
@@ -700,11 +698,13 @@ impl Partition {
     fn keep(&mut self, topology: &Topology, performer: PerformerId, level: LevelId) {
         if self.levels.keep(level) {
             self.stir_bound(level);
+            self.pin(topology, level, true);
         }
-        for cell in self.cells.parts.cells(topology, level) {
+        let whole = topology.level(level).cell;
+        for cell in self.cells.parts.cells(topology, whole) {
             self.cells.stir(cell);
         }
-        self.show_in_parts(topology, performer, level);
+        self.show_in_parts(topology, performer, whole);
     }
 
     fn hand_over(&mut self, topology: &Topology, iteration: Iteration, hand_off: HandOffPlan) {
@@ -722,12 +722,8 @@ impl Partition {
         self.cells.add(to, performer, is_activating);
         self.levels.pass(performer, from, to);
         self.ghosts.remove(to, performer, Reason::Near);
-        for level in [from, to].map(|cell| topology.cell(cell).level) {
-            if let Some(level) = level {
-                self.show_in_parts(topology, performer, level);
-            } else if is_activating {
-                self.be_seen(topology, performer);
-            }
+        for whole in [from, to].map(|cell| topology.cell(cell).whole) {
+            self.show_in_parts(topology, performer, whole);
         }
         let place = &self.places[index];
         self.neighbours

@@ -20,18 +20,19 @@ use crate::bounds::Bounds;
 use crate::numbers::Numbers;
 
 pub(crate) use level_index::LevelIndex;
+pub use spawn::works_by_contact;
 
 /// The name under which default cells are reported.
 pub const DEFAULT_CELL_NAME: &str = "default";
 
-/// The most parts of a level, each with a cell.
+/// The most parts that a level, or what is in none, is split into, each with a cell.
 pub const PARTS_MAX: u32 = 8;
 
 /// The cells, levels and performers of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// All cells, indexed by [`CellId`]: for each world its default cell, then one per level; after
-    /// those the cells of further parts of levels that may be split.
+    /// those the cells of further parts of what may be split.
     pub cells: Vec<CellSpec>,
     /// All levels, indexed by [`LevelId`].
     pub levels: Vec<LevelSpec>,
@@ -55,9 +56,15 @@ pub struct CellSpec {
     pub world: usize,
     /// Its level; `None` for the world's default cell.
     pub level: Option<LevelId>,
-    /// Which part of its level it is for: 0 is the first, the only one of a level that is whole.
+    /// Which part of its level, or of what is in none, it is for: 0 is the first, the only one of
+    /// what is whole.
     pub part: u32,
-    /// The level's name, that of a further part such as `north/2`, or [`DEFAULT_CELL_NAME`].
+    /// The cell of the first part.
+    pub whole: CellId,
+    /// How it is split while it is crowded; `None` if it never is, and of further parts.
+    pub split: Option<Split>,
+    /// The level's name or [`DEFAULT_CELL_NAME`]; of a further part that with a number, as
+    /// `north/2`.
     pub name: String,
     /// True if it needs a host even when nobody is in it: models that never move and are in no
     /// level have systems or sensors, which run in the default cell.
@@ -68,6 +75,23 @@ pub struct CellSpec {
     /// Models that never move and look at others in it, by their indices: those of its level, or
     /// in a default cell those of no level.
     pub watchers: Vec<Watcher>,
+}
+
+/// A way to split a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// Number of performers above which it is split.
+    pub above: u32,
+    /// The cells of its further parts, [`PARTS_MAX`] with its own.
+    pub further: Vec<CellId>,
+}
+
+impl CellSpec {
+    /// Tells whether it is the default cell of its world, in which models that never move and are
+    /// in no level have their systems and sensors.
+    pub fn is_default(&self) -> bool {
+        self.level.is_none() && self.part == 0
+    }
 }
 
 /// A model that never moves and looks at others.
@@ -96,23 +120,6 @@ pub struct LevelSpec {
     pub static_models: Vec<usize>,
     /// Its cell: that of its first part, in which its static models have their systems.
     pub cell: CellId,
-    /// Number of performers above which it is split; `None` if it never is.
-    pub split_above: Option<u32>,
-    /// Cells of its further parts, [`PARTS_MAX`] with the first, if it may be split.
-    pub further_cells: Vec<CellId>,
-}
-
-impl LevelSpec {
-    /// Returns the cell of one of its parts.
-    ///
-    /// # Panics
-    /// Panics when it cannot have such a part.
-    pub fn cell_of_part(&self, part: u32) -> CellId {
-        match part.checked_sub(1) {
-            None => self.cell,
-            Some(further) => self.further_cells[further as usize],
-        }
-    }
 }
 
 /// One performer.
@@ -176,7 +183,7 @@ impl Topology {
         for (index, world) in worlds.iter().enumerate() {
             default_cells.push(plan.add_world(index, world, &prefixes[index]));
         }
-        plan.add_cells_of_parts();
+        plan.add_cells_of_parts(worlds);
         let levels = LevelIndex::new(worlds.len(), &plan.levels);
         for (index, world) in worlds.iter().enumerate() {
             let prefix = &prefixes[index];
@@ -228,6 +235,18 @@ impl Topology {
         &self.cells[id.0 as usize]
     }
 
+    /// Returns the cell of a part of what a cell is the first part of.
+    ///
+    /// # Panics
+    /// Panics when it cannot have such a part.
+    pub fn cell_of_part(&self, whole: CellId, part: u32) -> CellId {
+        match (part.checked_sub(1), &self.cell(whole).split) {
+            (None, _) => whole,
+            (Some(further), Some(split)) => split.further[further as usize],
+            (Some(_), None) => panic!("cell {whole} is never split"),
+        }
+    }
+
     /// Returns a level.
     ///
     /// # Panics
@@ -251,6 +270,8 @@ impl Topology {
             world: index,
             level: None,
             part: 0,
+            whole: default_cell,
+            split: None,
             name: format!("{prefix}{DEFAULT_CELL_NAME}"),
             is_permanent: false,
             sees_all: false,
@@ -273,7 +294,7 @@ impl Topology {
             in_levels.extend(&static_models);
             let static_models: Vec<usize> = static_models.into_iter().collect();
             let watchers = spawn::watchers(world, &static_models);
-            self.add_level((index, world), level, prefix, static_models);
+            self.add_level(index, level, prefix, static_models);
             let cell = self.cells.last_mut().expect("the level has a cell");
             cell.watchers = watchers;
         }
@@ -293,7 +314,7 @@ impl Topology {
 
     fn add_level(
         &mut self,
-        (world, spec): (usize, &World),
+        world: usize,
         level: &sdf::Level,
         prefix: &str,
         static_models: Vec<usize>,
@@ -306,6 +327,8 @@ impl Topology {
             world,
             level: Some(id),
             part: 0,
+            whole: cell,
+            split: None,
             name: name.clone(),
             is_permanent: false,
             sees_all: false,
@@ -319,28 +342,41 @@ impl Topology {
             buffer: level.buffer,
             static_models,
             cell,
-            split_above: spec.split_above,
-            further_cells: Vec::new(),
         });
     }
 
     /// Adds the cells of further parts, after all others, whose numbers so are those of worlds that
     /// are not split.
-    fn add_cells_of_parts(&mut self) {
-        let levels = self.levels.iter_mut().zip(0..);
-        for (level, id) in levels.filter(|(level, _)| level.split_above.is_some()) {
+    fn add_cells_of_parts(&mut self, worlds: &[World]) {
+        let names: BTreeSet<String> = self.cells.iter().map(|cell| cell.name.clone()).collect();
+        for number in 0..self.cells.len() {
+            let whole = self.cells[number].clone();
+            let world = &worlds[whole.world];
+            let Some(above) = world.split_above else {
+                continue;
+            };
+            let models = match whole.level {
+                Some(level) => &self.level(level).static_models,
+                None => &self.global_models[whole.world],
+            };
+            let mut models = models.iter().map(|model| &world.models[*model]);
+            if models.any(works_by_contact) {
+                continue;
+            }
+            let mut further = Vec::new();
             for part in 1..PARTS_MAX {
-                level.further_cells.push(CellId(self.cells.len() as u32));
+                further.push(CellId(self.cells.len() as u32));
                 self.cells.push(CellSpec {
-                    world: level.world,
-                    level: Some(LevelId(id)),
                     part,
-                    name: format!("{}/{}", level.name, part + 1),
+                    split: None,
+                    name: name_of_part(&names, &whole.name, part),
                     is_permanent: false,
                     sees_all: false,
                     watchers: Vec::new(),
+                    ..whole
                 });
             }
+            self.cells[number].split = Some(Split { above, further });
         }
     }
 
@@ -409,6 +445,15 @@ impl Topology {
         }
         bound
     }
+}
+
+/// Returns a name for a part that no level has.
+fn name_of_part(levels: &BTreeSet<String>, whole: &str, part: u32) -> String {
+    let mut name = format!("{whole}/{}", part + 1);
+    while levels.contains(&name) {
+        name.insert(whole.len(), '/');
+    }
+    name
 }
 
 /// Returns the cell that owns a performer at the start: that of the first level that it touches,

@@ -39,8 +39,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting::of_run("levels", "split_above",
         Kind::Whole(SPLIT_ABOVE[0] as u64, SPLIT_ABOVE[1] as u64))
         .flag("split-above", "N",
-            "Split each level, or a world without levels, into parts with a cell each while more \
-             than so many performers belong to one"),
+            "Split each level, and what is in none, into parts with a cell each while more than so \
+             many performers belong to one"),
     Setting::of_run("levels", "load", Kind::Word(&["buffer", "volume"]))
         .flag("levels-load", "RULE",
             "When a level's models are loaded: `buffer` while a performer touches the level or its \

@@ -177,7 +177,7 @@ export class Overlays {
     this.root.add(this.#trails.lines);
     this.root.remove(this.#ghosts);
     this.#ghosts.dispose();
-    this.#ghosts = ghostMesh(Math.max(performers.length * 3, 1));
+    this.#ghosts = ghostMesh(Math.max(performers.length * 8, 1));
     this.root.add(this.#ghosts);
     this.#buildLevels();
     this.#apply();

@@ -62,11 +62,11 @@ fn lose_a_secondary(scratch: &Scratch) {
                 .iter()
                 .any(|one| one.0.starts_with(name) && one.1 == owner)
         };
-        is_part("auto_0", "s1") && is_part("auto_0/", "s2")
+        is_part("default", "s1") && is_part("default/", "s2")
     });
     let part = levels(scratch)
         .into_iter()
-        .find(|one| one.0.starts_with("auto_0/"));
+        .find(|one| one.0.starts_with("default/"));
     let (part, owner) = part.expect("there is one");
     let other = if owner == "s1" { "s2" } else { "s1" };
     let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "move-cell", &part, other]);

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
-use protocol::client_to_primary::{NamedPose, ResetKind};
+use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
 use protocol::exit::Outcome;
 use protocol::{
     CellId, Command, Iteration, LevelId, PerformerId, PerformerState, ScheduledCommand, SessionTime,
@@ -901,7 +901,13 @@ fn the_gate_of_a_level_tells_of_those_in_all_of_its_parts() {
             "{secondaries} secondaries"
         );
         let plan = cluster.primary.topology();
-        let further = plan.levels[0].further_cells.iter();
+        let further = plan
+            .cell(CellId(1))
+            .split
+            .as_ref()
+            .expect("it may be split")
+            .further
+            .iter();
         let owners = further.filter(|cell| !cluster.primary.owned(**cell).is_empty());
         assert!(owners.count() >= 2, "the hall has three parts at least");
     }
@@ -924,4 +930,38 @@ fn a_level_that_is_split_is_so_after_losses_and_resets() {
     });
     let cluster = check_everywhere(&world, 900, &commands);
     assert!(cluster.witness.ownership.hand_offs > 16);
+}
+
+/// Has a box of 0.4 m come into a world after an iteration.
+fn spawn(iteration: u64, name: &str, [x, y]: [f64; 2]) -> ScheduledCommand {
+    let body = cuboid_link("body", [0.0; 6], [0.4; 3], Surface::ICE);
+    ScheduledCommand {
+        iteration: Iteration(iteration),
+        paused_round: None,
+        command: Command::Spawn(Box::new(SpawnRequest {
+            sdf: format!(
+                "<sdf version='1.11'><model name='{name}'><pose>{x} {y} 0.2 0 0 0</pose>{body}\
+                 </model></sdf>"
+            ),
+            ..SpawnRequest::default()
+        })),
+    }
+}
+
+#[test]
+fn models_that_come_when_a_level_is_split_are_known_before_they_are_ghosts() {
+    for above in [2, 16] {
+        let world = World {
+            split_above: Some(above),
+            ..hall()
+        };
+        // The hall is full at 0 with 16, and is split with the first that comes.
+        let at = [(0, -6.0), (64, -3.0), (65, 0.0), (128, 3.0), (200, 6.0)];
+        let commands =
+            at.map(|(iteration, x)| spawn(iteration, &format!("b{iteration}"), [x, 5.0]));
+        let cluster = check_everywhere(&world, 400, &commands);
+        let first = &cluster.primary.topology().cells[1];
+        let further = first.split.as_ref().expect("it may be split").further[0];
+        assert!(!cluster.primary.owned(further).is_empty(), "above {above}");
+    }
 }

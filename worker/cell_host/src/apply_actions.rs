@@ -173,7 +173,7 @@ impl HostedCell {
     }
 
     fn is_default(&self, scene: &Scene) -> bool {
-        scene.plan.cell(self.id).level.is_none()
+        scene.plan.cell(self.id).is_default()
     }
 }
 

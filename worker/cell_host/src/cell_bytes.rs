@@ -202,13 +202,12 @@ impl HostedCell {
     /// Makes the systems of all models that it owns.
     fn make_systems(&mut self, scene: &Scene) {
         let world = self.world;
-        let fixed: Vec<usize> = match scene.plan.cell(self.id).level {
+        let cell = scene.plan.cell(self.id);
+        let fixed: Vec<usize> = match cell.level {
+            _ if cell.part > 0 => Vec::new(),
             None => scene.plan.global_models[world].clone(),
             Some(level) if self.levels.contains(&level) => {
-                let level = scene.plan.level(level);
-                let is_own = level.cell == self.id;
-                let models = is_own.then(|| level.static_models.clone());
-                models.unwrap_or_default()
+                scene.plan.level(level).static_models.clone()
             }
             Some(_) => Vec::new(),
         };

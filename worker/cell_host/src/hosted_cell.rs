@@ -108,7 +108,7 @@ impl HostedCell {
             insert_static(&mut physics, scene, world, *model);
         }
         let mut cell = Self::around(id, world, physics);
-        if scene.plan.cell(id).level.is_none() {
+        if scene.plan.cell(id).is_default() {
             for model in &scene.plan.global_models[world] {
                 cell.systems.join(scene, world, ModelRef::fixed(*model));
             }

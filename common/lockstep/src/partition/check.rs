@@ -16,6 +16,7 @@ impl Partition {
     /// # Panics
     /// Panics when an invariant is broken, with a sentence that says which.
     pub fn check(&self, topology: &Topology) {
+        self.cells.parts.check();
         self.check_owners(topology);
         self.check_levels(topology);
         self.check_ghosts(topology);
@@ -112,7 +113,12 @@ impl Partition {
         }
         for number in 0..topology.cells.len() {
             let cell = CellId(number as u32);
-            let expected = loaded.remove(&cell).unwrap_or_default();
+            let mut expected = loaded.remove(&cell).unwrap_or_default();
+            let spec = topology.cell(cell);
+            let is_active = |level: &LevelId| self.is_active(*level);
+            if spec.part == 0 && self.cells.parts.is_split(cell) {
+                expected.extend(spec.level.filter(is_active));
+            }
             assert!(
                 self.loaded(cell).eq(expected),
                 "cell {cell} has loaded what its performers touch"
@@ -132,13 +138,14 @@ impl Partition {
         let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
         for performer in topology.present() {
             let kept = self.levels_of(performer).iter().copied();
-            let own = topology.cell(self.cell(performer)).level;
-            let levels = kept.chain(own);
-            let cells = levels.flat_map(|level| self.cells.parts.cells(topology, level));
+            let own = topology.cell(self.cell(performer)).whole;
+            let kept = kept.map(|level| topology.level(level).cell);
+            let wholes = kept.chain([own]);
             let is_there = self.marks[performer.0 as usize].has(Marks::ACTIVATING);
             let default_cell = self.population.default_cells[topology.performer(performer).world];
             let sees_all = is_there && self.sees_all(topology, default_cell);
-            let cells = cells.chain(sees_all.then_some(default_cell));
+            let wholes = wholes.chain(sees_all.then_some(default_cell));
+            let cells = wholes.flat_map(|whole| self.cells.parts.cells(topology, whole));
             let others = cells.filter(|cell| *cell != self.cell(performer));
             expected.extend(others.map(|cell| (cell, performer)));
         }
@@ -148,17 +155,16 @@ impl Partition {
                 .for_reason(cell, Reason::Near)
                 .map(move |performer| (cell, performer))
         });
-        // Who has just come is no ghost in other parts of its level before it was looked at.
-        let is_sure = |(cell, performer): &(CellId, PerformerId)| {
-            let is_known = self.places[performer.0 as usize].looked_at[0].is_finite();
-            let level = topology.cell(*cell).level;
-            is_known || level.is_none_or(|level| self.levels_of(*performer).contains(&level))
+        // Who comes with the step that is to be published is no ghost in it.
+        let has_come = |(_, performer): &(CellId, PerformerId)| {
+            let index = performer.0 as usize;
+            self.neighbours.allowed(index).is_some()
         };
-        let expected = expected.into_iter().filter(is_sure);
+        let expected = expected.into_iter().filter(has_come);
         assert!(
-            present.filter(is_sure).eq(expected),
-            "a performer is a ghost in the cells of all parts of the levels that it keeps active and \
-             of the level that it is in, and in a default cell that sees all, but its own"
+            present.filter(has_come).eq(expected),
+            "a performer is a ghost in the cells of all parts of the levels that it keeps active, \
+             of where it is, and of a default cell that sees all, but its own"
         );
     }
 

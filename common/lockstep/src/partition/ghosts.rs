@@ -69,7 +69,8 @@ impl Ghosts {
         self.of_performer.truncate(performers);
     }
 
-    pub(super) fn add(&mut self, cell: CellId, performer: PerformerId, reason: Reason) {
+    /// Adds a reason for a ghost; tells whether it is new.
+    pub(super) fn add(&mut self, cell: CellId, performer: PerformerId, reason: Reason) -> bool {
         let ghosts = &mut self.in_cell[cell.0 as usize];
         let place = match find(ghosts, performer) {
             Ok(place) => place,
@@ -82,21 +83,23 @@ impl Ghosts {
             }
         };
         let reasons = &mut ghosts[place].reasons;
-        if reason == Reason::Near && *reasons & reason.bit() == 0 {
+        let is_new = *reasons & reason.bit() == 0;
+        if reason == Reason::Near && is_new {
             self.near[cell.0 as usize] += 1;
         }
         *reasons |= reason.bit();
+        is_new
     }
 
-    /// Takes a reason away; a ghost without any goes.
-    pub(super) fn remove(&mut self, cell: CellId, performer: PerformerId, reason: Reason) {
+    /// Takes a reason away, and tells whether there was such a one; a ghost without any goes.
+    pub(super) fn remove(&mut self, cell: CellId, performer: PerformerId, reason: Reason) -> bool {
         let ghosts = &mut self.in_cell[cell.0 as usize];
         let Ok(place) = find(ghosts, performer) else {
-            return;
+            return false;
         };
         let reasons = &mut ghosts[place].reasons;
         if *reasons & reason.bit() == 0 {
-            return;
+            return false;
         }
         if reason == Reason::Near {
             self.near[cell.0 as usize] -= 1;
@@ -107,6 +110,7 @@ impl Ghosts {
             self.of_performer[performer.0 as usize] -= 1;
             self.before.note(cell, performer, true);
         }
+        true
     }
 
     /// Has a cell see these performers, ascending, and no others.

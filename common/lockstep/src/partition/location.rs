@@ -181,7 +181,8 @@ impl PerformerLocation {
             around(&own, usize::MAX, found);
         }
         let whole = home(topology, self.home, found, &now).unwrap_or(regions.default_cell);
-        let (part, part_slack) = regions.parts.home(topology, whole, state.position, &now);
+        let place = (state.position, &now);
+        let (part, part_slack) = regions.parts.home(topology, self.home, whole, place);
         self.home = part;
         let rounding = self.half.iter().chain(&state.position);
         let rounding = rounding.filter(|length| length.is_finite());

@@ -1,22 +1,22 @@
 //! [`Parts`]: parts of crowded levels, each with a cell of its own.
 //!
-//! A level is one cell, and one secondary steps it. Where its world says so, a level to which more
-//! performers belong than that is split: across, so that about half of them are on each side and
-//! few are cut through, and each part again. Parts tile all of space, so that every place has one;
-//! which performer belongs to which follows from positions alone, and so is the same for any number
-//! of secondaries.
+//! A level is one cell, as is all that is in no level, and one secondary steps it. Where the world
+//! says so, what more performers belong to than that is split: across, so that about half of them
+//! are on each side and few are cut through, and each part again. Parts tile all of space, so that
+//! every place has one; which performer belongs to which follows from positions alone, and so is
+//! the same for any number of secondaries.
 //!
 //! An example: 300 robots drive in one level that is split above 100. At first the level is one
 //! part. It is cut across x into parts 0 and 1 of 150 robots, 64 iterations later part 0 across y
 //! into 0 and 2, and then part 1 into 1 and 3. Robots gather in 0 until it has 101: it is cut into
-//! 0 and 4. All drive away but 20, all of them in 0: the others are joined to what is beside them,
-//! two at a time, until one part is left.
+//! 0 and 4. All drive away but 20: the level is whole again.
 //!
-//! **Invariant:** part 0 is in use, since static models of the level have their systems there.
+//! **Invariant:** part 0 is in use, and has its level loaded while that is active: static models
+//! of the level have their systems there.
 //! **Invariant:** a part that is in use has ghosts of all that its level has, so that sensors see
 //! what they saw when the level was whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
 use serde::{Deserialize, Serialize};
@@ -26,46 +26,50 @@ use super::marks::Marks;
 use super::{PartChange, Partition};
 use crate::auto_levels;
 use crate::bounds::Bounds;
-use crate::topology::{LevelSpec, PARTS_MAX, Topology};
+use crate::topology::{PARTS_MAX, Topology};
 
 /// Iterations from one look at how full parts are to the next.
 pub(super) const REVISED_EVERY: u64 = 64;
 
-/// The parts of all levels that may be split.
+/// The parts of all that may be split, by the cells of their first parts.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    of_level: BTreeMap<LevelId, LevelParts>,
-    /// True if performers may have moved since the parts were revised.
+    of_cell: BTreeMap<CellId, CellParts>,
+    /// True if any of these has more than one part.
+    is_any_split: bool,
+    /// The last iteration after which they were revised.
+    revised: Option<Iteration>,
+    /// True if performers may have moved since.
     are_to_be_revised: bool,
 }
 
-/// The parts of one level.
+/// The parts of a level, or of what is in none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct LevelParts {
+struct CellParts {
     /// Regions that tile space.
     parts: Vec<Part>,
     /// Numbers of parts that were joined to others and still own performers.
     retiring: Vec<u32>,
 }
 
-/// One part of a level.
+/// One part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Part {
     number: u32,
     region: Bounds,
 }
 
-/// A change of a level's parts.
+/// A change of parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Revision {
+    /// All become one.
+    Unite,
     /// A part is cut, and the new one with this number is beyond the cut.
     Split { part: u32, new: u32, cut: Cut },
     /// The cut between two parts is elsewhere.
     Shift { below: u32, above: u32, cut: Cut },
     /// Two parts become one.
     Join { kept: u32, gone: u32 },
-    /// Two parts change numbers.
-    Exchange { one: u32, other: u32 },
 }
 
 /// A plane across an axis.
@@ -76,17 +80,17 @@ struct Cut {
     at: f64,
 }
 
-/// Performers that belong to the parts of a level, by the numbers of these, with their boxes.
+/// Performers that belong to parts, by the numbers of these, with their boxes \[m\].
 type Members = [Vec<(usize, Bounds)>; PARTS_MAX as usize];
 
 impl Parts {
-    /// Starts with each level whole.
+    /// Starts with everything whole.
     pub(super) fn new(topology: &Topology) -> Self {
-        let levels = topology.levels.iter().zip((0..).map(LevelId));
-        let split = levels.filter(|(level, _)| level.split_above.is_some());
+        let cells = topology.cells.iter().zip((0..).map(CellId));
+        let split = cells.filter(|(cell, _)| cell.split.is_some());
         Self {
-            of_level: split.map(|(_, id)| (id, LevelParts::whole())).collect(),
-            are_to_be_revised: false,
+            of_cell: split.map(|(_, id)| (id, CellParts::whole())).collect(),
+            ..Self::default()
         }
     }
 
@@ -95,62 +99,64 @@ impl Parts {
         self.are_to_be_revised
     }
 
-    /// Tells whether a level has more than one part.
-    pub(super) fn is_split(&self, level: LevelId) -> bool {
-        let parts = self.of_level.get(&level);
-        parts.is_some_and(|parts| parts.in_use() != 1)
+    /// Tells whether anything has more than one part.
+    pub(super) fn is_any_split(&self) -> bool {
+        self.is_any_split
     }
 
-    /// Tells whether any level has more than one part.
-    pub(super) fn are_any_split(&self) -> bool {
-        self.of_level.keys().any(|level| self.is_split(*level))
+    /// Tells whether what a cell is the first part of has more than that.
+    pub(super) fn is_split(&self, whole: CellId) -> bool {
+        self.is_any_split && self.of_cell.get(&whole).is_some_and(CellParts::is_split)
     }
 
-    /// Returns the cells of a level's parts that are in use, of which the first is the level's own.
+    /// Returns the cells of the parts that are in use of what a cell is the first part of: that
+    /// one, then the others.
     pub(super) fn cells<'t>(
         &self,
         topology: &'t Topology,
-        level: LevelId,
+        whole: CellId,
     ) -> impl Iterator<Item = CellId> + use<'t> {
-        let in_use = self.of_level.get(&level).map_or(1, LevelParts::in_use);
-        let level = topology.level(level);
+        let parts = self.of_cell.get(&whole).filter(|_| self.is_any_split);
+        let in_use = parts.map_or(1, CellParts::in_use);
         let numbers = (0..PARTS_MAX).filter(move |number| in_use >> number & 1 == 1);
-        numbers.map(|number| level.cell_of_part(number))
+        numbers.map(move |number| topology.cell_of_part(whole, number))
     }
 
-    /// Returns the cell of the part to which a performer belongs whose home would be `whole` if its
-    /// level were whole, and how far it may move before that changes \[m\]. A performer stays with
-    /// its part while its box touches that.
+    /// Returns the cell of the part to which a performer belongs whose home would be `whole` if
+    /// nothing were split and was `home` so far, and how far it may move before that changes
+    /// \[m\]. A performer stays with its part while its box touches that.
     pub(super) fn home(
         &self,
         topology: &Topology,
+        home: CellId,
         whole: CellId,
-        position: [f64; 3],
-        now: &Bounds,
+        (position, now): ([f64; 3], &Bounds),
     ) -> (CellId, f64) {
-        let cell = topology.cell(whole);
-        let Some((level, parts)) = cell
-            .level
-            .and_then(|id| Some((id, self.of_level.get(&id)?)))
-        else {
+        let whole = topology.cell(whole).whole;
+        let Some(parts) = self.of_cell.get(&whole) else {
             return (whole, f64::INFINITY);
         };
-        let present = parts.find(cell.part);
+        let home = topology.cell(home);
+        let present = parts.find(home.part).filter(|_| home.whole == whole);
         let part = present
             .filter(|part| part.region.touches(now))
             .unwrap_or_else(|| parts.at(position));
-        let home = topology.level(level).cell_of_part(part.number);
+        let home = topology.cell_of_part(whole, part.number);
         (home, part.region.slack(now))
     }
 }
 
-impl LevelParts {
+impl CellParts {
     fn whole() -> Self {
         let region = Bounds::around([0.0; 3], [f64::INFINITY; 3]);
         Self {
             parts: vec![Part { number: 0, region }],
             retiring: Vec::new(),
         }
+    }
+
+    fn is_split(&self) -> bool {
+        self.in_use() != 1
     }
 
     /// Returns a bit for the number of each part that is in use.
@@ -161,13 +167,11 @@ impl LevelParts {
     }
 
     fn find(&self, number: u32) -> Option<Part> {
-        self.parts
-            .iter()
-            .copied()
-            .find(|part| part.number == number)
+        let mut parts = self.parts.iter().copied();
+        parts.find(|part| part.number == number)
     }
 
-    /// Returns the part at a place \[m\]; of several that meet there the first.
+    /// Returns the part at a place \[m\]; of several that meet there, and for no place, the first.
     fn at(&self, position: [f64; 3]) -> Part {
         let place = Bounds::around(position, [0.0; 3]);
         let mut parts = self.parts.iter();
@@ -177,23 +181,30 @@ impl LevelParts {
 
     /// Returns what is to change, if anything is.
     fn revision(&self, split_above: usize, members: &Members) -> Option<Revision> {
-        self.split(split_above, members)
+        self.unite(split_above, members)
+            .or_else(|| self.split(split_above, members))
             .or_else(|| self.shift(split_above, members))
             .or_else(|| self.join(split_above, members))
-            .or_else(|| self.exchange(members))
+    }
+
+    /// Unites all parts when few belong to them together.
+    fn unite(&self, split_above: usize, members: &Members) -> Option<Revision> {
+        let sum: usize = members.iter().map(Vec::len).sum();
+        (self.parts.len() > 1 && 2 * sum < split_above).then_some(Revision::Unite)
     }
 
     /// Splits the fullest part that is too full and can be cut.
     fn split(&self, split_above: usize, members: &Members) -> Option<Revision> {
         let in_use = self.in_use();
         let new = (0..PARTS_MAX).find(|number| in_use >> number & 1 == 0)?;
-        let count = |part: u32| members[part as usize].len();
-        let numbers = self.parts.iter().map(|part| part.number);
-        let mut full: Vec<u32> = numbers.filter(|part| count(*part) > split_above).collect();
-        full.sort_by_key(|part| (std::cmp::Reverse(count(*part)), *part));
+        let count = |part: &Part| members[part.number as usize].len();
+        let parts = self.parts.iter().copied();
+        let mut full: Vec<Part> = parts.filter(|part| count(part) > split_above).collect();
+        full.sort_by_key(|part| (std::cmp::Reverse(count(part)), part.number));
         full.into_iter().find_map(|part| {
-            let (cut, fuller) = halves(&[&members[part as usize]])?;
-            let is_worth_it = fuller * 4 <= count(part) * 3;
+            let (cut, fuller) = halves(&part.region, &[&members[part.number as usize]])?;
+            let is_worth_it = fuller * 4 <= count(&part) * 3;
+            let part = part.number;
             is_worth_it.then_some(Revision::Split { part, new, cut })
         })
     }
@@ -201,17 +212,19 @@ impl LevelParts {
     /// Shifts the cut between two parts of which one has more than twice what the other has, if the
     /// fuller one then has a quarter less.
     fn shift(&self, split_above: usize, members: &Members) -> Option<Revision> {
-        let [below, above] = self.pairs().find(|[below, above]| {
-            let counts = [below, above].map(|part| members[part.number as usize].len());
-            let [fuller, other] = [counts[0].max(counts[1]), counts[0].min(counts[1])];
-            fuller + other > split_above && fuller > 2 * other
-        })?;
-        let numbers = [below.number, above.number];
-        let [one, other] = numbers.map(|number| &members[number as usize]);
-        let (cut, fuller) = halves(&[one, other])?;
-        let is_worth_it = fuller * 4 <= one.len().max(other.len()) * 3;
-        let [below, above] = numbers;
-        is_worth_it.then_some(Revision::Shift { below, above, cut })
+        self.pairs().find_map(|[below, above]| {
+            let numbers = [below.number, above.number];
+            let [one, other] = numbers.map(|number| &members[number as usize]);
+            let [fuller, lesser] = [one.len().max(other.len()), one.len().min(other.len())];
+            if fuller + lesser <= split_above || fuller <= 2 * lesser {
+                return None;
+            }
+            let region = below.region.joined(&above.region);
+            let (cut, fuller_then) = halves(&region, &[one, other])?;
+            let [below, above] = numbers;
+            let is_worth_it = fuller_then * 4 <= fuller * 3;
+            is_worth_it.then_some(Revision::Shift { below, above, cut })
+        })
     }
 
     /// Joins the two parts that have the fewest performers together, if these are few.
@@ -228,20 +241,6 @@ impl LevelParts {
         Some(Revision::Join { kept, gone })
     }
 
-    /// Gives number 0 to the fullest part when nobody belongs to the part that has it.
-    fn exchange(&self, members: &Members) -> Option<Revision> {
-        let count = |part: &Part| members[part.number as usize].len();
-        let fullest = self.parts.iter().min_by_key(|part| {
-            let count = count(part);
-            (std::cmp::Reverse(count), part.number)
-        })?;
-        let is_empty = members[0].is_empty() && !members[fullest.number as usize].is_empty();
-        is_empty.then_some(Revision::Exchange {
-            one: 0,
-            other: fullest.number,
-        })
-    }
-
     /// Returns the pairs of parts that make a box together, each with the lower one first.
     fn pairs(&self) -> impl Iterator<Item = [Part; 2]> + '_ {
         let pairs = self
@@ -253,62 +252,66 @@ impl LevelParts {
 
     fn revise(&mut self, revision: Revision) {
         match revision {
+            Revision::Unite => {
+                let numbers = self.parts.iter().map(|part| part.number);
+                self.retiring.extend(numbers.filter(|number| *number > 0));
+                self.parts = Self::whole().parts;
+            }
             Revision::Split { part, new, cut } => {
-                let whole = self.find(part).expect("a part that is split is in use");
-                let [below, above] = cut.apart(whole.region);
-                self.region_of(part, below);
+                let [below, above] = cut.apart(self.region(part));
+                self.set_region(part, below);
                 self.parts.push(Part {
                     number: new,
                     region: above,
                 });
             }
             Revision::Shift { below, above, cut } => {
-                let regions = [below, above].map(|part| {
-                    let part = self.find(part).expect("parts that are shifted are in use");
-                    part.region
-                });
-                let [lower, upper] = cut.apart(regions[0].joined(&regions[1]));
-                self.region_of(below, lower);
-                self.region_of(above, upper);
+                let whole = self.region(below).joined(&self.region(above));
+                let [lower, upper] = cut.apart(whole);
+                self.set_region(below, lower);
+                self.set_region(above, upper);
             }
             Revision::Join { kept, gone } => {
-                let regions = [kept, gone].map(|part| {
-                    let part = self.find(part).expect("parts that are joined are in use");
-                    part.region
-                });
-                self.region_of(kept, regions[0].joined(&regions[1]));
+                let whole = self.region(kept).joined(&self.region(gone));
+                self.set_region(kept, whole);
                 self.parts.retain(|part| part.number != gone);
                 self.retiring.push(gone);
-            }
-            Revision::Exchange { one, other } => {
-                for part in &mut self.parts {
-                    if part.number == one {
-                        part.number = other;
-                    } else if part.number == other {
-                        part.number = one;
-                    }
-                }
             }
         }
     }
 
-    fn region_of(&mut self, number: u32, region: Bounds) {
+    fn region(&self, number: u32) -> Bounds {
+        let part = self.find(number).expect("parts that change are in use");
+        part.region
+    }
+
+    fn set_region(&mut self, number: u32, region: Bounds) {
         for part in self.parts.iter_mut().filter(|part| part.number == number) {
             part.region = region;
         }
     }
 
-    /// Tells whether these can be the parts of a level.
+    /// Tells whether these can be parts: with numbers that are possible and all different, of which
+    /// one is 0, and regions that do not overlap.
     fn are_sound(&self) -> bool {
         let numbers = self.parts.iter().map(|part| part.number);
         let mut numbers: Vec<u32> = numbers.chain(self.retiring.iter().copied()).collect();
         numbers.sort_unstable();
-        let are_known = numbers.iter().all(|number| *number < PARTS_MAX);
         let is_box = |part: &Part| (0..3).all(|axis| part.region.min[axis] < part.region.max[axis]);
-        are_known
+        let are_apart = |one: &Bounds, other: &Bounds| {
+            (0..3).any(|axis| one.max[axis] <= other.min[axis] || other.max[axis] <= one.min[axis])
+        };
+        let do_not_overlap = self.parts.iter().enumerate().all(|(index, one)| {
+            let others = &self.parts[index + 1..];
+            others
+                .iter()
+                .all(|other| are_apart(&one.region, &other.region))
+        });
+        numbers.iter().all(|number| *number < PARTS_MAX)
             && numbers.windows(2).all(|pair| pair[0] < pair[1])
             && self.find(0).is_some()
             && self.parts.iter().all(is_box)
+            && do_not_overlap
     }
 }
 
@@ -323,24 +326,13 @@ impl Cut {
 }
 
 impl Revision {
-    /// Returns which part of a level comes or goes, if one does.
-    fn change(self, level: &LevelSpec) -> Option<PartChange> {
-        let (part, is_new) = match self {
-            Self::Split { new, .. } => (new, true),
-            Self::Join { gone, .. } => (gone, false),
-            Self::Shift { .. } | Self::Exchange { .. } => return None,
-        };
-        let cell = level.cell_of_part(part);
-        Some(PartChange { cell, is_new })
-    }
-
-    /// Returns the parts whose members may belong to others then.
-    fn concerned(self) -> [u32; 2] {
+    /// Tells whether members of a part may belong to others then.
+    fn concerns(self, number: u32) -> bool {
         match self {
-            Self::Split { part, new, .. } => [part, new],
-            Self::Shift { below, above, .. } => [below, above],
-            Self::Join { kept, gone } => [kept, gone],
-            Self::Exchange { one, other } => [one, other],
+            Self::Unite => true,
+            Self::Split { part, new, .. } => [part, new].contains(&number),
+            Self::Shift { below, above, .. } => [below, above].contains(&number),
+            Self::Join { kept, gone } => [kept, gone].contains(&number),
         }
     }
 }
@@ -354,20 +346,29 @@ fn axis_between(below: &Bounds, above: &Bounds) -> Option<usize> {
     (differing.next().is_none() && below.max[axis] == above.min[axis]).then_some(axis)
 }
 
-/// Returns the best cut through the boxes of some performers, and how many it leaves on the fuller
-/// side.
-fn halves(members: &[&Vec<(usize, Bounds)>]) -> Option<(Cut, usize)> {
+/// Returns the best cut of a region through the boxes of those members whose middles are in it, and
+/// how many of all are then on the fuller side, as far as is known.
+fn halves(region: &Bounds, members: &[&Vec<(usize, Bounds)>]) -> Option<(Cut, usize)> {
     let members = members.iter().copied().flatten();
     let boxes: Vec<Bounds> = members.map(|(_, bounds)| *bounds).collect();
-    let (axis, at) = auto_levels::halves(&boxes)?;
-    let is_below = |bounds: &&Bounds| f64::midpoint(bounds.min[axis], bounds.max[axis]) < at;
-    let below = boxes.iter().filter(is_below).count();
-    Some((Cut { axis, at }, below.max(boxes.len() - below)))
+    let middle = |bounds: &Bounds, axis: usize| f64::midpoint(bounds.min[axis], bounds.max[axis]);
+    let is_inside = |bounds: &&Bounds| {
+        let place = Bounds::around([0, 1, 2].map(|axis| middle(bounds, axis)), [0.0; 3]);
+        region.touches(&place)
+    };
+    let inside: Vec<Bounds> = boxes.iter().filter(is_inside).copied().collect();
+    let (axis, at) = auto_levels::halves(&inside)?;
+    let below = inside.iter().filter(|bounds| middle(bounds, axis) < at);
+    let below = below.count();
+    let others = boxes.len() - inside.len();
+    let is_between = region.min[axis] < at && at < region.max[axis];
+    let fuller = below.max(inside.len() - below) + others;
+    is_between.then_some((Cut { axis, at }, fuller))
 }
 
 impl Partition {
-    /// Has the parts of levels follow who belongs to them, at most one change of each level at a
-    /// time, and returns which came and went.
+    /// Has parts follow who belongs to them, at most one change of each level at a time, and
+    /// returns which came and went.
     pub(super) fn revise_parts(
         &mut self,
         topology: &Topology,
@@ -375,50 +376,59 @@ impl Partition {
         states: &[PerformerState],
     ) -> Vec<PartChange> {
         let mut changes = Vec::new();
-        if self.cells.parts.of_level.is_empty() {
+        let parts = &mut self.cells.parts;
+        if parts.of_cell.is_empty() {
             return changes;
         }
-        self.cells.parts.are_to_be_revised = true;
-        if !iteration.0.is_multiple_of(REVISED_EVERY) {
+        parts.are_to_be_revised = true;
+        // Commands have it all looked at several times after the same iteration.
+        let is_revised = parts.revised == Some(iteration);
+        if is_revised || !iteration.0.is_multiple_of(REVISED_EVERY) {
             return changes;
         }
+        parts.revised = Some(iteration);
         let mut is_changed = false;
-        for (level, members) in self.members_of_parts(topology, states) {
-            is_changed |= self.free_parts(topology, level);
-            let Some(split_above) = topology.level(level).split_above else {
+        for (whole, members) in self.members_of_parts(topology, states) {
+            is_changed |= self.free_parts(topology, whole);
+            let Some(split) = &topology.cell(whole).split else {
                 continue;
             };
-            let parts = &self.cells.parts.of_level[&level];
-            if let Some(revision) = parts.revision(split_above as usize, &members) {
-                self.revise_level(topology, level, revision, &members, states);
-                changes.extend(revision.change(topology.level(level)));
+            let parts = &self.cells.parts.of_cell[&whole];
+            if let Some(revision) = parts.revision(split.above as usize, &members) {
+                changes.extend(self.revise_cell(topology, (whole, revision), &members, states));
                 is_changed = true;
             }
         }
+        let is_new = |change: &&PartChange| change.is_new;
+        let new: BTreeSet<CellId> = changes.iter().filter(is_new).map(|one| one.cell).collect();
+        self.show_all_in(topology, &new);
         self.cells.parts.are_to_be_revised = is_changed;
         changes
     }
 
-    /// Returns who belongs to the parts of each active level that may be split.
+    /// Returns who belongs to the parts of all that may be split and is not an inactive level.
     fn members_of_parts(
         &self,
         topology: &Topology,
         states: &[PerformerState],
-    ) -> BTreeMap<LevelId, Members> {
-        let levels = self.cells.parts.of_level.keys();
-        let active = levels.filter(|level| self.levels.is_active(**level));
-        let mut members: BTreeMap<LevelId, Members> =
-            active.map(|level| (*level, Members::default())).collect();
+    ) -> BTreeMap<CellId, Members> {
+        let cells = self.cells.parts.of_cell.keys().copied();
+        let is_active = |cell: &CellId| {
+            let level = topology.cell(*cell).level;
+            level.is_none_or(|level| self.levels.is_active(level))
+        };
+        let mut members: BTreeMap<CellId, Members> = cells
+            .filter(is_active)
+            .map(|cell| (cell, Members::default()))
+            .collect();
         for performer in self.population.by_world.iter().flatten().copied() {
+            if self.marks[performer].has(Marks::REMOVED) || self.enters(performer) {
+                continue;
+            }
             let place = &self.places[performer];
             let home = topology.cell(place.home);
-            let position = states[performer].position;
-            let is_there = !self.marks[performer].has(Marks::REMOVED)
-                && position.iter().all(|coordinate| coordinate.is_finite());
-            if let Some(level) = home.level.filter(|_| is_there)
-                && let Some(members) = members.get_mut(&level)
-            {
-                let bounds = Bounds::around(position, place.half);
+            if let Some(members) = members.get_mut(&home.whole) {
+                let bounds = Bounds::around(states[performer].position, place.half);
                 members[home.part as usize].push((performer, bounds));
             }
         }
@@ -427,13 +437,13 @@ impl Partition {
 
     /// Frees the numbers of parts that are joined to others and own nobody any more; tells whether
     /// there were any.
-    fn free_parts(&mut self, topology: &Topology, level: LevelId) -> bool {
-        let cell_of = |number: u32| topology.level(level).cell_of_part(number);
+    fn free_parts(&mut self, topology: &Topology, whole: CellId) -> bool {
+        let cell_of = |number: u32| topology.cell_of_part(whole, number);
         let is_empty = |number: &u32| self.cells.owned(cell_of(*number)).is_empty();
-        let retiring = self.cells.parts.of_level[&level].retiring.iter().copied();
+        let retiring = self.cells.parts.of_cell[&whole].retiring.iter().copied();
         let freed: Vec<u32> = retiring.filter(is_empty).collect();
-        if let Some(parts) = self.cells.parts.of_level.get_mut(&level) {
-            parts.retiring.retain(|number| !freed.contains(number));
+        if freed.is_empty() {
+            return false;
         }
         for cell in freed.iter().map(|number| cell_of(*number)) {
             let ghosts: Vec<PerformerId> = self.ghosts.for_reason(cell, Reason::Near).collect();
@@ -442,124 +452,260 @@ impl Partition {
             }
             self.cells.stir(cell);
         }
-        !freed.is_empty()
+        self.change_parts(topology, whole, |parts| {
+            parts.retiring.retain(|number| !freed.contains(number));
+        });
+        true
     }
 
-    fn revise_level(
+    fn revise_cell(
         &mut self,
         topology: &Topology,
-        level: LevelId,
-        revision: Revision,
+        (whole, revision): (CellId, Revision),
         members: &Members,
         states: &[PerformerState],
-    ) {
-        let spec = topology.level(level);
-        let parts = self
-            .cells
-            .parts
-            .of_level
-            .get_mut(&level)
-            .expect("the parts of a level that is revised are known");
-        parts.revise(revision);
-        for number in revision.concerned() {
-            for (performer, _) in &members[number as usize] {
+    ) -> Vec<PartChange> {
+        let before = self.cells.parts.of_cell[&whole].clone();
+        self.change_parts(topology, whole, |parts| parts.revise(revision));
+        let parts = &self.cells.parts.of_cell[&whole];
+        for (number, members) in (0..).zip(members) {
+            if !revision.concerns(number) {
+                continue;
+            }
+            for (performer, _) in members {
                 let place = &mut self.places[*performer];
                 let part = parts.at(states[*performer].position);
-                place.home = spec.cell_of_part(part.number);
+                place.home = topology.cell_of_part(whole, part.number);
                 // A look finds out how far it may move now.
                 place.looked_at = [f64::NAN; 3];
                 self.marks[*performer].set(Marks::AWAY, place.is_away());
             }
         }
-        if let Revision::Split { new, .. } = revision {
-            self.show_level_in(topology, level, spec.cell_of_part(new));
+        let changes = (0..PARTS_MAX).filter_map(|number| {
+            let [was, is] = [&before, parts].map(|parts| parts.find(number).is_some());
+            let cell = topology.cell_of_part(whole, number);
+            (was != is).then_some(PartChange { cell, is_new: is })
+        });
+        changes.collect()
+    }
+
+    /// Changes parts, and has the level loaded in the first one while there are others.
+    fn change_parts(
+        &mut self,
+        topology: &Topology,
+        whole: CellId,
+        change: impl FnOnce(&mut CellParts),
+    ) {
+        let all = &mut self.cells.parts;
+        let Some(parts) = all.of_cell.get_mut(&whole) else {
+            return;
+        };
+        let was_split = parts.is_split();
+        change(parts);
+        let is_split = parts.is_split();
+        all.is_any_split = all.of_cell.values().any(CellParts::is_split);
+        if let Some(level) = topology.cell(whole).level
+            && self.levels.is_active(level)
+            && was_split != is_split
+        {
+            self.levels.pin(whole, level, is_split);
         }
     }
 
-    /// Has all whom sensors saw in a level be ghosts in a part of it that is new.
-    fn show_level_in(&mut self, topology: &Topology, level: LevelId, cell: CellId) {
+    /// Has a level that was or is active be loaded in its first part while it is split.
+    pub(super) fn pin(&mut self, topology: &Topology, level: LevelId, is_active: bool) {
+        let whole = topology.level(level).cell;
+        if self.cells.parts.is_split(whole) {
+            self.levels.pin(whole, level, is_active);
+        }
+    }
+
+    /// Has all whom sensors saw in what is split be ghosts in those parts of it that are new.
+    fn show_all_in(&mut self, topology: &Topology, new: &BTreeSet<CellId>) {
+        let wholes: BTreeSet<CellId> = new.iter().map(|cell| topology.cell(*cell).whole).collect();
+        if wholes.is_empty() {
+            return;
+        }
         for performer in topology.present() {
-            self.show_in_parts(topology, performer, level);
+            let touched = self.levels.of_performer(performer).iter();
+            let mut beside: Vec<CellId> =
+                touched.map(|level| topology.level(*level).cell).collect();
+            let index = performer.0 as usize;
+            beside.push(topology.cell(self.places[index].cell).whole);
+            beside.push(self.population.default_cells[self.places[index].world()]);
+            beside.retain(|cell| wholes.contains(cell));
+            for whole in beside {
+                self.show_in_parts(topology, performer, whole);
+            }
         }
-        self.cells.stir(cell);
+        for cell in new {
+            self.cells.stir(*cell);
+        }
     }
 
-    /// Has a performer be a ghost in the parts of a level of which it is to be one, and in no
-    /// others.
+    /// Has a performer be a ghost in the parts that are in use of what a cell is the first part of,
+    /// as far as it is to be one.
     pub(super) fn show_in_parts(
         &mut self,
         topology: &Topology,
         performer: PerformerId,
-        level: LevelId,
+        whole: CellId,
     ) {
-        for cell in self.cells.parts.cells(topology, level) {
-            if self.is_near(topology, performer, level, cell) {
-                self.ghosts.add(cell, performer, Reason::Near);
+        for cell in self.cells.parts.cells(topology, whole) {
+            let is_changed = if self.is_near(topology, performer, cell) {
+                self.ghosts.add(cell, performer, Reason::Near)
             } else {
-                self.ghosts.remove(cell, performer, Reason::Near);
+                self.ghosts.remove(cell, performer, Reason::Near)
+            };
+            if is_changed {
+                self.cells.stir(cell);
             }
         }
     }
 
-    /// Has a performer that leaves its world be a ghost in no part of the level of its cell.
+    /// Has a performer that leaves its world be a ghost in no part of where it is.
     pub(super) fn hide_in_parts(&mut self, topology: &Topology, performer: PerformerId) {
-        let cell = self.places[performer.0 as usize].cell;
-        if let Some(level) = topology.cell(cell).level {
-            for cell in self.cells.parts.cells(topology, level) {
-                self.ghosts.remove(cell, performer, Reason::Near);
+        let whole = topology.cell(self.places[performer.0 as usize].cell).whole;
+        for cell in self.cells.parts.cells(topology, whole) {
+            if self.ghosts.remove(cell, performer, Reason::Near) {
+                self.cells.stir(cell);
             }
         }
     }
 
-    /// Tells whether a performer is to be a ghost in a part of a level: it keeps the level active,
-    /// or is in another of its parts.
+    /// Tells whether a performer is to be a ghost in a cell: it keeps the cell's level active, or
+    /// something in no level looks at all, or it is in another part of what the cell is a part of.
+    /// A host learns of one that comes with the present step too late to show it.
     pub(super) fn is_near(
         &self,
         topology: &Topology,
         performer: PerformerId,
-        level: LevelId,
         cell: CellId,
     ) -> bool {
         let index = performer.0 as usize;
         let own = self.places[index].cell;
         let marks = self.marks[index];
-        let keeps = marks.has(Marks::ACTIVATING) && self.levels.touches(performer, level);
-        let is_in_level = topology.cell(own).level == Some(level);
-        own != cell && !marks.has(Marks::REMOVED) && (keeps || is_in_level)
+        if own == cell || marks.has(Marks::REMOVED) || self.enters(index) {
+            return false;
+        }
+        let spec = topology.cell(cell);
+        let is_kept = marks.has(Marks::ACTIVATING)
+            && match spec.level {
+                Some(level) => self.levels.touches(performer, level),
+                None => self.sees_all(topology, spec.whole),
+            };
+        is_kept || topology.cell(own).whole == spec.whole
     }
 }
 
 /// Saved state of parts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SavedParts {
-    levels: Vec<(LevelId, LevelParts)>,
+    cells: Vec<(CellId, CellParts)>,
+    revised: Option<Iteration>,
     are_to_be_revised: bool,
 }
 
 impl SavedParts {
-    /// Tells whether they can be the parts of a topology's levels.
+    /// Tells whether they can be the parts of a topology's cells.
     pub(super) fn fit(&self, topology: &Topology) -> bool {
         let start = Parts::new(topology);
-        let levels = self.levels.iter().map(|(level, _)| level);
-        levels.eq(start.of_level.keys()) && self.levels.iter().all(|(_, parts)| parts.are_sound())
+        let cells = self.cells.iter().map(|(cell, _)| cell);
+        cells.eq(start.of_cell.keys()) && self.cells.iter().all(|(_, parts)| parts.are_sound())
     }
 }
 
 impl Parts {
     pub(super) fn save(&self) -> SavedParts {
-        let levels = self.of_level.iter();
+        let cells = self.of_cell.iter();
         SavedParts {
-            levels: levels
-                .map(|(level, parts)| (*level, parts.clone()))
-                .collect(),
+            cells: cells.map(|(cell, parts)| (*cell, parts.clone())).collect(),
+            revised: self.revised,
             are_to_be_revised: self.are_to_be_revised,
         }
     }
 
     pub(super) fn restore(saved: SavedParts) -> Self {
+        let of_cell: BTreeMap<CellId, CellParts> = saved.cells.into_iter().collect();
         Self {
-            of_level: saved.levels.into_iter().collect(),
+            is_any_split: of_cell.values().any(CellParts::is_split),
+            of_cell,
+            revised: saved.revised,
             are_to_be_revised: saved.are_to_be_revised,
         }
+    }
+
+    /// Checks the parts of each cell.
+    ///
+    /// # Panics
+    /// Panics when they overlap, or their numbers are none.
+    pub(super) fn check(&self) {
+        for (cell, parts) in &self.of_cell {
+            assert!(
+                parts.are_sound(),
+                "parts of cell {cell} tile space: {parts:?}"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(parts: &[(u32, f64, f64)], retiring: &[u32]) -> CellParts {
+        let everywhere = Bounds::around([0.0; 3], [f64::INFINITY; 3]);
+        let part = |(number, min, max): &(u32, f64, f64)| {
+            let mut region = everywhere;
+            (region.min[0], region.max[0]) = (*min, *max);
+            Part {
+                number: *number,
+                region,
+            }
+        };
+        CellParts {
+            parts: parts.iter().map(part).collect(),
+            retiring: retiring.to_vec(),
+        }
+    }
+
+    #[test]
+    fn parts_that_cannot_be_are_not_sound() {
+        let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+        let two = |number| parts(&[(0, least, 1.0), (number, 1.0, most)], &[]);
+        assert!(two(1).are_sound());
+        assert!(!two(0).are_sound(), "two have one number");
+        assert!(!two(PARTS_MAX).are_sound(), "there is no such number");
+        let without_first = parts(&[(1, least, most)], &[]);
+        assert!(!without_first.are_sound());
+        let overlapping = parts(&[(0, least, 1.0), (1, 0.5, most)], &[]);
+        assert!(!overlapping.are_sound());
+        let inverted = parts(&[(0, least, 1.0), (1, 2.0, 1.0)], &[]);
+        assert!(!inverted.are_sound());
+        let nowhere = parts(&[(0, f64::NAN, most)], &[]);
+        assert!(!nowhere.are_sound());
+        assert!(!parts(&[(0, least, most)], &[2, 2]).are_sound());
+        assert!(parts(&[(0, least, most)], &[2, 5]).are_sound());
+    }
+
+    #[test]
+    fn a_cut_outside_of_its_part_is_none() {
+        let region = Bounds {
+            min: [0.0; 3],
+            max: [10.0; 3],
+        };
+        let at = |xs: &[f64]| -> Vec<(usize, Bounds)> {
+            let boxes = xs.iter().map(|x| Bounds::around([*x, 5.0, 5.0], [1.0; 3]));
+            boxes.enumerate().collect()
+        };
+        let (cut, fuller) = halves(&region, &[&at(&[1.0, 3.0, 6.0, 9.0])]).expect("they are apart");
+        assert!(cut.axis == 0 && cut.at > 3.0 && cut.at < 6.0 && fuller == 2);
+        // Those who are beyond a border count, but decide nothing.
+        let (cut, fuller) = halves(&region, &[&at(&[-0.5, -0.4, -0.3, 1.0, 3.0])]).expect("two");
+        assert!(
+            cut.at > 1.0 && cut.at < 3.0 && fuller == 4,
+            "{cut:?} {fuller}"
+        );
+        assert_eq!(halves(&region, &[&at(&[-0.5, -0.4, -0.3])]), None);
     }
 }

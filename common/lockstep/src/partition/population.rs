@@ -9,7 +9,8 @@ use protocol::{CellId, LevelId, PerformerId};
 pub(super) struct Population {
     /// The default cell of each world.
     pub(super) default_cells: Vec<CellId>,
-    /// The performers of each world that has levels, ascending; in others nothing ever changes.
+    /// The performers of each world that has levels or may be split, ascending; in others nothing
+    /// ever changes.
     pub(super) by_world: Vec<Vec<usize>>,
     /// The place of each world among those, if it has levels.
     pub(super) place_of: Vec<Option<usize>>,
@@ -39,7 +40,10 @@ impl Population {
                 .filter(|one| performers[*one].world == world && !performers[*one].is_removed)
                 .collect()
         };
-        let has_levels = |world: &usize| topology.levels.iter().any(|level| level.world == *world);
+        let has_levels = |world: &usize| {
+            let mut cells = topology.cells.iter();
+            cells.any(|cell| cell.world == *world && (cell.level.is_some() || cell.split.is_some()))
+        };
         let with_levels: Vec<usize> = (0..worlds).filter(has_levels).collect();
         let mut bound = vec![Vec::new(); topology.levels.len()];
         for (id, performer) in performers.iter().enumerate() {

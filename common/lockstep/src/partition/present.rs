@@ -98,7 +98,7 @@ impl Partition {
         self.agenda.poses.clear();
         self.agenda.states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        let may_be_anybody = self.sight.is_on() || self.cells.parts.are_any_split();
+        let may_be_anybody = self.sight.is_on() || self.cells.parts.is_any_split();
         let who = match (topology.watched.contains(&true), may_be_anybody) {
             (false, _) => Some(changes),
             (true, false) => Some(changes | Marks::ACTIVATING),

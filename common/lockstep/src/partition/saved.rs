@@ -120,6 +120,11 @@ impl Partition {
         for (performer, one) in topology.present().zip(saved.performers) {
             partition.restore_performer(topology, performer, one);
         }
+        for level in (0..topology.levels.len() as u32).map(LevelId) {
+            if partition.levels.is_active(level) {
+                partition.pin(topology, level, true);
+            }
+        }
         for (cell, performer) in saved.ghosts {
             partition.ghosts.add(cell, performer, Reason::Near);
         }

@@ -194,6 +194,18 @@ pub(super) fn sees_others(model: &Model) -> bool {
         || plugins.any(|plugin| plugin.name.ends_with(WATCHING_SYSTEM))
 }
 
+/// Endings of the names of systems that move what touches their model, or tell of it.
+const CONTACT_SYSTEMS: [&str; 2] = ["TouchPlugin", "TrackController"];
+
+/// Tells whether something in a model works by what touches it, and so in one cell alone.
+pub fn works_by_contact(model: &Model) -> bool {
+    let mut sensors = model.links.iter().flat_map(|link| &link.sensors);
+    let nested = model.nested.iter().flat_map(|nested| &nested.plugins);
+    let mut plugins = model.plugins.iter().chain(nested);
+    let touches = |name: &str| CONTACT_SYSTEMS.iter().any(|system| name.ends_with(system));
+    sensors.any(|sensor| sensor.kind == "contact") || plugins.any(|plugin| touches(&plugin.name))
+}
+
 /// Returns those that look at others among models of a world that never move.
 pub(super) fn watchers(world: &World, models: &[usize]) -> Vec<Watcher> {
     let models = models.iter();

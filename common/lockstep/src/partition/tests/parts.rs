@@ -8,6 +8,13 @@ use crate::random::Random;
 /// Balls in a row, 1.8 m from each other, which fill a level.
 const ROW: [f64; 6] = [-4.5, -2.7, -0.9, 0.9, 2.7, 4.5];
 
+/// Returns the cells of the further parts of the first level.
+fn further(fixture: &Fixture) -> Vec<CellId> {
+    let cell = fixture.topology.levels[0].cell;
+    let split = fixture.topology.cell(cell).split.as_ref();
+    split.expect("it may be split").further.clone()
+}
+
 /// One level or more around x = 0, 10 ..., split above so many balls at these x.
 fn split_above(most: u32, levels: usize, xs: &[f64]) -> Fixture {
     let mut world = balls("w", levels, xs);
@@ -64,41 +71,119 @@ fn a_performer_stays_with_its_part_while_it_touches_that() {
 }
 
 #[test]
-fn parts_of_which_few_are_left_are_joined_and_their_cells_close() {
-    let mut fixture = split_above(3, 1, &ROW);
+fn a_level_of_which_few_are_left_is_whole_again_and_cells_close() {
+    let mut fixture = split_above(5, 1, &ROW);
     fixture.revise(1);
     assert_eq!(
-        fixture.hand_offs_at(&[100.0, 110.0, 120.0, 130.0, 140.0]),
-        "p0:L1>default p1:L1>default p2:L1>default p3:L1/2>default p4:L1/2>default"
+        fixture.hand_offs_at(&[100.0, 110.0, 120.0, 130.0]),
+        "p0:L1>default p1:L1>default p2:L1>default p3:L1/2>default"
     );
-    assert_eq!(fixture.revise(1), "p5:L1/2>L1");
-    assert!(
-        fixture
-            .partition
-            .is_open(fixture.topology.levels[0].further_cells[0])
-    );
+    assert_eq!(fixture.revise(1), "p4:L1/2>L1 p5:L1/2>L1");
+    assert!(fixture.partition.is_open(further(&fixture)[0]));
     fixture.revise(1);
-    let further = &fixture.topology.levels[0].further_cells;
-    assert!(further.iter().all(|cell| !fixture.partition.is_open(*cell)));
+    let mut further = further(&fixture).into_iter();
+    assert!(further.all(|cell| !fixture.partition.is_open(cell)));
 }
 
 #[test]
-fn the_first_part_is_never_left_empty() {
+fn parts_of_which_few_are_left_are_joined() {
     let mut fixture = split_above(2, 1, &ROW);
     fixture.revise(3);
-    // Beside the first part, which p0 and p1 leave, are p2, p3 and p4, in two parts.
-    for (one, y) in [(2, -3.0), (3, 0.0), (4, 3.0)] {
-        fixture.states[one] = ball(PerformerId(one as u32), [-0.9, y, 0.0]);
-    }
-    fixture.revise(2);
-    fixture.put(&[100.0, 110.0]);
+    assert_eq!(fixture.cells(), "L1 L1 L1/3 L1/2 L1/4 L1/4");
+    // Nobody is left in the parts on both sides of the first cut but p0, p1 and p3.
+    fixture.put(&[-4.5, -2.7, 100.0, 0.9, 110.0]);
+    fixture.states[5] = ball(PerformerId(5), [-3.6, 3.0, 0.0]);
     fixture.revise(3);
     let cells = fixture.cells();
-    let of_level = cells
-        .strip_prefix("default default ")
-        .expect("two have left");
-    assert!(of_level.split(' ').any(|cell| cell == "L1"), "{cells}");
-    assert!(of_level.split(' ').any(|cell| cell != "L1"), "{cells}");
+    assert!(
+        !cells.contains("L1/3") && !cells.contains("L1/4"),
+        "{cells}"
+    );
+}
+
+#[test]
+fn the_first_part_has_its_level_loaded_although_nobody_is_in_it() {
+    let mut fixture = split_above(2, 1, &ROW);
+    fixture.revise(1);
+    let first = fixture.topology.levels[0].cell;
+    // All go to the other side, and the parts are not revised yet.
+    for (number, state) in fixture.states.iter_mut().enumerate() {
+        let [x, y] = [number % 3, number / 3].map(|place| place as f64);
+        *state = ball(state.performer, [1.5 * x + 1.2, 3.0 * y, 0.0]);
+    }
+    fixture.update();
+    assert_eq!(fixture.cells(), ["L1/2"; 6].join(" "));
+    let loaded = |fixture: &Fixture| fixture.partition.loaded(first).collect::<Vec<_>>();
+    assert_eq!(loaded(&fixture), [LevelId(0)]);
+    assert!(fixture.partition.is_open(first));
+    assert_eq!(fixture.partition.ghosts(first).count(), 6);
+    // All leave: the level is inactive, and nothing is left of it.
+    fixture.at(&[100.0, 110.0, 100.0, 110.0, 100.0, 110.0]);
+    assert!(loaded(&fixture).is_empty());
+    assert!(!fixture.partition.is_open(first));
+}
+
+#[test]
+fn what_is_in_no_level_is_split_like_a_level() {
+    let mut fixture = split_above(3, 0, &ROW);
+    assert_eq!(
+        fixture.at(&[]),
+        "p3:default>default/2 p4:default>default/2 p5:default>default/2 default_opens \
+         default/2_opens default/2_is_new default+p3 default+p4 default+p5 default/2+p0 \
+         default/2+p1 default/2+p2"
+    );
+    assert_eq!(
+        fixture.hand_offs_at(&[-4.5, -2.7, 0.6, 2.7]),
+        "p2:default>default/2"
+    );
+}
+
+#[test]
+fn a_performer_that_comes_is_a_ghost_from_the_next_update_on() {
+    for iterations in [0, 1, REVISED_EVERY, REVISED_EVERY + 1] {
+        let mut fixture = split_above(3, 1, &ROW[..3]);
+        for _ in 0..iterations {
+            fixture.at(&[]);
+        }
+        let model = performer("new", [3.0, 0.0, 0.0]);
+        let id = ModelId { world: 0, model: 9 };
+        let new = fixture.topology.spawn(id, &model).expect("it moves");
+        fixture.states.push(ball(new, [3.0, 0.0, 0.0]));
+        fixture.partition.insert(&fixture.topology, new);
+        let changes = fixture.update();
+        let are_known = changes.ghosts.iter().all(|change| change.performer != new);
+        assert!(are_known, "after {iterations}: {changes:?}");
+        assert!(!fixture.partition.wanted_states().contains(&new));
+        fixture.revise(2);
+        assert!(fixture.partition.has_ghost(new), "the level has two parts");
+    }
+}
+
+#[test]
+fn commands_of_one_iteration_revise_parts_once() {
+    let mut fixture = split_above(2, 1, &ROW);
+    fixture.at(&[]);
+    for _ in 0..5 {
+        fixture.partition.disturb();
+        let iteration = Iteration(0);
+        let states = &fixture.states;
+        let changes = fixture
+            .partition
+            .update(&fixture.topology, iteration, states);
+        assert!(changes.parts.is_empty());
+    }
+}
+
+#[test]
+fn a_cut_is_within_the_part_that_it_cuts() {
+    // Those of the first part are beyond its border, and touch it still.
+    let mut fixture = split_above(3, 1, &ROW);
+    fixture.revise(1);
+    for (number, y) in [(0, -4.0), (1, -2.0), (2, 0.0)] {
+        fixture.states[number] = ball(PerformerId(number as u32), [0.2, y, 0.0]);
+    }
+    fixture.states[3] = ball(PerformerId(3), [-0.3, 3.0, 0.0]);
+    fixture.revise(3);
 }
 
 #[test]
@@ -137,11 +222,7 @@ fn a_group_across_a_cut_is_in_one_part() {
 fn performers_in_one_place_are_not_split() {
     let mut fixture = split_above(2, 1, &[1.0, 1.0, 1.0, 1.0]);
     assert_eq!(fixture.revise(3), "");
-    assert!(
-        !fixture
-            .partition
-            .is_open(fixture.topology.levels[0].further_cells[0])
-    );
+    assert!(!fixture.partition.is_open(further(&fixture)[0]));
 }
 
 #[test]
@@ -170,10 +251,7 @@ fn an_inactive_level_is_not_split() {
     // Nobody keeps the level active any more: both of its cells stop.
     fixture.put(&[-4.0, -2.0, 0.0, 2.0, 10.0]);
     fixture.revise(2);
-    let cells = [
-        fixture.topology.levels[0].cell,
-        fixture.topology.levels[0].further_cells[0],
-    ];
+    let cells = [fixture.topology.levels[0].cell, further(&fixture)[0]];
     assert!(
         cells
             .iter()
@@ -181,48 +259,70 @@ fn an_inactive_level_is_not_split() {
     );
 }
 
-/// Moves balls about in two levels, of which each is split above three, by a seed.
-fn wander(fixture: &mut Fixture, random: &mut Random) {
+/// Moves balls about, all of them towards a place, some of them or none.
+fn wander(fixture: &mut Fixture, random: &mut Random, towards: [f64; 2]) {
     let every = [1, 4, 0][random.below(3)];
     for (number, state) in fixture.states.iter_mut().enumerate() {
         if every == 0 || random.below(every) > 0 {
             continue;
         }
-        let mut place: [f64; 3] = std::array::from_fn(|axis| {
-            let way = random.within(-0.3, 0.3);
-            (state.position[axis] + way).clamp(-5.5, if axis == 0 { 16.0 } else { 5.5 })
+        let [x, y] = [0, 1].map(|axis| {
+            let way = (towards[axis] - state.position[axis]).clamp(-0.1, 0.1);
+            state.position[axis] + way + random.within(-0.3, 0.3)
         });
-        if random.below(200) == 0 {
+        let mut place = [x, y, 0.0];
+        if random.below(500) == 0 {
             place = [random.within(-5.0, 15.0), random.within(-5.0, 5.0), 0.0];
         }
         *state = ball(PerformerId(number as u32), place);
     }
 }
 
+/// Two levels with 30 balls, of which five alone keep levels active if the others are bound.
+fn random_world(random: &mut Random, are_bound: bool) -> World {
+    let xs: Vec<f64> = (0..30).map(|_| random.within(-5.0, 15.0)).collect();
+    let mut world = balls("w", 2, &xs);
+    world.split_above = Some(3 + random.below(6) as u32);
+    if are_bound {
+        for number in 0..30 {
+            let model = format!("p{number}");
+            if number < 5 {
+                world.performers.push(sdf::Performer {
+                    name: model.clone(),
+                    model,
+                    size: [1.0; 3],
+                });
+            } else {
+                world.levels[number % 2].models.push(model);
+            }
+        }
+    }
+    world
+}
+
 #[test]
 fn in_random_worlds_every_invariant_holds_and_saved_parts_go_on_alike() {
-    for (seed, sight) in (0..8).zip([SightRule::Buffer, SightRule::Range].into_iter().cycle()) {
+    let [mut new, mut joined] = [0, 0];
+    for seed in 0..16 {
         let mut random = Random::new(seed);
-        let xs: Vec<f64> = (0..30).map(|_| random.within(-5.0, 15.0)).collect();
-        let mut world = balls("w", 2, &xs);
-        world.split_above = Some(3 + random.below(6) as u32);
+        let world = random_world(&mut random, seed % 4 > 1);
         let rules = Rules {
-            sight,
+            sight: [SightRule::Buffer, SightRule::Range][(seed % 2) as usize],
+            load: [LoadRule::Buffer, LoadRule::Volume][(seed / 4 % 2) as usize],
             minimum_stay: random.below(20) as u64,
             ..RULES
         };
-        let mut fixture = Fixture::of(&[world.clone()], rules);
-        for state in &mut fixture.states {
-            state.position[1] = random.within(-5.0, 5.0);
-            *state = ball(state.performer, state.position);
-        }
+        let mut fixture = Fixture::of(std::slice::from_ref(&world), rules);
         let mut again: Option<Fixture> = None;
-        let mut hand_offs = 0;
-        for iteration in 0..1000 {
-            wander(&mut fixture, &mut random);
-            if iteration == 450 {
+        let mut towards = [0.0; 2];
+        for iteration in 0..1200 {
+            if iteration % 200 == 0 {
+                towards = [random.within(-20.0, 30.0), random.within(-6.0, 6.0)];
+            }
+            wander(&mut fixture, &mut random, towards);
+            if iteration == 450 + 7 * seed {
                 let saved = fixture.partition.save(&fixture.topology);
-                let topology = Topology::new(&[world.clone()]);
+                let topology = Topology::new(std::slice::from_ref(&world));
                 let partition = Partition::restore(&topology, rules, saved);
                 again = Some(Fixture {
                     partition: partition.expect("what was saved fits"),
@@ -232,18 +332,16 @@ fn in_random_worlds_every_invariant_holds_and_saved_parts_go_on_alike() {
                 });
             }
             let changes = fixture.update();
-            hand_offs += changes.hand_offs.len();
+            new += changes.parts.iter().filter(|part| part.is_new).count();
+            joined += changes.parts.iter().filter(|part| !part.is_new).count();
             if let Some(again) = &mut again {
                 again.states.clone_from(&fixture.states);
-                assert_eq!(
-                    again.update(),
-                    changes,
-                    "seed {seed}, iteration {iteration}"
-                );
+                let context = format!("seed {seed}, iteration {iteration}");
+                assert_eq!(again.update(), changes, "{context}");
             }
         }
-        assert!(hand_offs > 0, "seed {seed} splits something");
     }
+    assert!(new > 50 && joined > 50, "{new} parts, {joined} joined");
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::saved_state_error::SavedStateError;
 use crate::topology::saved::SavedTopology;
 
 /// The format of the bytes, which come after it.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 /// A run that cannot be taken up again.
 #[derive(Debug, thiserror::Error)]

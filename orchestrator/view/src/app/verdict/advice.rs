@@ -46,11 +46,21 @@ pub(super) fn for_holder(model: &Model, peer: &PeerReport) -> Vec<Advice> {
         )));
         advice.push(threads(levels.len()));
     } else {
-        advice.push(Advice::new(
-            "smaller levels: each is one cell, stepped by one peer",
-        ));
+        advice.push(smaller_cells(levels.first().copied()));
     }
     advice
+}
+
+/// Returns what helps when all that a peer does is to step one level.
+fn smaller_cells(level: Option<&LevelReport>) -> Advice {
+    let performers = level.map_or(0, |level| level.performers.len());
+    if performers < 4 {
+        return Advice::new("smaller levels: each is one cell, stepped by one peer");
+    }
+    let half = performers.div_ceil(2);
+    Advice::new(format!(
+        "its level in parts, which others can step: start with --split-above {half}"
+    ))
 }
 
 /// Returns the move of a cell that makes the longer of two peers' work shortest, if that is worth
