@@ -122,7 +122,8 @@ fn the_solver_is_read() {
 
 #[test]
 fn settings_of_levels_are_read_and_bounded() {
-    let text = "[levels]\nauto_levels = 8\nsplit_above = 100\nload = 'volume'\nsight = 'range'\nminimum_stay_s = 0\n\
+    let text = "[levels]\nauto_levels = 8\nsplit_above = 100\nload = 'volume'\nsight = 'range'\n\
+                minimum_stay_s = 0\n\
                 interaction_margin_m = 0.5\n";
     let levels = Levels {
         auto_levels: Some(8),

@@ -386,7 +386,8 @@ impl fmt::Display for Scenario {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "seed {}: {:?}, sight {:?} m, split above {:?}, {} iterations, {} secondaries and {} stand-bys, \
+            "seed {}: {:?}, sight {:?} m, split above {:?}, {} iterations, \
+             {} secondaries and {} stand-bys, \
              on peer loss {:?}",
             self.seed,
             self.stage,

@@ -1,5 +1,5 @@
-//! Shows that real processes share a level that is split while it is crowded: a world without levels
-//! is run on several secondaries, one of which is killed, is taken up again after all were, and is
+//! Shows that real processes share what is split while it is crowded: a world without levels is run
+//! on several secondaries, one of which is killed, is taken up again after all were, and is
 //! simulated again from its recording, each time with the digests of one process.
 
 use serde_json::Value;

@@ -41,8 +41,8 @@ fn a_level_with_more_performers_than_one_cell_is_to_have_is_split_in_the_middle(
     let mut fixture = split_above(3, 1, &ROW);
     assert_eq!(
         fixture.at(&[]),
-        "p3:L1>L1/2 p4:L1>L1/2 p5:L1>L1/2 L1_opens L1/2_opens L1/2_is_new L1+L1 L1/2+L1 L1+p3 L1+p4 L1+p5 \
-         L1/2+p0 L1/2+p1 L1/2+p2",
+        "p3:L1>L1/2 p4:L1>L1/2 p5:L1>L1/2 L1_opens L1/2_opens L1/2_is_new L1+L1 L1/2+L1 L1+p3 \
+         L1+p4 L1+p5 L1/2+p0 L1/2+p1 L1/2+p2",
         "each part loads the level and has ghosts of the others"
     );
     assert_eq!(fixture.revise(3), "", "no part has more than three");
