@@ -253,9 +253,9 @@ impl Partition {
             ..self.take_changes(topology, states, known, hand_offs)
         };
         self.buffers.moved = moved;
-        self.agenda.entering.clear();
         self.agenda.held.clear();
         let is_any_away = self.want(topology);
+        self.agenda.entering.clear();
         // Who is away may go home for having stayed long enough.
         let is_changed = changes != Changes::default() || self.sight.is_restless();
         self.rest.end_update(is_changed, is_any_away);
@@ -330,8 +330,8 @@ impl Partition {
         let asked = asked.into_iter().map(|one| PerformerId(one as u32));
         let asked: Vec<PerformerId> = asked.collect();
         let changes = self.take_changes(topology, states, Some(&asked), Vec::new());
-        self.agenda.entering.clear();
         self.want(topology);
+        self.agenda.entering.clear();
         changes
     }
 
@@ -499,9 +499,10 @@ impl Partition {
                 Request::Remove(_) => {
                     self.touch(topology, performer, &[]);
                     let default_cell = self.population.default_cells[self.places[index].world()];
-                    self.ghosts.remove(default_cell, performer, Reason::Near);
+                    for whole in [default_cell, topology.cell(cell).whole] {
+                        self.hide_in_parts(topology, performer, whole);
+                    }
                     self.hide(topology, performer);
-                    self.hide_in_parts(topology, performer);
                     self.cells
                         .remove(cell, performer, marks.has(Marks::ACTIVATING));
                     let place = &self.places[index];
@@ -528,7 +529,7 @@ impl Partition {
         if marks.has(Marks::REMOVED) {
             return;
         }
-        let is_new = self.neighbours.allowed(performer).is_none();
+        let is_new = std::mem::take(&mut self.places[performer].is_new);
         // What concerns a performer in a cell that stands still does so too.
         if !self.stands_still(performer, state) {
             self.glance(topology, performer, state);

@@ -75,6 +75,9 @@ pub struct CellSpec {
     /// Models that never move and look at others in it, by their indices: those of its level, or
     /// in a default cell those of no level.
     pub watchers: Vec<Watcher>,
+    /// Those among the same models that work by what touches them, ascending: with any, it is kept
+    /// whole.
+    pub contact: Vec<usize>,
 }
 
 /// A way to split a cell.
@@ -276,6 +279,7 @@ impl Topology {
             is_permanent: false,
             sees_all: false,
             watchers: Vec::new(),
+            contact: Vec::new(),
         });
         let by_name: BTreeMap<&str, usize> = world
             .models
@@ -294,9 +298,11 @@ impl Topology {
             in_levels.extend(&static_models);
             let static_models: Vec<usize> = static_models.into_iter().collect();
             let watchers = spawn::watchers(world, &static_models);
+            let contact = spawn::contact(world, &static_models);
             self.add_level(index, level, prefix, static_models);
             let cell = self.cells.last_mut().expect("the level has a cell");
             cell.watchers = watchers;
+            cell.contact = contact;
         }
         let global: Vec<usize> = (0..world.models.len())
             .filter(|model| world.models[*model].is_static && !in_levels.contains(model))
@@ -306,6 +312,7 @@ impl Topology {
         cell.is_permanent = models().any(spawn::does_something);
         cell.sees_all = models().any(spawn::sees_others);
         cell.watchers = spawn::watchers(world, &global);
+        cell.contact = spawn::contact(world, &global);
         self.global_models.push(global);
         self.watched
             .push(world.models.iter().any(spawn::sees_others));
@@ -333,6 +340,7 @@ impl Topology {
             is_permanent: false,
             sees_all: false,
             watchers: Vec::new(),
+            contact: Vec::new(),
         });
         self.levels.push(LevelSpec {
             world,
@@ -351,18 +359,9 @@ impl Topology {
         let names: BTreeSet<String> = self.cells.iter().map(|cell| cell.name.clone()).collect();
         for number in 0..self.cells.len() {
             let whole = self.cells[number].clone();
-            let world = &worlds[whole.world];
-            let Some(above) = world.split_above else {
+            let Some(above) = worlds[whole.world].split_above else {
                 continue;
             };
-            let models = match whole.level {
-                Some(level) => &self.level(level).static_models,
-                None => &self.global_models[whole.world],
-            };
-            let mut models = models.iter().map(|model| &world.models[*model]);
-            if models.any(works_by_contact) {
-                continue;
-            }
             let mut further = Vec::new();
             for part in 1..PARTS_MAX {
                 further.push(CellId(self.cells.len() as u32));
@@ -373,6 +372,7 @@ impl Topology {
                     is_permanent: false,
                     sees_all: false,
                     watchers: Vec::new(),
+                    contact: Vec::new(),
                     ..whole
                 });
             }

@@ -317,10 +317,10 @@ export function isPlaying(state) {
 
 /**
  * Tells whether a level stands for performers that are in none, of the only world or of one of
- * several.
+ * several, or for a part of these.
  *
  * @param {string} name
  */
 export function isDefaultLevel(name) {
-  return name === 'default' || name.endsWith('::default');
+  return /^(.*::)?default(\/+\d+)?$/.test(name);
 }

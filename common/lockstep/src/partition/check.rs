@@ -136,7 +136,9 @@ impl Partition {
 
     fn check_ghosts(&self, topology: &Topology) {
         let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
-        for performer in topology.present() {
+        let there = self.marks.iter().zip((0..).map(PerformerId));
+        let there = there.filter(|(marks, _)| !marks.has(Marks::REMOVED));
+        for performer in there.map(|(_, performer)| performer) {
             let kept = self.levels_of(performer).iter().copied();
             let own = topology.cell(self.cell(performer)).whole;
             let kept = kept.map(|level| topology.level(level).cell);
@@ -157,8 +159,8 @@ impl Partition {
         });
         // Who comes with the step that is to be published is no ghost in it.
         let has_come = |(_, performer): &(CellId, PerformerId)| {
-            let index = performer.0 as usize;
-            self.neighbours.allowed(index).is_some()
+            let place = self.places.get(performer.0 as usize);
+            place.is_none_or(|place| !place.is_new)
         };
         let expected = expected.into_iter().filter(has_come);
         assert!(

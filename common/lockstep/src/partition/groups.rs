@@ -135,10 +135,11 @@ impl Partition {
 
     /// Returns the cells of those members that must stay where they are.
     fn cells_of_held(&self, members: &[usize]) -> Vec<CellId> {
-        if self.agenda.held.is_empty() {
+        if self.agenda.held.is_empty() && self.agenda.entering.is_empty() {
             return Vec::new();
         }
-        let held = members.iter().filter(|one| self.agenda.held.contains(one));
+        let is_held = |one: &&usize| self.agenda.held.contains(one) || self.enters(**one);
+        let held = members.iter().filter(is_held);
         held.map(|one| self.places[*one].cell).collect()
     }
 

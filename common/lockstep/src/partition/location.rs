@@ -32,6 +32,8 @@ pub(super) struct PerformerLocation {
     /// Half the edge lengths of its box \[m\].
     pub(super) half: [f64; 3],
     pub(super) has_loose_links: bool,
+    /// True until it was located once: before, it is nobody's ghost.
+    pub(super) is_new: bool,
     world: u32,
     /// Position at the last update, in worlds in which cells may stand still \[m\].
     pub(super) seen_at: Option<[f64; 3]>,
@@ -75,6 +77,7 @@ impl PerformerLocation {
             entered: Iteration(0),
             half: performer.half_extents,
             has_loose_links: performer.has_loose_links,
+            is_new: true,
             world: performer.world as u32,
             seen_at: None,
             looked_at: [f64::NAN; 3],

@@ -13,10 +13,10 @@
 //!
 //! **Invariant:** part 0 is in use, and has its level loaded while that is active: static models
 //! of the level have their systems there.
-//! **Invariant:** a part that is in use has ghosts of all that its level has, so that sensors see
-//! what they saw when the level was whole.
+//! **Invariant:** a part that is in use has ghosts of all that moves in its level, so that sensors
+//! see those whom they saw when the level was whole.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
 use serde::{Deserialize, Serialize};
@@ -31,10 +31,11 @@ use crate::topology::{PARTS_MAX, Topology};
 /// Iterations from one look at how full parts are to the next.
 pub(super) const REVISED_EVERY: u64 = 64;
 
-/// The parts of all that may be split, by the cells of their first parts.
+/// The parts of all that may be split.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    of_cell: BTreeMap<CellId, CellParts>,
+    /// Parts by the cell of the first one, ascending.
+    of_cell: Vec<(CellId, CellParts)>,
     /// True if any of these has more than one part.
     is_any_split: bool,
     /// The last iteration after which they were revised.
@@ -106,7 +107,13 @@ impl Parts {
 
     /// Tells whether what a cell is the first part of has more than that.
     pub(super) fn is_split(&self, whole: CellId) -> bool {
-        self.is_any_split && self.of_cell.get(&whole).is_some_and(CellParts::is_split)
+        self.is_any_split && self.of(whole).is_some_and(CellParts::is_split)
+    }
+
+    /// Returns the parts of what a cell is the first part of, if that may be split.
+    fn of(&self, whole: CellId) -> Option<&CellParts> {
+        let place = find(&self.of_cell, whole).ok()?;
+        Some(&self.of_cell[place].1)
     }
 
     /// Returns the cells of the parts that are in use of what a cell is the first part of: that
@@ -116,7 +123,7 @@ impl Parts {
         topology: &'t Topology,
         whole: CellId,
     ) -> impl Iterator<Item = CellId> + use<'t> {
-        let parts = self.of_cell.get(&whole).filter(|_| self.is_any_split);
+        let parts = self.of(whole).filter(|_| self.is_any_split);
         let in_use = parts.map_or(1, CellParts::in_use);
         let numbers = (0..PARTS_MAX).filter(move |number| in_use >> number & 1 == 1);
         numbers.map(move |number| topology.cell_of_part(whole, number))
@@ -133,7 +140,7 @@ impl Parts {
         (position, now): ([f64; 3], &Bounds),
     ) -> (CellId, f64) {
         let whole = topology.cell(whole).whole;
-        let Some(parts) = self.of_cell.get(&whole) else {
+        let Some(parts) = self.of(whole) else {
             return (whole, f64::INFINITY);
         };
         let home = topology.cell(home);
@@ -181,16 +188,21 @@ impl CellParts {
 
     /// Returns what is to change, if anything is.
     fn revision(&self, split_above: usize, members: &Members) -> Option<Revision> {
-        self.unite(split_above, members)
+        self.unite_few(split_above, members)
             .or_else(|| self.split(split_above, members))
             .or_else(|| self.shift(split_above, members))
             .or_else(|| self.join(split_above, members))
     }
 
+    /// Unites all parts, if there are several.
+    fn unite(&self) -> Option<Revision> {
+        (self.parts.len() > 1).then_some(Revision::Unite)
+    }
+
     /// Unites all parts when few belong to them together.
-    fn unite(&self, split_above: usize, members: &Members) -> Option<Revision> {
+    fn unite_few(&self, split_above: usize, members: &Members) -> Option<Revision> {
         let sum: usize = members.iter().map(Vec::len).sum();
-        (self.parts.len() > 1 && 2 * sum < split_above).then_some(Revision::Unite)
+        self.unite().filter(|_| 2 * sum < split_above)
     }
 
     /// Splits the fullest part that is too full and can be cut.
@@ -337,6 +349,11 @@ impl Revision {
     }
 }
 
+/// Returns where a cell is among others that are ascending, or would be.
+fn find<T>(cells: &[(CellId, T)], cell: CellId) -> Result<usize, usize> {
+    cells.binary_search_by_key(&cell, |(cell, _)| *cell)
+}
+
 /// Returns the axis across which two boxes touch, the first one below, that make one box together.
 fn axis_between(below: &Bounds, above: &Bounds) -> Option<usize> {
     let is_equal =
@@ -389,12 +406,17 @@ impl Partition {
         parts.revised = Some(iteration);
         let mut is_changed = false;
         for (whole, members) in self.members_of_parts(topology, states) {
-            is_changed |= self.free_parts(topology, whole);
-            let Some(split) = &topology.cell(whole).split else {
-                continue;
-            };
-            let parts = &self.cells.parts.of_cell[&whole];
-            if let Some(revision) = parts.revision(split.above as usize, &members) {
+            is_changed |= self.free_parts(topology, whole, &members);
+            let split = topology.cell(whole).split.as_ref();
+            let parts = self.cells.parts.of(whole);
+            let is_kept_whole = !topology.cell(whole).contact.is_empty();
+            let revision = parts.zip(split).and_then(|(parts, split)| {
+                if is_kept_whole {
+                    return parts.unite();
+                }
+                parts.revision(split.above as usize, &members)
+            });
+            if let Some(revision) = revision {
                 changes.extend(self.revise_cell(topology, (whole, revision), &members, states));
                 is_changed = true;
             }
@@ -411,13 +433,13 @@ impl Partition {
         &self,
         topology: &Topology,
         states: &[PerformerState],
-    ) -> BTreeMap<CellId, Members> {
-        let cells = self.cells.parts.of_cell.keys().copied();
+    ) -> Vec<(CellId, Members)> {
+        let cells = self.cells.parts.of_cell.iter().map(|(cell, _)| *cell);
         let is_active = |cell: &CellId| {
             let level = topology.cell(*cell).level;
             level.is_none_or(|level| self.levels.is_active(level))
         };
-        let mut members: BTreeMap<CellId, Members> = cells
+        let mut members: Vec<(CellId, Members)> = cells
             .filter(is_active)
             .map(|cell| (cell, Members::default()))
             .collect();
@@ -427,20 +449,23 @@ impl Partition {
             }
             let place = &self.places[performer];
             let home = topology.cell(place.home);
-            if let Some(members) = members.get_mut(&home.whole) {
+            if let Ok(found) = find(&members, home.whole) {
                 let bounds = Bounds::around(states[performer].position, place.half);
-                members[home.part as usize].push((performer, bounds));
+                members[found].1[home.part as usize].push((performer, bounds));
             }
         }
         members
     }
 
-    /// Frees the numbers of parts that are joined to others and own nobody any more; tells whether
-    /// there were any.
-    fn free_parts(&mut self, topology: &Topology, whole: CellId) -> bool {
+    /// Frees the numbers of parts that are joined to others and that nobody belongs to or is in any
+    /// more; tells whether there were any.
+    fn free_parts(&mut self, topology: &Topology, whole: CellId, members: &Members) -> bool {
         let cell_of = |number: u32| topology.cell_of_part(whole, number);
-        let is_empty = |number: &u32| self.cells.owned(cell_of(*number)).is_empty();
-        let retiring = self.cells.parts.of_cell[&whole].retiring.iter().copied();
+        let is_empty = |number: &u32| {
+            self.cells.owned(cell_of(*number)).is_empty() && members[*number as usize].is_empty()
+        };
+        let retiring = self.cells.parts.of(whole).map(|parts| &parts.retiring);
+        let retiring = retiring.into_iter().flatten().copied();
         let freed: Vec<u32> = retiring.filter(is_empty).collect();
         if freed.is_empty() {
             return false;
@@ -465,16 +490,22 @@ impl Partition {
         members: &Members,
         states: &[PerformerState],
     ) -> Vec<PartChange> {
-        let before = self.cells.parts.of_cell[&whole].clone();
+        let before = self.cells.parts.of(whole).cloned();
         self.change_parts(topology, whole, |parts| parts.revise(revision));
-        let parts = &self.cells.parts.of_cell[&whole];
+        let Some((before, parts)) = before.zip(self.cells.parts.of(whole)) else {
+            return Vec::new();
+        };
         for (number, members) in (0..).zip(members) {
             if !revision.concerns(number) {
                 continue;
             }
             for (performer, _) in members {
+                let position = states[*performer].position;
+                if !position.iter().all(|coordinate| coordinate.is_finite()) {
+                    continue; // Nobody knows where it is: it stays.
+                }
                 let place = &mut self.places[*performer];
-                let part = parts.at(states[*performer].position);
+                let part = parts.at(position);
                 place.home = topology.cell_of_part(whole, part.number);
                 // A look finds out how far it may move now.
                 place.looked_at = [f64::NAN; 3];
@@ -497,18 +528,20 @@ impl Partition {
         change: impl FnOnce(&mut CellParts),
     ) {
         let all = &mut self.cells.parts;
-        let Some(parts) = all.of_cell.get_mut(&whole) else {
+        let Ok(place) = find(&all.of_cell, whole) else {
             return;
         };
+        let parts = &mut all.of_cell[place].1;
         let was_split = parts.is_split();
         change(parts);
         let is_split = parts.is_split();
-        all.is_any_split = all.of_cell.values().any(CellParts::is_split);
+        all.is_any_split = all.of_cell.iter().any(|(_, parts)| parts.is_split());
         if let Some(level) = topology.cell(whole).level
             && self.levels.is_active(level)
             && was_split != is_split
         {
             self.levels.pin(whole, level, is_split);
+            self.cells.stir(whole); // What never moves looks while its level is loaded.
         }
     }
 
@@ -563,9 +596,14 @@ impl Partition {
         }
     }
 
-    /// Has a performer that leaves its world be a ghost in no part of where it is.
-    pub(super) fn hide_in_parts(&mut self, topology: &Topology, performer: PerformerId) {
-        let whole = topology.cell(self.places[performer.0 as usize].cell).whole;
+    /// Has a performer that leaves its world be a ghost in no part of what a cell is the first part
+    /// of.
+    pub(super) fn hide_in_parts(
+        &mut self,
+        topology: &Topology,
+        performer: PerformerId,
+        whole: CellId,
+    ) {
         for cell in self.cells.parts.cells(topology, whole) {
             if self.ghosts.remove(cell, performer, Reason::Near) {
                 self.cells.stir(cell);
@@ -611,25 +649,24 @@ impl SavedParts {
     pub(super) fn fit(&self, topology: &Topology) -> bool {
         let start = Parts::new(topology);
         let cells = self.cells.iter().map(|(cell, _)| cell);
-        cells.eq(start.of_cell.keys()) && self.cells.iter().all(|(_, parts)| parts.are_sound())
+        cells.eq(start.of_cell.iter().map(|(cell, _)| cell))
+            && self.cells.iter().all(|(_, parts)| parts.are_sound())
     }
 }
 
 impl Parts {
     pub(super) fn save(&self) -> SavedParts {
-        let cells = self.of_cell.iter();
         SavedParts {
-            cells: cells.map(|(cell, parts)| (*cell, parts.clone())).collect(),
+            cells: self.of_cell.clone(),
             revised: self.revised,
             are_to_be_revised: self.are_to_be_revised,
         }
     }
 
     pub(super) fn restore(saved: SavedParts) -> Self {
-        let of_cell: BTreeMap<CellId, CellParts> = saved.cells.into_iter().collect();
         Self {
-            is_any_split: of_cell.values().any(CellParts::is_split),
-            of_cell,
+            is_any_split: saved.cells.iter().any(|(_, parts)| parts.is_split()),
+            of_cell: saved.cells,
             revised: saved.revised,
             are_to_be_revised: saved.are_to_be_revised,
         }

@@ -109,7 +109,8 @@ impl Partition {
         for performer in marked.iter().copied() {
             let id = PerformerId(performer as u32);
             let marks = self.marks[performer];
-            if marks.has(Marks::REMOVED) {
+            // Hosts know nothing yet of one that comes with the step.
+            if marks.has(Marks::REMOVED) || self.enters(performer) {
                 continue;
             }
             let is_watched = topology.watched[self.places[performer].world()];

@@ -173,6 +173,7 @@ impl Partition {
         place.has_loose_links = saved.has_loose_links;
         place.looked_at = saved.looked_at;
         place.seen_at = saved.seen_at;
+        place.is_new = saved.allowed.is_none();
         [place.levels_slack, place.home_slack] = saved.slacks;
         let marks = Marks(saved.marks);
         self.marks[index] = marks;

@@ -323,7 +323,7 @@ impl WorldState {
         for part in parts {
             let name = self.cell_name(part.cell);
             let text = if part.is_new {
-                format!("{name} is a new part of a crowded level")
+                format!("{name} is a new part of what was crowded")
             } else {
                 format!("{name} is joined to the part beside it")
             };

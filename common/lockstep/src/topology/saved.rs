@@ -25,6 +25,8 @@ pub(crate) struct SavedTopology {
     sees_all: Vec<bool>,
     /// For each cell, the models that never move and look at others in it.
     watchers: Vec<Vec<Watcher>>,
+    /// For each cell, its models that work by what touches them.
+    contact: Vec<Vec<usize>>,
 }
 
 impl Topology {
@@ -57,6 +59,7 @@ impl Topology {
                 .iter()
                 .map(|cell| cell.watchers.clone())
                 .collect(),
+            contact: self.cells.iter().map(|cell| cell.contact.clone()).collect(),
         }
     }
 
@@ -89,6 +92,9 @@ impl Topology {
         for (cell, watchers) in self.cells.iter_mut().zip(saved.watchers) {
             cell.watchers = watchers;
         }
+        for (cell, contact) in self.cells.iter_mut().zip(saved.contact) {
+            cell.contact = contact;
+        }
         Ok(())
     }
 }
@@ -113,6 +119,7 @@ impl SavedTopology {
             || self.permanent.len() != start.cells.len()
             || self.sees_all.len() != start.cells.len()
             || self.watchers.len() != start.cells.len()
+            || self.contact.len() != start.cells.len()
         {
             return Err(SavedStateError::OtherWorlds);
         }

@@ -34,6 +34,10 @@ impl Topology {
             let cell = &mut self.cells[default_cell.0 as usize];
             cell.is_permanent |= does_something(model);
             cell.sees_all |= sees_others(model);
+            if works_by_contact(model) {
+                let place = cell.contact.partition_point(|one| *one < id.model as usize);
+                cell.contact.insert(place, id.model as usize);
+            }
             if let Some(watcher) = watcher(id.model as usize, model) {
                 let place = cell
                     .watchers
@@ -113,6 +117,7 @@ impl Topology {
         }
         for cell in self.cells.iter_mut().filter(|cell| cell.world == world) {
             cell.watchers.retain(|other| other.model != model);
+            cell.contact.retain(|other| *other != model);
         }
         let performer = self.performer_of(id)?;
         let plan = &mut self.performers[performer.0 as usize];
@@ -211,6 +216,14 @@ pub(super) fn watchers(world: &World, models: &[usize]) -> Vec<Watcher> {
     let models = models.iter();
     models
         .filter_map(|model| watcher(*model, &world.models[*model]))
+        .collect()
+}
+
+/// Returns those that work by what touches them among models of a world that never move.
+pub(super) fn contact(world: &World, models: &[usize]) -> Vec<usize> {
+    let models = models.iter().copied();
+    models
+        .filter(|model| works_by_contact(&world.models[*model]))
         .collect()
 }
 

@@ -160,6 +160,88 @@ fn a_performer_that_comes_is_a_ghost_from_the_next_update_on() {
 }
 
 #[test]
+fn a_performer_that_comes_joined_to_one_of_another_part_is_asked_for_and_passes_later() {
+    let mut fixture = split_above(3, 1, &ROW);
+    fixture.revise(1);
+    let model = performer("new", [3.0, 2.0, 0.0]);
+    let id = ModelId { world: 0, model: 9 };
+    let new = fixture.topology.spawn(id, &model).expect("it moves");
+    fixture.states.push(ball(new, [3.0, 2.0, 0.0]));
+    fixture.partition.insert(&fixture.topology, new);
+    let ends = [PerformerId(4), new];
+    fixture.topology.set_joined(ends, true);
+    for end in ends {
+        fixture.partition.note_joined(&fixture.topology, end);
+    }
+    fixture.partition.hold(&ends);
+    let changes = fixture
+        .partition
+        .update(&fixture.topology, fixture.iteration, &fixture.states);
+    assert!(changes.hand_offs.is_empty(), "{changes:?}");
+    assert!(!fixture.partition.wanted_states().contains(&new));
+    fixture.iteration = fixture.iteration.next();
+    fixture.update();
+    let cells = ends.map(|end| fixture.partition.cell(end));
+    assert_eq!(cells[0], cells[1]);
+}
+
+#[test]
+fn a_performer_that_is_nowhere_stays_whatever_becomes_of_its_part() {
+    let mut fixture = split_above(3, 1, &ROW);
+    fixture.revise(1);
+    fixture.put(&[-4.5, 100.0, 110.0, 120.0, 130.0, f64::NAN]);
+    fixture.revise(4);
+    assert!(fixture.cells().ends_with("L1/2"), "{}", fixture.cells());
+}
+
+#[test]
+fn a_removed_performer_is_a_ghost_in_no_part_of_what_sees_all() {
+    let mut world = balls("w", 1, &[0.0, 94.0, 96.0, 98.0, 100.0, 102.0, 104.0]);
+    world.split_above = Some(3);
+    let mut mast = platform("mast");
+    super::sight::give_lidar(&mut mast, 9.0);
+    world.models.push(mast);
+    let mut fixture = Fixture::of(&[world], RULES);
+    fixture.revise(3);
+    assert!(fixture.cells().contains("default/2"), "{}", fixture.cells());
+    for removed in [PerformerId(0), PerformerId(6)] {
+        assert!(fixture.partition.has_ghost(removed));
+        fixture.partition.remove(removed);
+        fixture.update();
+        assert!(!fixture.partition.has_ghost(removed));
+    }
+}
+
+#[test]
+fn what_works_by_contact_keeps_its_cell_whole() {
+    let mut plate = platform("plate");
+    plate.plugins.push(sdf::Plugin {
+        name: "gz::sim::systems::TouchPlugin".to_owned(),
+        filename: String::new(),
+        content: sdf::Content {
+            name: "plugin".into(),
+            ..sdf::Content::default()
+        },
+    });
+    let mut world = balls("w", 0, &ROW);
+    world.split_above = Some(3);
+    let mut with_plate = world.clone();
+    with_plate.models.push(plate.clone());
+    assert_eq!(Fixture::of(&[with_plate], RULES).revise(2), "");
+    let mut fixture = Fixture::of(&[world], RULES);
+    fixture.revise(1);
+    assert!(fixture.cells().contains("default/2"));
+    let id = ModelId { world: 0, model: 9 };
+    fixture.topology.spawn(id, &plate);
+    fixture.partition.disturb();
+    fixture.revise(2);
+    assert_eq!(fixture.cells(), ["default"; 6].join(" "));
+    fixture.topology.remove(id);
+    fixture.revise(2);
+    assert!(fixture.cells().contains("default/2"));
+}
+
+#[test]
 fn commands_of_one_iteration_revise_parts_once() {
     let mut fixture = split_above(2, 1, &ROW);
     fixture.at(&[]);
