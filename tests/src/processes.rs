@@ -370,6 +370,19 @@ pub fn is_running(pid: u32) -> bool {
     threads.is_ok_and(|threads| threads.count() > 1)
 }
 
+/// Kills all processes of run `r` of a folder at once, and waits until it can be resumed.
+///
+/// # Panics
+/// Panics if nothing is known of such a run, one of them does not end, or it is not listed so.
+pub fn kill_all_to_resume(scratch: &Scratch) {
+    kill_all(scratch);
+    // What a killed process held is given back with the last of its threads.
+    wait_for("the run is listed as killed", || {
+        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
+        listed.contains("killed, resumable")
+    });
+}
+
 /// Kills all processes of run `r` of a folder at once.
 ///
 /// # Panics

@@ -3,7 +3,7 @@
 //! simulated again from its recording, each time with the digests of one process.
 
 use serde_json::Value;
-use tests::processes::{Scratch, kill_all, send_signal, wait_for};
+use tests::processes::{Scratch, kill_all_to_resume, send_signal, wait_for};
 use tests::worlds::drive_in_bends;
 
 const ROBOTS: u32 = 18;
@@ -129,11 +129,7 @@ fn a_crowded_world_is_shared_and_no_loss_changes_a_bit() {
     let (code, _, stderr) = scratch.phalanx_says(&[&begin[..], &split, &more].concat());
     assert_eq!(code, 0, "{stderr}");
     lose_a_secondary(&scratch);
-    kill_all(&scratch);
-    wait_for("the run is listed as killed", || {
-        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
-        listed.contains("killed, resumable")
-    });
+    kill_all_to_resume(&scratch);
     let resume = ["resume", "r", "--headless", "--secondaries", "3"];
     let (code, _, stderr) = scratch.phalanx_says(&resume);
     assert_eq!(code, 0, "{stderr}");

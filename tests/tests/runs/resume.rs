@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use tests::processes::{Scratch, is_running, kill_all, send_signal, wait_for};
+use tests::processes::{Scratch, is_running, kill_all, kill_all_to_resume, send_signal, wait_for};
 use tests::repository;
 
 const ITERATIONS: &str = "1500";
@@ -69,12 +69,7 @@ fn a_run_that_is_killed_twice_ends_with_the_digests_of_an_undisturbed_one() {
         code == 1 && stderr.contains("is living"),
         "{code}: {stderr}"
     );
-    kill_all(&scratch);
-    // What a killed process held is given back with the last of its threads.
-    wait_for("the run is listed as killed", || {
-        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
-        listed.contains("killed, resumable")
-    });
+    kill_all_to_resume(&scratch);
 
     let again = ["resume", "--detach", "--secondaries", "3"];
     let (code, stdout, stderr) = scratch.phalanx_says(&again);

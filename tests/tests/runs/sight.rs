@@ -8,7 +8,7 @@ use std::path::Path;
 
 use recording::Recording;
 use serde_json::Value;
-use tests::processes::{Scratch, kill_all, wait_for};
+use tests::processes::{Scratch, kill_all_to_resume, wait_for};
 
 /// Number of rays of a scan.
 const RAYS: usize = 360;
@@ -254,11 +254,7 @@ fn images_after_a_run_is_taken_up_again_are_those_of_an_undisturbed_one() {
         let stats: Value = serde_json::from_str(&stdout).unwrap_or(Value::Null);
         stats["iteration"].as_u64().is_some_and(|now| now >= 250)
     });
-    kill_all(&scratch);
-    wait_for("the run is listed as killed", || {
-        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
-        listed.contains("killed, resumable")
-    });
+    kill_all_to_resume(&scratch);
     let resume = ["resume", "r", "--headless", "--secondaries", "3"];
     let (code, _, stderr) = scratch.phalanx_says(&resume);
     assert_eq!(code, 0, "{stderr}");

@@ -210,15 +210,15 @@ impl CellParts {
         let in_use = self.in_use();
         let new = (0..PARTS_MAX).find(|number| in_use >> number & 1 == 0)?;
         let count = |part: &Part| members[part.number as usize].len();
-        let parts = self.parts.iter().copied();
-        let mut full: Vec<Part> = parts.filter(|part| count(part) > split_above).collect();
-        full.sort_by_key(|part| (std::cmp::Reverse(count(part)), part.number));
-        full.into_iter().find_map(|part| {
+        let full = self.parts.iter().filter(|part| count(part) > split_above);
+        let cuts = full.filter_map(|part| {
             let (cut, fuller) = halves(&part.region, &[&members[part.number as usize]])?;
-            let is_worth_it = fuller * 4 <= count(&part) * 3;
-            let part = part.number;
-            is_worth_it.then_some(Revision::Split { part, new, cut })
-        })
+            let is_worth_it = fuller * 4 <= count(part) * 3;
+            let order = (std::cmp::Reverse(count(part)), part.number);
+            is_worth_it.then_some((order, cut))
+        });
+        let ((_, part), cut) = cuts.min_by_key(|(order, _)| *order)?;
+        Some(Revision::Split { part, new, cut })
     }
 
     /// Shifts the cut between two parts of which one has more than twice what the other has, if the
@@ -307,8 +307,9 @@ impl CellParts {
     /// one is 0, and regions that do not overlap.
     fn are_sound(&self) -> bool {
         let numbers = self.parts.iter().map(|part| part.number);
-        let mut numbers: Vec<u32> = numbers.chain(self.retiring.iter().copied()).collect();
-        numbers.sort_unstable();
+        let mut numbers = numbers.chain(self.retiring.iter().copied());
+        let count = self.parts.len() + self.retiring.len();
+        let are_known = numbers.all(|number| number < PARTS_MAX);
         let is_box = |part: &Part| (0..3).all(|axis| part.region.min[axis] < part.region.max[axis]);
         let are_apart = |one: &Bounds, other: &Bounds| {
             (0..3).any(|axis| one.max[axis] <= other.min[axis] || other.max[axis] <= one.min[axis])
@@ -319,8 +320,8 @@ impl CellParts {
                 .iter()
                 .all(|other| are_apart(&one.region, &other.region))
         });
-        numbers.iter().all(|number| *number < PARTS_MAX)
-            && numbers.windows(2).all(|pair| pair[0] < pair[1])
+        are_known
+            && self.in_use().count_ones() as usize == count
             && self.find(0).is_some()
             && self.parts.iter().all(is_box)
             && do_not_overlap
