@@ -61,7 +61,7 @@ pub struct CellSpec {
     pub part: u32,
     /// The cell of the first part.
     pub whole: CellId,
-    /// How it is split while it is crowded; `None` if it never is, and of further parts.
+    /// Rule for splitting it while it is crowded; `None` if it never is, and of further parts.
     pub split: Option<Split>,
     /// The level's name or [`DEFAULT_CELL_NAME`]; of a further part that with a number, as
     /// `north/2`.
