@@ -105,12 +105,18 @@ impl Scale {
     fn of(body: &Body) -> Self {
         let root = body.mass.sqrt();
         let rotation = DMat3::from_quat(body.frame.rotation);
-        let inner = lower_root(body.inverse_inertia);
+        let moment = body.inverse_inertia.x_axis.x;
+        let (inner, outer) = if body.inverse_inertia == DMat3::from_diagonal(DVec3::splat(moment)) {
+            roots_of_even(moment)
+        } else {
+            let inner = lower_root(body.inverse_inertia);
+            (inner, inverse_of_lower(inner))
+        };
         Self {
             root,
             inverse_root: 1.0 / root,
             spin: rotation * inner,
-            inverse_spin: inverse_of_lower(inner) * rotation.transpose(),
+            inverse_spin: outer * rotation.transpose(),
         }
     }
 
@@ -136,6 +142,19 @@ fn lower_root(matrix: DMat3) -> DMat3 {
         DVec3::new(0.0, second, side),
         DVec3::new(0.0, 0.0, third),
     )
+}
+
+/// Returns the triangle of an inverse inertia that is the same about all axes, and the inverse of
+/// the triangle: the bits are those of [`lower_root`] and [`inverse_of_lower`].
+fn roots_of_even(inverse: f64) -> (DMat3, DMat3) {
+    let root = inverse.max(INVERSE_MIN).sqrt();
+    let recip = 1.0 / root;
+    let outer = DMat3::from_cols(
+        DVec3::new(recip, -0.0, -0.0),
+        DVec3::new(0.0, recip, -0.0),
+        DVec3::new(0.0, 0.0, recip),
+    );
+    (DMat3::from_diagonal(DVec3::splat(root)), outer)
 }
 
 fn inverse_of_lower(lower: DMat3) -> DMat3 {
@@ -481,32 +500,32 @@ impl Coordinates {
         }
     }
 
-    /// Writes a row of pushes on bodies that move on their own or as they are told into one of the
-    /// columns of each coordinate; returns the rate that what moves as it is told gives it.
+    /// Writes rows of pushes on a body that moves on its own or as it is told, one behind the other
+    /// in each column of a path; adds the rates that what moves as it is told gives them.
     pub(crate) fn fill_steady(
         &self,
-        path: Path,
-        pushes: &[Term],
-        (columns, row, size): (&mut [f64], usize, usize),
-        bodies: &[Body],
-    ) -> f64 {
+        (path, body): (Path, usize),
+        pushes: impl Iterator<Item = Term>,
+        (columns, size): (&mut [f64], usize),
+        (bodies, base_rates): (&[Body], &mut [f64]),
+    ) {
+        let BodyCoordinates::Alone(first) = self.places[body] else {
+            for (base_rate, push) in base_rates.iter_mut().zip(pushes) {
+                *base_rate += told_rate(&push, bodies);
+            }
+            return;
+        };
         let runs = &self.runs[path.runs[0]..path.runs[1]];
-        let mut base_rate = 0.0;
-        for push in pushes {
-            let BodyCoordinates::Alone(first) = self.places[push.body] else {
-                base_rate += told_rate(push, bodies);
-                continue;
-            };
-            let mover = Mover::Body(push.body);
-            let start = runs.iter().find(|run| run.mover == mover);
-            let start = start.map_or(0, |run| run.start);
-            let factors = self.scales[first / 6].factors(push);
-            let own = &mut columns[start * size..(start + 6) * size];
+        let start = runs.iter().find(|run| run.mover == Mover::Body(body));
+        let start = start.map_or(0, |run| run.start);
+        let own = &mut columns[start * size..(start + 6) * size];
+        let scale = &self.scales[first / 6];
+        for (row, push) in pushes.enumerate() {
+            let factors = scale.factors(&push);
             for (column, factor) in own.chunks_exact_mut(size).zip(factors) {
                 column[row] = factor;
             }
         }
-        base_rate
     }
 
     /// Writes the row of a unit force along one degree of freedom of a tree.
@@ -592,4 +611,20 @@ fn add_link_rows<const SIZE: usize>(
         at = tree.links[number].parent;
     }
     wrenches.add_along(kinematics.base, base_rates);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_even_inertia_has_the_same_roots_as_any_other() {
+        let bits = |matrix: DMat3| matrix.to_cols_array().map(f64::to_bits);
+        for moment in [0.0, 1e-40, 1e-9, 0.3, 250.0, 1e12] {
+            let inner = lower_root(DMat3::from_diagonal(DVec3::splat(moment)));
+            let [own_inner, own_outer] = <[DMat3; 2]>::from(roots_of_even(moment));
+            assert_eq!(bits(own_inner), bits(inner), "{moment}");
+            assert_eq!(bits(own_outer), bits(inverse_of_lower(inner)), "{moment}");
+        }
+    }
 }

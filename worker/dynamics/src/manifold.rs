@@ -245,6 +245,13 @@ impl Manifolds {
         &mut self.factors[manifold.factors()]
     }
 
+    /// Returns the factors of a manifold, and the rates that what moves as it is told gives its
+    /// rows.
+    pub(crate) fn rows_mut(&mut self, manifold: &Manifold) -> (&mut [f64], &mut [f64]) {
+        let factors = &mut self.factors[manifold.factors()];
+        (factors, &mut self.base_rates[manifold.rows()])
+    }
+
     /// Returns what an impulse along a row changes of its own rate.
     pub(crate) fn gain(&self, manifold: &Manifold, row: usize) -> f64 {
         self.gains[manifold.gains + row * (manifold.size + 1)]

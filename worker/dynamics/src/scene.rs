@@ -23,6 +23,7 @@ use crate::flight::Workspace;
 use crate::manifold::Manifolds;
 use crate::row::Lines;
 use crate::tree::Tree;
+use substep::Substeps;
 
 /// Limits of the effort of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,10 +62,6 @@ impl Parameters {
         }
     }
 }
-
-/// The most substeps of a step, and the part of one that is not worth another.
-const SUBSTEPS_MAX: f64 = 64.0;
-const SUBSTEP_MARGIN: f64 = 1e-6;
 
 /// One step of everything that is awake.
 #[derive(Debug, Default)]
@@ -170,9 +167,10 @@ impl Scene {
         self.fly(time_s);
         if self.work.held_bodies.contains(&true) || self.work.held_trees.contains(&true) {
             self.assemble();
-            self.find_weak(time_s / self.substeps(time_s) as f64);
+            let substeps = Substeps::of(time_s, &self.parameters);
+            self.find_weak(substeps.time_s);
             for number in 0..self.work.islands.len() {
-                self.solve_island(self.work.islands[number], time_s);
+                self.solve_island(self.work.islands[number], substeps);
             }
         } else {
             self.work.manifolds.clear();
@@ -187,12 +185,6 @@ impl Scene {
     /// Returns in how many parts the last step was divided among threads; 1 for none.
     pub fn part_count(&self) -> usize {
         self.work.parts.count()
-    }
-
-    /// Returns how many substeps a step of a length \[s\] has.
-    fn substeps(&self, time_s: f64) -> usize {
-        let count = (time_s / self.parameters.substep_s - SUBSTEP_MARGIN).ceil();
-        count.clamp(1.0, SUBSTEPS_MAX) as usize
     }
 
     /// Tells whether nothing touches a body and joints hold it to nothing that never moves, after a

@@ -15,7 +15,7 @@ use glam::{DMat3, DVec3};
 use protocol::PerformerId;
 use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::island_solver::{IslandSolver, ManifoldId, Scene as RapierScene};
-use rapier3d_f64::math::{Pose, Vector};
+use rapier3d_f64::math::{Pose, Rotation, Vector};
 use sdf::{Solver, World};
 
 use self::forest::{Forest, frame_of, place};
@@ -330,13 +330,19 @@ fn described(body: &RigidBody, [force, torque]: [Vector; 2]) -> Body {
     let local = &properties.local_mprops;
     let is_dynamic = body.is_dynamic() && local.inv_mass > 0.0;
     let (inertia, inverse) = if is_dynamic {
-        let axes = DMat3::from_quat(local.principal_inertia_local_frame);
         let inverse_moments = local.inv_principal_inertia;
         let moments = inverse_moments
             .to_array()
             .map(|inverse| if inverse > 0.0 { 1.0 / inverse } else { 0.0 });
-        let turned = |moments: DVec3| axes * DMat3::from_diagonal(moments) * axes.transpose();
-        (turned(DVec3::from_array(moments)), turned(inverse_moments))
+        let both = [DVec3::from_array(moments), inverse_moments].map(DMat3::from_diagonal);
+        let frame = local.principal_inertia_local_frame;
+        let [inertia, inverse] = if frame == Rotation::IDENTITY {
+            both
+        } else {
+            let axes = DMat3::from_quat(frame);
+            both.map(|moments| axes * moments * axes.transpose())
+        };
+        (inertia, inverse)
     } else {
         (DMat3::ZERO, DMat3::ZERO)
     };

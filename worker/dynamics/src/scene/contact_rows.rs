@@ -56,9 +56,7 @@ impl Scene {
         self.list_units(number, time_s);
         let manifold = self.work.manifolds.all[number];
         if manifold.is_steady {
-            for row in 0..self.work.units.len() {
-                self.fill_steady_row(number, row);
-            }
+            self.fill_steady_rows(number);
         } else {
             sized!(manifold.size, fill_rows(self, number));
         }
@@ -111,8 +109,8 @@ impl Scene {
         }
     }
 
-    /// Finds a row of a manifold between bodies that no joint holds.
-    fn fill_steady_row(&mut self, number: usize, row: usize) {
+    /// Finds all rows of a manifold between bodies that no joint holds.
+    fn fill_steady_rows(&mut self, number: usize) {
         let Self {
             bodies,
             contacts,
@@ -120,25 +118,28 @@ impl Scene {
             ..
         } = self;
         let manifold = work.manifolds.all[number];
-        let unit = work.units[row];
-        let mut pushes: SmallVec<[Term; 2]> = SmallVec::new();
+        let units = work.units.as_slice();
+        let (columns, base_rates) = work.manifolds.rows_mut(&manifold);
+        base_rates[..units.len()].fill(0.0);
         for side in SIDES {
-            if let Some(body) = contacts[unit.contact].bodies[side.0] {
+            let Some(body) = contacts[units[0].contact].bodies[side.0] else {
+                continue;
+            };
+            let pushes = units.iter().map(|unit| {
                 let [linear, angular] = unit.on(side);
-                pushes.push(Term {
+                Term {
                     body,
                     linear,
                     angular,
-                });
-            }
+                }
+            });
+            work.coordinates.fill_steady(
+                (manifold.path, body),
+                pushes,
+                (&mut *columns, manifold.size),
+                (bodies.as_slice(), &mut *base_rates),
+            );
         }
-        let columns = work.manifolds.factors_mut(&manifold);
-        work.manifolds.base_rates[manifold.first_row + row] = work.coordinates.fill_steady(
-            manifold.path,
-            &pushes,
-            (columns, row, manifold.size),
-            bodies,
-        );
     }
 
     /// Finds all rows of a manifold that touches a tree.

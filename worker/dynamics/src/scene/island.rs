@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::substep::Substeps;
 use super::{Island, Scene};
 use crate::contact::Contact;
 use crate::manifold::{Block, Law, Manifolds};
@@ -10,11 +11,10 @@ use crate::manifold::{Block, Law, Manifolds};
 const BOUNCE_SPEED_MIN: f64 = 1e-3;
 
 impl Scene {
-    /// Advances an island by a step of a length \[s\].
-    pub(super) fn solve_island(&mut self, island: Island, time_s: f64) {
-        let count = self.substeps(time_s);
-        for number in 0..count {
-            self.substep(island, time_s / count as f64, number);
+    /// Advances an island by the substeps of a step.
+    pub(super) fn solve_island(&mut self, island: Island, substeps: Substeps) {
+        for number in 0..substeps.count {
+            self.substep(island, substeps, number);
         }
         self.bounce(island);
     }

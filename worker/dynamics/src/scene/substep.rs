@@ -1,7 +1,7 @@
 //! Substeps: everything of an island advances by a part of the step.
 
 use super::assembly::arms;
-use super::{Island, Scene, Work};
+use super::{Island, Parameters, Scene, Work};
 use crate::axis::{Axis, Role, Term};
 use crate::body::Body;
 use crate::flight::Servo;
@@ -37,6 +37,34 @@ const SOFTNESS: f64 = 2e-3;
 /// joints hold is rounding.
 pub(super) const GAIN_RATIO_MIN: f64 = 1e-9;
 
+/// The most substeps of a step, and the part of one that is not worth another.
+const SUBSTEPS_MAX: f64 = 64.0;
+const SUBSTEP_MARGIN: f64 = 1e-6;
+
+/// The substeps of a step, which all islands have alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Substeps {
+    pub(super) count: usize,
+    /// The length of each \[s\].
+    pub(super) time_s: f64,
+    /// The part of an error of position that each corrects.
+    correction: f64,
+}
+
+impl Substeps {
+    /// Divides a step of a length \[s\].
+    pub(super) fn of(step_s: f64, parameters: &Parameters) -> Self {
+        let count = (step_s / parameters.substep_s - SUBSTEP_MARGIN).ceil();
+        let count = count.clamp(1.0, SUBSTEPS_MAX) as usize;
+        let time_s = step_s / count as f64;
+        Self {
+            count,
+            time_s,
+            correction: -libm::expm1(-time_s / parameters.correction_s),
+        }
+    }
+}
+
 /// The state of an island that a substep changes, to do it once more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
@@ -62,22 +90,23 @@ impl Scene {
 
     /// Does a substep; once more when a servo would need more force than it has, which then gives
     /// all that it has instead of keeping its rate.
-    pub(super) fn substep(&mut self, island: Island, time_s: f64, number: usize) {
+    pub(super) fn substep(&mut self, island: Island, substeps: Substeps, number: usize) {
         let may_be_weak = self.engage(island);
         if may_be_weak {
             self.keep_state(island);
         }
-        self.do_substep(island, time_s, number);
-        if may_be_weak && self.overload(island, time_s) {
+        self.do_substep(island, substeps, number);
+        if may_be_weak && self.overload(island, substeps.time_s) {
             self.restore_state(island);
-            self.do_substep(island, time_s, number);
+            self.do_substep(island, substeps, number);
         }
         self.keep(island);
     }
 
-    fn do_substep(&mut self, island: Island, time_s: f64, number: usize) {
+    fn do_substep(&mut self, island: Island, substeps: Substeps, number: usize) {
+        let time_s = substeps.time_s;
         self.accelerate(island, time_s);
-        self.prepare(island, time_s, number == 0);
+        self.prepare(island, substeps, number == 0);
         self.sweep(island, true);
         self.advance(island, time_s);
         self.relax(island, time_s);
@@ -233,8 +262,12 @@ impl Scene {
 
     /// Makes manifolds and lines ready for the sweeps of a substep, and begins with the impulses of
     /// the one before.
-    fn prepare(&mut self, island: Island, time_s: f64, is_first: bool) {
-        let ratio = -libm::expm1(-time_s / self.parameters.correction_s);
+    fn prepare(&mut self, island: Island, substeps: Substeps, is_first: bool) {
+        let Substeps {
+            time_s,
+            correction: ratio,
+            ..
+        } = substeps;
         let parting_most = self.parameters.correction_speed;
         for number in island.manifolds() {
             let manifold = self.work.manifolds.all[number];
