@@ -26,6 +26,12 @@ use ways::Ways;
 pub struct BalanceSettings {
     /// Number of iterations that one measurement of all cells takes; at least 100 keep noise out.
     pub window: u64,
+    /// Part of a window after which the measurement ends early, once the costliest cell has worked
+    /// for `window_work`: where steps are slow, a window of iterations takes seconds, and noise is
+    /// a small part of them. The minimum stay is shorter in proportion.
+    pub least_window: f64,
+    /// See `least_window`.
+    pub window_work: Duration,
     /// For how many windows on end the load must be uneven before cells move.
     pub uneven_windows_needed: u32,
     /// For how many iterations a cell stays on its host before it moves again. It stays twice as
@@ -51,6 +57,8 @@ impl Default for BalanceSettings {
     fn default() -> Self {
         Self {
             window: 200,
+            least_window: 0.2,
+            window_work: Duration::from_millis(100),
             uneven_windows_needed: 3,
             minimum_stay: 2_000,
             expected_stay: 10_000,
@@ -82,6 +90,11 @@ pub struct Balance {
     ways: Ways,
     batch_length: u32,
     window_start: Iteration,
+    /// Work of the costliest cell in this window \[ns\].
+    window_work_ns: u64,
+    /// Iterations of the window before.
+    last_window: u64,
+    ways_start: Iteration,
     latest: Iteration,
     uneven_windows: u32,
     /// Rest of the last plan.
@@ -105,6 +118,9 @@ impl Balance {
             ways: Ways::new(settings.least_way),
             batch_length: u32::try_from(batch_length.max(1)).unwrap_or(u32::MAX),
             window_start: Iteration(0),
+            window_work_ns: 0,
+            last_window: settings.window,
+            ways_start: Iteration(0),
             latest: Iteration(0),
             uneven_windows: 0,
             pending: VecDeque::new(),
@@ -112,10 +128,14 @@ impl Balance {
         }
     }
 
-    /// Takes what a cell of the plan cost in a step that advanced time.
-    pub fn note(&mut self, cell: CellId, cost: Duration) {
+    /// Takes the time of a cell of the plan in a step that advanced time, without its sensors and
+    /// of these.
+    pub fn note(&mut self, cell: CellId, cost: Duration, sensors: Duration) {
         let batch_length = self.batch_length;
-        self.record(cell).cost.note(cost, batch_length);
+        let known = &mut self.record(cell).cost;
+        known.note(cost, sensors, batch_length);
+        let noted_ns = known.noted_ns();
+        self.window_work_ns = self.window_work_ns.max(noted_ns);
     }
 
     /// Tells whether the ways of this iteration are to be noted: not all are, since a way is the
@@ -232,17 +252,45 @@ impl Balance {
         self.latest = iteration;
         if self.pending.is_empty() {
             let noted = iteration.0 - self.window_start.0;
-            if noted < self.settings.window.max(1) {
+            if noted < self.iterations_of_window() {
                 return Vec::new();
             }
-            self.window_start = iteration;
             for record in &mut self.records {
                 record.cost.end_window(noted);
             }
-            self.ways.end_window();
+            self.last_window = noted.min(self.settings.window);
+            self.begin_window(iteration);
+            // Their samples are as many for each window of full length.
+            if iteration.0 - self.ways_start.0 >= self.settings.window {
+                self.ways.end_window();
+                self.ways_start = iteration;
+            }
             self.plan(iteration, affinity, secondaries);
         }
         self.next_moves(iteration, affinity, secondaries)
+    }
+
+    /// Returns after how many iterations this window ends, by the work that was noted so far.
+    fn iterations_of_window(&self) -> u64 {
+        let window = self.settings.window.max(1);
+        if u128::from(self.window_work_ns) < self.settings.window_work.as_nanos() {
+            return window;
+        }
+        let least = window as f64 * self.settings.least_window;
+        (least.ceil() as u64).clamp(1, window)
+    }
+
+    /// Returns for how many iterations a cell stays on its host: for as many windows at any length
+    /// of these.
+    fn minimum_stay(&self) -> u64 {
+        let stay = self.settings.minimum_stay as f64;
+        let share = self.last_window as f64 / self.settings.window.max(1) as f64;
+        (stay * share.min(1.0)).ceil() as u64
+    }
+
+    fn begin_window(&mut self, iteration: Iteration) {
+        self.window_start = iteration;
+        self.window_work_ns = 0;
     }
 
     /// Plans moves when the load was uneven for long enough.
@@ -288,7 +336,7 @@ impl Balance {
                 break;
             };
             if affinity.get(&cell) == Some(&from) && secondaries.contains(&to) {
-                let minimum_stay = self.settings.minimum_stay;
+                let minimum_stay = self.minimum_stay();
                 self.record(cell).moves(iteration, from, &to, minimum_stay);
                 moves.push(Move { cell, to });
             }
@@ -300,7 +348,8 @@ impl Balance {
     }
 
     fn start_measuring(&mut self, iteration: Iteration) {
-        self.window_start = iteration;
+        self.begin_window(iteration);
+        self.ways_start = iteration;
         self.uneven_windows = 0;
         for record in &mut self.records {
             record.cost.drop_window();
@@ -333,6 +382,7 @@ impl Balance {
         };
         let mut hosts: Vec<Host> = names.iter().map(host).collect();
         let guess = self.guess(affinity);
+        let minimum_stay = self.minimum_stay();
         for (cell, host) in affinity {
             let Ok(host) = names.binary_search(&host) else {
                 continue;
@@ -341,7 +391,7 @@ impl Balance {
             let snapshot_bytes = record.and_then(|record| record.snapshot_bytes);
             let is_free = record.is_some_and(|record| {
                 record.cost.per_iteration_ns().is_some()
-                    && record.has_stayed(iteration, self.settings.minimum_stay)
+                    && record.has_stayed(iteration, minimum_stay)
             });
             hosts[host].cells.push(Candidate {
                 cell: *cell,

@@ -498,6 +498,7 @@ impl Cluster {
                 ack.busy_ns = busy_ns;
                 for cell in &mut ack.cells {
                     cell.physics_ns = costs(cell.cell);
+                    (cell.systems_ns, cell.sensors_ns) = (0, 0);
                 }
             };
             match &mut message {

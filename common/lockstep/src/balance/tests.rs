@@ -66,7 +66,8 @@ impl Run {
                 let id = CellId(cell as u32);
                 let slowness = self.slowness[&self.affinity[&id]];
                 let cost_ns = self.costs[cell] * slowness * noise * MICROSECOND_NS;
-                self.balance.note(id, Duration::from_nanos(cost_ns as u64));
+                let cost = Duration::from_nanos(cost_ns as u64);
+                self.balance.note(id, cost, Duration::ZERO);
             }
             self.iteration += 1;
             let iteration = Iteration(self.iteration);
@@ -327,6 +328,70 @@ fn a_cell_that_was_moved_by_hand_stays_for_its_time() {
 }
 
 #[test]
+fn cells_whose_sensors_take_long_are_spread() {
+    // All have as much physics; the two on the first secondary have images of 20 ms now and then.
+    let mut balance = Balance::new(BalanceSettings::default());
+    let secondaries = names("s1 s2");
+    let host = |cell: u32| secondaries[cell as usize / 2].clone();
+    let mut affinity: BTreeMap<CellId, PeerName> =
+        (0..4).map(|cell| (CellId(cell), host(cell))).collect();
+    for iteration in 1..=2_000 {
+        for cell in 0..4 {
+            let is_due = cell < 2 && iteration % 100 == 0;
+            let sensors = Duration::from_millis(if is_due { 20 } else { 0 });
+            balance.note(CellId(cell), Duration::from_micros(50), sensors);
+        }
+        for one in balance.moves(Iteration(iteration), &affinity, &secondaries) {
+            affinity.insert(one.cell, one.to);
+            balance.note_moved(one.cell, Iteration(iteration));
+        }
+    }
+    assert_ne!(affinity[&CellId(0)], affinity[&CellId(1)]);
+}
+
+#[test]
+fn slow_steps_are_measured_in_fewer_of_them() {
+    // Two cells of 5 ms on one of two secondaries: 40 iterations of each window are enough.
+    let mut run = Run::new(1, vec![5_000.0; 2], 2, BalanceSettings::default());
+    let first = run.secondaries[0].clone();
+    run.affinity = [(CellId(0), first.clone()), (CellId(1), first)].into();
+    assert_eq!(run.moves_within(119), 0);
+    assert_eq!(run.moves_within(1), 1);
+    assert_eq!(run.moves_within(5_000), 0);
+}
+
+#[test]
+fn slow_steps_have_cells_stay_for_fewer_of_them() {
+    let mut run = Run::new(
+        1,
+        vec![5_000.0, 5_000.0, 100.0],
+        2,
+        BalanceSettings::default(),
+    );
+    let first = run.secondaries[0].clone();
+    run.affinity = [0, 1, 2].map(|cell| (CellId(cell), first.clone())).into();
+    assert!(run.moves_within(120) > 0);
+    // What moved comes together again by hand: it stays for ten windows of 40 iterations.
+    let (moved, _) = (run.moved[0].1.cell, run.moved.clear());
+    run.affinity.insert(moved, first);
+    run.balance.note_moved(moved, Iteration(120));
+    for (cell, host) in &run.affinity {
+        if *cell != moved && cell.0 < 2 {
+            assert_eq!(*host, run.secondaries[0]);
+            run.balance.note_moved(*cell, Iteration(120));
+        }
+    }
+    run.advance(399);
+    assert!(
+        run.moved.iter().all(|(_, one)| one.cell.0 == 2),
+        "{:?}",
+        run.moved
+    );
+    run.advance(120);
+    assert_ne!(run.host(0), run.host(1));
+}
+
+#[test]
 fn time_that_is_set_back_starts_the_measurement_again() {
     let mut run = Run::new(1, vec![50.0; 2], 2, BalanceSettings::default());
     let first = run.secondaries[0].clone();
@@ -370,7 +435,7 @@ fn check_hosts(affinity: &[(&str, u64)], opening: &[u32], secondaries: &str, exp
         hosts.insert(cell, host.parse().unwrap());
         for _ in 0..200 {
             if *cost_us > 0 {
-                balance.note(cell, Duration::from_micros(*cost_us));
+                balance.note(cell, Duration::from_micros(*cost_us), Duration::ZERO);
             }
         }
     }
@@ -416,7 +481,7 @@ fn a_forgotten_cell_is_guessed_again() {
     .into();
     for (cell, cost_us) in [(0, 100), (1, 10), (2, 10)] {
         for _ in 0..200 {
-            balance.note(CellId(cell), Duration::from_micros(cost_us));
+            balance.note(CellId(cell), Duration::from_micros(cost_us), Duration::ZERO);
         }
     }
     balance.moves(Iteration(200), &affinity, &secondaries);

@@ -223,11 +223,12 @@ impl Placement {
     /// Takes note of the time that cells took in an iteration.
     pub(crate) fn note_costs(&mut self, ack: &StepAck) {
         for one in &ack.cells {
-            let cost = Duration::from_nanos(one.physics_ns);
-            self.balance.note(one.cell, cost);
+            let cost = Duration::from_nanos(one.physics_ns.saturating_add(one.systems_ns));
+            let sensors = Duration::from_nanos(one.sensors_ns);
+            self.balance.note(one.cell, cost, sensors);
         }
         for cell in ack.at_rest.iter() {
-            self.balance.note(cell, Duration::ZERO);
+            self.balance.note(cell, Duration::ZERO, Duration::ZERO);
         }
     }
 
