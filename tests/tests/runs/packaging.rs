@@ -45,6 +45,7 @@ fn packages(scratch: &Scratch) -> std::path::PathBuf {
         Command::new(repository::root().join("packaging/package"))
             .arg(&folder)
             .env("PHALANX_PROFILE", profile)
+            .env("PHALANX_COMPRESSION", "1")
             .env("PHALANX_BUILD", "no"),
     );
     folder
@@ -75,6 +76,7 @@ fn packages_have_the_features_that_are_asked_for() {
         let mut command = Command::new(repository::root().join("packaging/package"));
         command.args(["--features", words]).arg(&folder);
         command.env("PATH", &path).env_remove("PHALANX_BUILD");
+        command.env("PHALANX_COMPRESSION", "1");
         command.env(
             "PHALANX_PROFILE",
             profile.expect("a program is in a folder"),
