@@ -80,60 +80,96 @@ struct HeldReply {
 pub struct Cluster {
     /// The primary.
     pub primary: Primary,
+    /// Checkers of what it does.
+    pub checks: Checks,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Choices of a test.
+    pub setup: Setup,
+    /// Requests of clients, and what became of them.
+    pub clients: Clients,
+    settings: Settings,
+    worlds: Vec<World>,
+    processes: Vec<Process>,
+    primary_process: PrimaryProcess,
+    links: Links,
+    saved: Saved,
+    schedule: Schedule,
+}
+
+/// Checkers of everything that is said and done.
+#[derive(Default)]
+pub struct Checks {
     /// Sees every step, checks it, records or compares it.
     pub witness: Witness,
     /// Sees every complete iteration.
     pub commits: Commits,
     /// Sees every request and reply.
     pub answers: Answers,
-    /// A client that moves cells at random, if there is one.
-    pub moves: Option<RandomMoves>,
-    /// Time that the physics of each cell is said to take \[ns\]; measured times cannot be
-    /// repeated.
-    pub costs: fn(CellId) -> u64,
-    /// Reason why the primary finished, once it has.
-    pub finished: Option<StopReason>,
-    /// Time when the primary finished.
-    pub ended_at: Option<SessionTime>,
-    /// Reason why each secondary finished, once it has.
-    pub secondaries_finished: BTreeMap<usize, StopReason>,
-    /// Answers that wait for the journal.
-    held_replies: VecDeque<HeldReply>,
-    /// Number of commands done in steps that are complete; and the number when the last
-    /// "done" was heard.
-    complete_commands: u64,
-    done_commands: u64,
-    /// Replies to clients, in order.
-    pub replies: Vec<PrimaryToClient>,
-    /// Commands that were done, as a run that repeats this one needs them.
-    pub stamped: Vec<ScheduledCommand>,
-    /// Log of events.
-    pub trace: Trace,
-    /// Messages that are changed on purpose.
-    pub tamper: Tamper,
-    /// After how long a secondary that has ended is started anew, if at all.
-    pub restart_after: Option<Duration>,
-    settings: Settings,
-    worlds: Vec<World>,
-    journal: Option<Journal>,
-    outputs: Option<OutputFiles>,
-    past: Past,
-    /// Number of primaries before this one.
-    primaries: u32,
-    /// Requests of clients, by number.
-    asked: BTreeMap<RequestId, Command>,
-    processes: Vec<Process>,
-    primary_life: Life,
-    /// Number of stalls of the primary that are not over, and of its stepper alone.
-    primary_stalls: u32,
-    stepper_stalls: u32,
-    primary_inbox: VecDeque<PrimaryInput>,
     /// Checker of the steps that secondaries have done, ahead or not.
     pub barrier: Barrier,
     /// Checker of the messages of systems and sensors.
     pub publishers: Publishers,
     /// Messages that observers have of those that were published.
     pub delivery: Delivery,
+}
+
+/// The end of a run.
+#[derive(Default)]
+pub struct Outcome {
+    /// Reason why the primary finished, once it has.
+    pub finished: Option<StopReason>,
+    /// Time when the primary finished.
+    pub ended_at: Option<SessionTime>,
+    /// Reason why each secondary finished, once it has.
+    pub secondaries_finished: BTreeMap<usize, StopReason>,
+}
+
+/// Choices of a test.
+pub struct Setup {
+    /// A client that moves cells at random, if there is one.
+    pub moves: Option<RandomMoves>,
+    /// Time that the physics of each cell is said to take \[ns\]; measured times cannot be
+    /// repeated.
+    pub costs: fn(CellId) -> u64,
+    /// Log of events.
+    pub trace: Trace,
+    /// Messages that are changed on purpose.
+    pub tamper: Tamper,
+    /// After how long a secondary that has ended is started anew, if at all.
+    pub restart_after: Option<Duration>,
+}
+
+/// Requests of clients, and what became of them.
+#[derive(Default)]
+pub struct Clients {
+    /// Replies, in order.
+    pub replies: Vec<PrimaryToClient>,
+    /// Commands that were done, as a run that repeats this one needs them.
+    pub stamped: Vec<ScheduledCommand>,
+    /// Requests, by number.
+    asked: BTreeMap<RequestId, Command>,
+    /// Answers that wait for the journal.
+    held_replies: VecDeque<HeldReply>,
+    /// Number of commands done in steps that are complete; and the number when the last
+    /// "done" was heard.
+    complete_commands: u64,
+    done_commands: u64,
+    /// Requests of the client that moves cells, to be made next.
+    requests: VecDeque<(RequestId, Command)>,
+}
+
+/// The process of the primary.
+struct PrimaryProcess {
+    life: Life,
+    /// Number of its stalls that are not over, and of its stepper alone.
+    stalls: u32,
+    stepper_stalls: u32,
+    inbox: VecDeque<PrimaryInput>,
+}
+
+/// Connections between the processes, and what goes wrong.
+struct Links {
     network: Network,
     faults: Vec<TimedFault>,
     /// Processes whose connection is broken.
@@ -142,12 +178,25 @@ pub struct Cluster {
     cut_data: BTreeSet<(PeerName, Sequence)>,
     /// Messages that cannot be delivered until a link is mended.
     held: BTreeMap<usize, Vec<(Stream, Event)>>,
-    random: Random,
+}
+
+/// Things that outlive the primary.
+#[derive(Default)]
+struct Saved {
+    journal: Option<Journal>,
+    outputs: Option<OutputFiles>,
+    past: Past,
+    /// Number of primaries before this one.
+    primaries: u32,
+}
+
+/// Events to come, and the time.
+struct Schedule {
     now: SessionTime,
     queue: BTreeMap<(SessionTime, u64), Event>,
+    /// Number of events so far, which orders those of the same time.
     sent: u64,
-    /// Requests of the client that moves cells, to be made next.
-    requests: VecDeque<(RequestId, Command)>,
+    random: Random,
 }
 
 impl Cluster {
@@ -174,50 +223,42 @@ impl Cluster {
         let beats = settings.peers.heartbeat_timeout.is_some();
         let mut cluster = Self {
             primary: Primary::new(settings.clone(), worlds),
+            checks: Checks::default(),
+            outcome: Outcome::default(),
+            setup: Setup {
+                moves: None,
+                costs: |_| 50_000,
+                trace: Trace::Off,
+                tamper: Tamper::default(),
+                restart_after: None,
+            },
+            clients: Clients::default(),
             settings,
             worlds: worlds.to_vec(),
-            journal: None,
-            outputs: None,
-            past: Past::default(),
-            primaries: 0,
-            asked: BTreeMap::new(),
-            witness: Witness::default(),
-            commits: Commits::default(),
-            answers: Answers::default(),
-            moves: None,
-            costs: |_| 50_000,
-            finished: None,
-            ended_at: None,
-            secondaries_finished: BTreeMap::new(),
-            held_replies: VecDeque::new(),
-            complete_commands: 0,
-            done_commands: 0,
-            replies: Vec::new(),
-            stamped: Vec::new(),
-            trace: Trace::Off,
-            tamper: Tamper::default(),
-            restart_after: None,
             processes: Vec::new(),
-            primary_life: Life::Running,
-            primary_stalls: 0,
-            stepper_stalls: 0,
-            primary_inbox: VecDeque::new(),
-            barrier: Barrier::default(),
-            publishers: Publishers::default(),
-            delivery: Delivery::default(),
-            network: Network::new(faults),
-            faults: Vec::new(),
-            broken: BTreeSet::new(),
-            cut_data: BTreeSet::new(),
-            held: BTreeMap::new(),
-            random: Random::new(seed),
-            now: SessionTime(1),
-            queue: BTreeMap::new(),
-            sent: 0,
-            requests: VecDeque::new(),
+            primary_process: PrimaryProcess {
+                life: Life::Running,
+                stalls: 0,
+                stepper_stalls: 0,
+                inbox: VecDeque::new(),
+            },
+            links: Links {
+                network: Network::new(faults),
+                faults: Vec::new(),
+                broken: BTreeSet::new(),
+                cut_data: BTreeSet::new(),
+                held: BTreeMap::new(),
+            },
+            saved: Saved::default(),
+            schedule: Schedule {
+                now: SessionTime(1),
+                queue: BTreeMap::new(),
+                sent: 0,
+                random: Random::new(seed),
+            },
         };
         if beats {
-            cluster.push(cluster.now, Event::PrimaryBeats);
+            cluster.push(cluster.schedule.now, Event::PrimaryBeats);
         }
         for number in 1..=secondaries {
             cluster.start(format!("s{number}").parse().expect("it is a valid name"));
@@ -228,10 +269,11 @@ impl Cluster {
     /// Starts a process that joins under a name, and returns its number.
     pub fn start(&mut self, name: PeerName) -> usize {
         let index = self.processes.len();
-        self.trace
-            .note(self.now, || format!("{name} starts as process {index}"));
+        self.setup.trace.note(self.schedule.now, || {
+            format!("{name} starts as process {index}")
+        });
         self.processes
-            .push(Process::new(index, name, self.primaries));
+            .push(Process::new(index, name, self.saved.primaries));
         self.send_presence(index, true);
         self.tell_secondary(index, SecondaryInput::Started);
         index
@@ -239,8 +281,8 @@ impl Cluster {
 
     /// Has something go wrong when its time comes.
     pub fn plan(&mut self, fault: TimedFault) {
-        self.push(fault.at, Event::Fault(self.faults.len()));
-        self.faults.push(fault);
+        self.push(fault.at, Event::Fault(self.links.faults.len()));
+        self.links.faults.push(fault);
     }
 
     /// Has a client ask for something at a time.
@@ -259,7 +301,7 @@ impl Cluster {
     /// # Panics
     /// Panics if nothing can happen any more, or an invariant breaks.
     pub fn run_until(&mut self, mut done: impl FnMut(&Self) -> bool) {
-        while self.finished.is_none() && !done(self) {
+        while self.outcome.finished.is_none() && !done(self) {
             self.advance();
         }
     }
@@ -269,14 +311,18 @@ impl Cluster {
     /// # Panics
     /// Panics if nothing can happen any more, or an invariant breaks.
     pub fn advance(&mut self) {
-        if let Some((request, command)) = self.requests.pop_front() {
+        if let Some((request, command)) = self.clients.requests.pop_front() {
             return self.request(request.0, command);
         }
-        let event = self.queue.first_key_value().map(|((at, _), _)| *at);
+        let event = self
+            .schedule
+            .queue
+            .first_key_value()
+            .map(|((at, _), _)| *at);
         let is_awake = self.is_primary_awake();
-        let written = self.journal.as_ref().and_then(Journal::deadline);
+        let written = self.saved.journal.as_ref().and_then(Journal::deadline);
         if let Some(at) = written.filter(|at| is_awake && event.is_none_or(|event| *at <= event)) {
-            self.now = self.now.max(at);
+            self.schedule.now = self.schedule.now.max(at);
             return self.write_journal();
         }
         let deadline = is_awake.then(|| self.primary.deadline()).flatten();
@@ -289,11 +335,15 @@ impl Cluster {
             .chain(woken.map(|(at, _)| at))
             .min()
             .expect("something happens next");
-        self.now = self.now.max(due);
-        if event.is_some_and(|at| at <= self.now) {
-            let (_, event) = self.queue.pop_first().expect("it was just looked at");
+        self.schedule.now = self.schedule.now.max(due);
+        if event.is_some_and(|at| at <= self.schedule.now) {
+            let (_, event) = self
+                .schedule
+                .queue
+                .pop_first()
+                .expect("it was just looked at");
             self.happen(event);
-        } else if let Some((_, index)) = woken.filter(|(at, _)| *at <= self.now) {
+        } else if let Some((_, index)) = woken.filter(|(at, _)| *at <= self.schedule.now) {
             self.tell_secondary(index, SecondaryInput::DeadlinePassed);
         } else {
             self.tell_primary(PrimaryInput::DeadlinePassed {
@@ -304,22 +354,25 @@ impl Cluster {
 
     /// Tells whether the primary's stepper does anything.
     pub(crate) fn is_primary_awake(&self) -> bool {
-        self.primary_life == Life::Running && self.stepper_stalls == 0
+        self.primary_process.life == Life::Running && self.primary_process.stepper_stalls == 0
     }
 
     /// Has a client ask for something now.
     pub fn request(&mut self, request: u64, command: Command) {
-        if self.primary_life == Life::Gone {
-            if self.finished.is_none() {
+        if self.primary_process.life == Life::Gone {
+            if self.outcome.finished.is_none() {
                 // A client tries again until there is a run.
                 self.ask_later(request, command);
             }
             return;
         }
-        self.trace
-            .note(self.now, || format!("request {request}: {command:?}"));
-        self.asked.insert(RequestId(request), command.clone());
-        self.answers.on_request(RequestId(request));
+        self.setup.trace.note(self.schedule.now, || {
+            format!("request {request}: {command:?}")
+        });
+        self.clients
+            .asked
+            .insert(RequestId(request), command.clone());
+        self.checks.answers.on_request(RequestId(request));
         let message = ClientToPrimary {
             request: RequestId(request),
             command,
@@ -334,12 +387,12 @@ impl Cluster {
 
     /// Returns the time.
     pub fn now(&self) -> SessionTime {
-        self.now
+        self.schedule.now
     }
 
     /// Returns the digests after each iteration, from 0 on.
     pub fn digests(&self) -> &[Digest] {
-        self.witness.recording.digests()
+        self.checks.witness.recording.digests()
     }
 
     /// Returns the secondaries' rules and cells, by number.
@@ -355,8 +408,8 @@ impl Cluster {
     }
 
     fn push(&mut self, at: SessionTime, event: Event) {
-        self.sent += 1;
-        self.queue.insert((at, self.sent), event);
+        self.schedule.sent += 1;
+        self.schedule.queue.insert((at, self.schedule.sent), event);
     }
 }
 

@@ -57,19 +57,23 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
     let mut settings = cluster::settings(secondaries, ITERATIONS);
     settings.cells.threads = threads;
     let mut cluster = Cluster::with(worlds, settings, faults, seed);
-    cluster.witness = Witness::comparing(Arc::clone(reference), label.clone());
-    cluster.moves = Some(RandomMoves::new(MOVE_EVERY, seed));
+    cluster.checks.witness = Witness::comparing(Arc::clone(reference), label.clone());
+    cluster.setup.moves = Some(RandomMoves::new(MOVE_EVERY, seed));
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{label}: {reason}");
     assert_eq!(cluster.digests(), reference.digests(), "{label}");
-    let (found, expected) = (&cluster.witness.ownership, &expected.ownership);
+    let (found, expected) = (&cluster.checks.witness.ownership, &expected.ownership);
     assert_eq!(found.hand_offs, expected.hand_offs, "{label}: hand-offs");
     assert_eq!(
         found.suspensions, expected.suspensions,
         "{label}: suspensions"
     );
-    let moves = cluster.moves.as_ref().expect("it was just put there");
+    let moves = cluster.setup.moves.as_ref().expect("it was just put there");
     eprintln!(
         "{label}: {} migrations, {} asked for and made, {} refused",
         found.migrations, moves.made, moves.refused

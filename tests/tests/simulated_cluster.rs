@@ -21,7 +21,11 @@ fn digests(secondaries: u32, faults: NetworkFaults, seed: u64) -> Vec<Digest> {
     let world = worlds::row(3, 5);
     let mut cluster = Cluster::new(&[world], secondaries, 300, faults, seed);
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     assert_eq!(cluster.digests().len(), 301);
     cluster.digests().to_vec()
@@ -67,10 +71,18 @@ fn seen_by_lidars(
     settings.outputs.publish_all = true;
     let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 3);
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
-    let ahead = cluster.barrier.done_ahead;
-    (cluster.digests().to_vec(), cluster.publishers.said, ahead)
+    let ahead = cluster.checks.barrier.done_ahead;
+    (
+        cluster.digests().to_vec(),
+        cluster.checks.publishers.said,
+        ahead,
+    )
 }
 
 #[test]
@@ -99,13 +111,20 @@ fn a_crash_at_any_moment_stops_everyone_and_names_the_lost_one() {
         }
         cluster.crash(1);
         cluster.run_until(|_| false);
-        let reason = cluster.finished.clone().expect("the run has finished");
+        let reason = cluster
+            .outcome
+            .finished
+            .clone()
+            .expect("the run has finished");
         assert_eq!(reason.outcome, Outcome::PeerLost, "{reason}");
         assert!(reason.cause.contains("s2"), "{reason}");
-        while cluster.secondaries_finished.is_empty() {
+        while cluster.outcome.secondaries_finished.is_empty() {
             cluster.advance();
         }
-        assert_eq!(cluster.secondaries_finished[&0].outcome, Outcome::PeerLost);
+        assert_eq!(
+            cluster.outcome.secondaries_finished[&0].outcome,
+            Outcome::PeerLost
+        );
     }
 }
 
@@ -125,7 +144,11 @@ fn a_crash_at_any_moment_changes_nothing_when_the_run_recovers() {
         }
         cluster.crash(seed as usize % 3);
         cluster.run_until(|_| false);
-        let reason = cluster.finished.as_ref().expect("the run has finished");
+        let reason = cluster
+            .outcome
+            .finished
+            .as_ref()
+            .expect("the run has finished");
         assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
         assert_eq!(cluster.digests(), reference);
         assert_eq!(cluster.primary.events().recoveries, 1);
@@ -194,7 +217,11 @@ fn guests(secondaries: u32) -> Settings {
 }
 
 fn check_guests(cluster: &Cluster) {
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     assert_eq!(cluster.digests().len(), 301);
     let plan = cluster.primary.topology();
@@ -203,7 +230,7 @@ fn check_guests(cluster: &Cluster) {
         "{} numbers",
         plan.performers.len()
     );
-    let hand_offs = cluster.witness.ownership.hand_offs;
+    let hand_offs = cluster.checks.witness.ownership.hand_offs;
     assert!(hand_offs > 10, "{hand_offs} hand-offs");
 }
 
@@ -264,7 +291,11 @@ fn models_that_come_and_go_have_the_same_digests_when_the_run_is_resumed() {
     check_guests(&reference);
     for (seed, secondaries) in [(1, 1), (4, 2), (6, 3), (8, 2), (9, 3)] {
         let cluster = run(secondaries, Some(seed), seed);
-        let reason = cluster.finished.as_ref().expect("the run has finished");
+        let reason = cluster
+            .outcome
+            .finished
+            .as_ref()
+            .expect("the run has finished");
         assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
         assert_eq!(cluster.digests().last(), reference.digests().last());
     }
@@ -279,7 +310,11 @@ fn a_run_that_is_stepped_to_its_last_iteration_ends_there() {
     cluster.run_until(|cluster| cluster.primary.run_state() == RunState::Paused);
     cluster.request(1, Command::Step { count: 200 });
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     assert_eq!(cluster.primary.iteration().0, 200);
 }
@@ -291,12 +326,12 @@ fn step_10_advances_exactly_10_and_pause_holds() {
     cluster.run_until(|cluster| cluster.digests().len() > 20);
     cluster.request(1, Command::Step { count: 10 });
     assert!(
-        matches!(cluster.replies[0].reply, Reply::Failed { .. }),
+        matches!(cluster.clients.replies[0].reply, Reply::Failed { .. }),
         "{:?}",
-        cluster.replies
+        cluster.clients.replies
     );
     cluster.request(2, Command::Pause);
-    cluster.run_until(|cluster| cluster.replies.len() == 2);
+    cluster.run_until(|cluster| cluster.clients.replies.len() == 2);
     let paused_at = cluster.primary.iteration();
     assert_eq!(cluster.primary.run_state(), RunState::Paused);
     assert_eq!(
@@ -305,18 +340,18 @@ fn step_10_advances_exactly_10_and_pause_holds() {
         "nothing is due while time is paused"
     );
     cluster.request(3, Command::Step { count: 10 });
-    cluster.run_until(|cluster| cluster.replies.len() == 3);
+    cluster.run_until(|cluster| cluster.clients.replies.len() == 3);
     assert_eq!(cluster.primary.iteration().0, paused_at.0 + 10);
     let done = Reply::Done {
         name: None,
         warnings: Vec::new(),
         iteration: cluster.primary.iteration(),
     };
-    assert_eq!(cluster.replies[2].reply, done);
+    assert_eq!(cluster.clients.replies[2].reply, done);
     cluster.request(4, Command::Stop);
     cluster.run_until(|_| false);
     assert_eq!(
-        cluster.finished.map(|reason| reason.outcome),
+        cluster.outcome.finished.map(|reason| reason.outcome),
         Some(Outcome::Completed)
     );
     assert_eq!(cluster.primary.iteration().0, paused_at.0 + 10);
@@ -338,7 +373,11 @@ fn recovering(secondaries: u32, stand_bys: u32, seed: u64) -> Cluster {
 /// Runs a cluster to its end, which must be in order and with the digests of an undisturbed run.
 fn check_completed(cluster: &mut Cluster) {
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     assert_eq!(
         cluster.digests(),
@@ -353,10 +392,10 @@ fn peer(name: &str) -> PeerName {
 
 /// Asks for something and waits for the answer.
 fn ask(cluster: &mut Cluster, request: u64, command: Command) -> Reply {
-    let answered = cluster.replies.len();
+    let answered = cluster.clients.replies.len();
     cluster.request(request, command);
-    cluster.run_until(|cluster| cluster.replies.len() > answered);
-    let message = cluster.replies.last().expect("an answer has come");
+    cluster.run_until(|cluster| cluster.clients.replies.len() > answered);
+    let message = cluster.clients.replies.last().expect("an answer has come");
     assert_eq!(message.request, RequestId(request));
     message.reply.clone()
 }
@@ -453,7 +492,7 @@ fn a_name_that_is_lost_again_before_it_is_replaced_loses_nothing_twice() {
         assert!(cluster.primary.is_recovering(), "s1 is slow");
         cluster.crash(second);
         check_completed(&mut cluster);
-        assert_eq!(cluster.witness.ownership.restored, 1);
+        assert_eq!(cluster.checks.witness.ownership.restored, 1);
     }
 }
 

@@ -166,7 +166,7 @@ fn put_a_ball(ms: u64) -> TimedRequest {
 fn effects_sees_a_command_that_is_answered_as_done_and_was_not() {
     let scenario = peaceful(Stage::Row, vec![put_a_ball(5)]);
     check(&scenario, "ball_0_0 was put at", |cluster| {
-        cluster.tamper.step = Some(Box::new(|step| step.actions.clear()));
+        cluster.setup.tamper.step = Some(Box::new(|step| step.actions.clear()));
     });
 }
 
@@ -175,7 +175,7 @@ fn a_ghost_that_a_step_does_not_place_is_seen() {
     let mut scenario = peaceful(Stage::Row, Vec::new());
     scenario.sight = Some(f64::INFINITY);
     check(&scenario, "the ghost of performer", |cluster| {
-        cluster.tamper.step = Some(Box::new(|step| step.ghost_poses.clear()));
+        cluster.setup.tamper.step = Some(Box::new(|step| step.ghost_poses.clear()));
     });
 }
 
@@ -194,7 +194,7 @@ fn an_answer_that_comes_before_its_command_is_written_down_is_seen() {
         },
     }];
     check(&scenario, "commands were answered as done", |cluster| {
-        cluster.tamper.answers_at_once = true;
+        cluster.setup.tamper.answers_at_once = true;
     });
 }
 
@@ -208,7 +208,7 @@ fn a_command_of_the_file_that_is_left_out_is_seen() {
     }];
     let expected = "a command of the file was done 0 times, not 1";
     check(&scenario, expected, |cluster| {
-        cluster.tamper.stamped = Some(Box::new(|command| *command = None));
+        cluster.setup.tamper.stamped = Some(Box::new(|command| *command = None));
     });
 }
 
@@ -350,7 +350,7 @@ fn agreement_sees_a_state_that_one_secondary_changed() {
     let expected = "differs from that of an undisturbed run";
     check(&scenario, expected, |cluster| {
         let mut acks = 0;
-        cluster.tamper.secondary = Some(Box::new(move |message| {
+        cluster.setup.tamper.secondary = Some(Box::new(move |message| {
             let SecondaryToPrimary::StepAck(ack) = message else {
                 return;
             };
@@ -362,7 +362,7 @@ fn agreement_sees_a_state_that_one_secondary_changed() {
     });
     check(&scenario, expected, |cluster| {
         let mut has_changed = false;
-        cluster.tamper.secondary = Some(Box::new(move |message| {
+        cluster.setup.tamper.secondary = Some(Box::new(move |message| {
             if let SecondaryToPrimary::StepAck(ack) = message
                 && let Some(ack) = Arc::make_mut(ack).ahead.first_mut()
                 && !has_changed
@@ -374,7 +374,7 @@ fn agreement_sees_a_state_that_one_secondary_changed() {
     });
     check(&scenario, expected, |cluster| {
         let mut has_changed = false;
-        cluster.tamper.secondary = Some(Box::new(move |message| {
+        cluster.setup.tamper.secondary = Some(Box::new(move |message| {
             if let SecondaryToPrimary::StepsAhead(part) = message
                 && !has_changed
             {
@@ -410,7 +410,7 @@ fn agreement_sees_a_command_that_was_lost() {
     let scenario = peaceful(Stage::Row, vec![TimedRequest { at, command }]);
     let expected = "differs from that of an undisturbed run";
     check(&scenario, expected, |cluster| {
-        cluster.tamper.stamped = Some(Box::new(|command| *command = None));
+        cluster.setup.tamper.stamped = Some(Box::new(|command| *command = None));
     });
 }
 
@@ -418,7 +418,7 @@ fn agreement_sees_a_command_that_was_lost() {
 fn ownership_sees_a_step_that_is_left_out() {
     let scenario = peaceful(Stage::Row, Vec::new());
     check(&scenario, "steps are numbered one by one", |cluster| {
-        cluster.tamper.step = Some(Box::new(|step| {
+        cluster.setup.tamper.step = Some(Box::new(|step| {
             step.sequence.0 += u64::from(step.sequence.0 >= 20);
         }));
     });
@@ -429,7 +429,7 @@ fn ownership_sees_a_performer_that_enters_a_second_cell() {
     let scenario = peaceful(Stage::Bullet, Vec::new());
     check(&scenario, "leaves its own cell", |cluster| {
         let mut last = None;
-        cluster.tamper.step = Some(Box::new(move |step| match step.hand_offs.first() {
+        cluster.setup.tamper.step = Some(Box::new(move |step| match step.hand_offs.first() {
             Some(one) => last = Some(one.clone()),
             None => step.hand_offs.extend(last.take()),
         }));
@@ -440,7 +440,7 @@ fn ownership_sees_a_performer_that_enters_a_second_cell() {
 fn ownership_sees_a_cell_that_is_given_to_nobody_who_takes_part() {
     let scenario = peaceful(Stage::Bullet, Vec::new());
     check(&scenario, "the host of cell", |cluster| {
-        cluster.tamper.step = Some(Box::new(|step| {
+        cluster.setup.tamper.step = Some(Box::new(|step| {
             for change in step
                 .affinities
                 .iter_mut()
@@ -472,7 +472,7 @@ fn publishers_see_an_answer_that_announces_what_was_not_said() {
     let mut scenario = peaceful(Stage::Driven, Vec::new());
     scenario.iterations = 100;
     check(&scenario, "announced what it said", |cluster| {
-        cluster.tamper.secondary = Some(Box::new(|message| {
+        cluster.setup.tamper.secondary = Some(Box::new(|message| {
             if let SecondaryToPrimary::StepAck(ack) = message {
                 Arc::make_mut(ack).published += 1;
             }
@@ -560,7 +560,7 @@ fn a_restoring_secondary_may_be_lost_at_any_moment() {
 fn a_checkpoint_with_one_stale_cell_is_seen() {
     check(&recovering(), "was acknowledged", |cluster| {
         let mut first = BTreeMap::new();
-        cluster.tamper.secondary = Some(Box::new(move |message| {
+        cluster.setup.tamper.secondary = Some(Box::new(move |message| {
             if let SecondaryToPrimary::CellCheckpoint(snapshot) = message {
                 let bytes = first.entry(snapshot.cell).or_insert(snapshot.bytes.clone());
                 snapshot.bytes.clone_from(bytes);
@@ -575,7 +575,7 @@ fn an_answer_in_the_place_of_a_lost_one_is_looked_at() {
         &recovering(),
         "liveness: the run recovers, and it ended",
         |cluster| {
-            cluster.tamper.secondary = Some(Box::new(|message| {
+            cluster.setup.tamper.secondary = Some(Box::new(|message| {
                 if let SecondaryToPrimary::CaughtUp(answer) = message
                     && let Ok((digests, _)) = &mut answer.result
                     && let Some(first) = digests.iter_mut().flat_map(|one| &mut one.cells).next()

@@ -83,10 +83,14 @@ impl Event {
 impl Cluster {
     pub(super) fn happen(&mut self, event: Event) {
         if let Some((process, stream)) = event.link() {
-            let waits = self.broken.contains(&process) && stream.is_to_primary();
+            let waits = self.links.broken.contains(&process) && stream.is_to_primary();
             let waits = waits && stream != Stream::Presence;
-            if waits || self.network.is_cut(process, stream) {
-                self.held.entry(process).or_default().push((stream, event));
+            if waits || self.links.network.is_cut(process, stream) {
+                self.links
+                    .held
+                    .entry(process)
+                    .or_default()
+                    .push((stream, event));
                 return;
             }
         }
@@ -102,9 +106,11 @@ impl Cluster {
             }
             Event::ToPrimary(index, stream, message) => self.reach_primary(index, stream, *message),
             Event::Data(index, batch) => {
-                if self.processes[index].of_primary == self.primaries {
+                if self.processes[index].of_primary == self.saved.primaries {
                     let name = &self.processes[index].name;
-                    self.delivery.on_data(name, *batch, self.now);
+                    self.checks
+                        .delivery
+                        .on_data(name, *batch, self.schedule.now);
                 }
             }
             Event::Presence(index, true) => {
@@ -113,8 +119,9 @@ impl Cluster {
             }
             Event::Presence(index, false) => {
                 let name = &self.processes[index].name;
-                self.trace
-                    .note(self.now, || format!("the primary sees {name} go"));
+                self.setup
+                    .trace
+                    .note(self.schedule.now, || format!("the primary sees {name} go"));
                 let routing = self.processes[index].routing.clone();
                 self.give_primary(PrimaryInput::Unsubscribed(routing));
             }
@@ -148,11 +155,13 @@ impl Cluster {
         let routing = &self.processes[index].routing;
         let is_member = self.is_member(index);
         match &envelope.body {
-            SecondaryToPrimary::StepAck(ack) if is_member => self.barrier.on_ack(ack),
-            SecondaryToPrimary::StepsAhead(part) if is_member => self.barrier.on_steps_ahead(part),
+            SecondaryToPrimary::StepAck(ack) if is_member => self.checks.barrier.on_ack(ack),
+            SecondaryToPrimary::StepsAhead(part) if is_member => {
+                self.checks.barrier.on_steps_ahead(part)
+            }
             SecondaryToPrimary::CaughtUp(done) if is_member => {
                 if let Ok((_, ack)) = &done.result {
-                    self.barrier.on_ack(ack);
+                    self.checks.barrier.on_ack(ack);
                 }
             }
             _ => {}
@@ -174,14 +183,18 @@ impl Cluster {
         if self.is_primary_awake() {
             self.tell_primary(input);
             self.pass_deadline();
-        } else if self.primary_life != Life::Gone {
-            self.primary_inbox.push_back(input);
+        } else if self.primary_process.life != Life::Gone {
+            self.primary_process.inbox.push_back(input);
         }
     }
 
     /// However much arrives, time goes on.
     fn pass_deadline(&mut self) {
-        if self.primary.deadline().is_some_and(|at| at <= self.now) {
+        if self
+            .primary
+            .deadline()
+            .is_some_and(|at| at <= self.schedule.now)
+        {
             self.tell_primary(PrimaryInput::DeadlinePassed {
                 inbox_is_empty: false,
             });
@@ -190,8 +203,9 @@ impl Cluster {
 
     pub(super) fn tell_primary(&mut self, input: PrimaryInput) {
         let mut outputs = Vec::new();
-        self.primary.note_delivered(self.delivery.delivered());
-        self.primary.handle(input, self.now, &mut outputs);
+        self.primary
+            .note_delivered(self.checks.delivery.delivered());
+        self.primary.handle(input, self.schedule.now, &mut outputs);
         for output in outputs {
             match output {
                 PrimaryOutput::Publish(message) => self.publish(message),
@@ -200,50 +214,55 @@ impl Cluster {
                 PrimaryOutput::Reply { message, .. } => self.reply(message),
                 PrimaryOutput::StepDone(report) => self.on_done(&report),
                 PrimaryOutput::Finished(reason) => {
-                    self.trace.note(self.now, || format!("finished: {reason}"));
-                    self.ended_at = Some(self.now);
-                    self.finished = Some(reason);
+                    self.setup
+                        .trace
+                        .note(self.schedule.now, || format!("finished: {reason}"));
+                    self.outcome.ended_at = Some(self.schedule.now);
+                    self.outcome.finished = Some(reason);
                     // Its process answers what it has received before it ends.
-                    for input in std::mem::take(&mut self.primary_inbox) {
+                    for input in std::mem::take(&mut self.primary_process.inbox) {
                         self.tell_primary(input);
                     }
                     self.answer_held();
                     self.end_primary();
                 }
                 PrimaryOutput::Stamped(command) => {
-                    if let Some(outputs) = &mut self.outputs {
+                    if let Some(outputs) = &mut self.saved.outputs {
                         outputs.on_command(&command);
                     }
                     let mut command = Some(command);
-                    let now = self.now;
-                    if let (Some(journal), Some(one)) = (&mut self.journal, &command)
+                    let now = self.schedule.now;
+                    if let (Some(journal), Some(one)) = (&mut self.saved.journal, &command)
                         && !journal.on_command(one, now)
                     {
                         continue;
                     }
-                    if let Some(tamper) = &mut self.tamper.stamped {
+                    if let Some(tamper) = &mut self.setup.tamper.stamped {
                         tamper(&mut command);
                     }
-                    self.stamped.extend(command);
+                    self.clients.stamped.extend(command);
                 }
                 PrimaryOutput::Observe(message) => self.observe(message),
                 PrimaryOutput::Checkpointed(checkpoint) => {
-                    if let Some(journal) = &mut self.journal {
-                        let flushed = self.outputs.as_mut().map(OutputFiles::flush);
+                    if let Some(journal) = &mut self.saved.journal {
+                        let flushed = self.saved.outputs.as_mut().map(OutputFiles::flush);
                         let beside = flushed.unwrap_or_default();
-                        journal.on_checkpoint(&checkpoint, beside, self.now);
+                        journal.on_checkpoint(&checkpoint, beside, self.schedule.now);
                     }
                     let iteration = checkpoint.iteration;
-                    self.trace
-                        .note(self.now, || format!("checkpoint of iteration {iteration}"));
+                    self.setup.trace.note(self.schedule.now, || {
+                        format!("checkpoint of iteration {iteration}")
+                    });
                 }
                 PrimaryOutput::Replayed => {
-                    if let Some(journal) = &mut self.journal {
+                    if let Some(journal) = &mut self.saved.journal {
                         journal.on_redone();
                     }
                 }
                 PrimaryOutput::Diverged(report) => {
-                    self.trace.note(self.now, || report.sentence());
+                    self.setup
+                        .trace
+                        .note(self.schedule.now, || report.sentence());
                 }
                 PrimaryOutput::Diagnose { .. }
                 | PrimaryOutput::Report { .. }
@@ -251,9 +270,11 @@ impl Cluster {
             }
         }
         let is_late = self.primary.waiting_since();
-        let is_late = is_late.is_some_and(|since| self.now.since(since) >= LATE);
+        let is_late = is_late.is_some_and(|since| self.schedule.now.since(since) >= LATE);
         let is_recovering = is_late || self.primary.is_recovering();
-        self.delivery.set_recovering(is_recovering, self.now);
+        self.checks
+            .delivery
+            .set_recovering(is_recovering, self.schedule.now);
         self.note_aim();
     }
 
@@ -278,7 +299,7 @@ impl Cluster {
         stream: Stream,
         body: PrimaryToSecondary,
     ) {
-        if self.broken.contains(&index) || self.processes[index].life == Life::Gone {
+        if self.links.broken.contains(&index) || self.processes[index].life == Life::Gone {
             return;
         }
         let envelope = Envelope {
@@ -287,7 +308,7 @@ impl Cluster {
             sender: PeerName::primary(),
             body,
         };
-        for _ in 0..self.network.copies(stream, &mut self.random) {
+        for _ in 0..self.links.network.copies(stream, &mut self.schedule.random) {
             let message = Box::new(envelope.clone());
             self.send(index, stream, Event::ToStepper(index, stream, message));
         }
@@ -298,16 +319,20 @@ impl Cluster {
     }
 
     pub(super) fn send(&mut self, index: usize, stream: Stream, event: Event) {
-        let random = &mut self.random;
-        let at = self.network.arrival(index, stream, self.now, random);
+        let random = &mut self.schedule.random;
+        let at = self
+            .links
+            .network
+            .arrival(index, stream, self.schedule.now, random);
         self.push(at, event);
     }
 
     fn observe(&mut self, message: PrimaryToObservers) {
         match message {
             PrimaryToObservers::Event(event) => {
-                self.trace
-                    .note(self.now, || format!("event {}: {}", event.kind, event.text));
+                self.setup.trace.note(self.schedule.now, || {
+                    format!("event {}: {}", event.kind, event.text)
+                });
             }
             PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
                 for index in 0..self.processes.len() {
@@ -315,7 +340,7 @@ impl Cluster {
                 }
             }
             PrimaryToObservers::Announce(Announce::Left { name, .. }) => {
-                self.witness.ownership.on_left(&name);
+                self.checks.witness.ownership.on_left(&name);
             }
             PrimaryToObservers::Announce(Announce::Joined(_))
             | PrimaryToObservers::Heartbeat(_)
@@ -327,31 +352,31 @@ impl Cluster {
     }
 
     fn on_done(&mut self, report: &StepReport) {
-        self.complete_commands = self.stamped.len() as u64;
+        self.clients.complete_commands = self.clients.stamped.len() as u64;
         let (iteration, digest) = (report.iteration, report.digest);
-        self.trace.note(self.now, || {
+        self.setup.trace.note(self.schedule.now, || {
             format!("done: iteration {iteration}, {digest}")
         });
-        self.commits.on_done(iteration, digest);
-        if let Some(outputs) = &mut self.outputs {
+        self.checks.commits.on_done(iteration, digest);
+        if let Some(outputs) = &mut self.saved.outputs {
             outputs.on_done(report, &self.primary);
         }
-        if let Some(journal) = &mut self.journal {
-            journal.on_done(report, self.now);
+        if let Some(journal) = &mut self.saved.journal {
+            journal.on_done(report, self.schedule.now);
         }
-        self.publishers.on_done(report);
-        self.delivery.on_done(report, self.now);
+        self.checks.publishers.on_done(report);
+        self.checks.delivery.on_done(report, self.schedule.now);
         let takes_part = |index: &usize| {
             self.is_member(*index) && self.primary.takes_part(&self.processes[*index].name)
         };
         let members: Vec<usize> = (0..self.processes.len()).filter(takes_part).collect();
         let processes = members.iter().map(|index| &self.processes[*index]);
         let hosts = processes.filter_map(|one| Some((&one.name, one.engine.host()?)));
-        self.witness.on_done(&self.primary, report, hosts);
+        self.checks.witness.on_done(&self.primary, report, hosts);
         let (cells, names) = self.open_cells();
-        if let Some(moves) = &mut self.moves {
+        if let Some(moves) = &mut self.setup.moves {
             let asked = moves.on_done(report.iteration.0, &cells, &names);
-            self.requests.extend(asked);
+            self.clients.requests.extend(asked);
         }
     }
 
@@ -366,11 +391,11 @@ impl Cluster {
     fn reply(&mut self, message: PrimaryToClient) {
         let is_done = matches!(message.reply, Reply::Done { .. });
         self.check_effect(&message);
-        match &self.journal {
+        match &self.saved.journal {
             Some(journal) if is_done => {
-                self.held_replies.push_back(HeldReply {
+                self.clients.held_replies.push_back(HeldReply {
                     entries: journal.entries_put(),
-                    commands: self.complete_commands,
+                    commands: self.clients.complete_commands,
                     message,
                 });
                 self.answer_held();
@@ -381,49 +406,55 @@ impl Cluster {
 
     /// Sends the answers that need not wait any more.
     pub(super) fn answer_held(&mut self) {
-        let journal = self.journal.as_ref();
+        let journal = self.saved.journal.as_ref();
         let is_written = |held: &HeldReply| {
-            let is_over = self.finished.is_some();
-            let is_over = is_over || self.tamper.answers_at_once;
+            let is_over = self.outcome.finished.is_some();
+            let is_over = is_over || self.setup.tamper.answers_at_once;
             is_over || journal.is_none_or(|journal| journal.is_written(held.entries))
         };
-        let count = self.held_replies.iter().take_while(|held| is_written(held));
+        let count = self
+            .clients
+            .held_replies
+            .iter()
+            .take_while(|held| is_written(held));
         let count = count.count();
-        let ready: Vec<HeldReply> = self.held_replies.drain(..count).collect();
+        let ready: Vec<HeldReply> = self.clients.held_replies.drain(..count).collect();
         for held in ready {
-            self.done_commands = held.commands;
+            self.clients.done_commands = held.commands;
             self.on_reply(held.message);
         }
     }
 
     /// Looks whether what is said to be done is so, at the moment when the primary says it.
     fn check_effect(&mut self, message: &PrimaryToClient) {
-        if let Some(command) = self.asked.get(&message.request) {
-            let effects = &mut self.witness.effects;
+        if let Some(command) = self.clients.asked.get(&message.request) {
+            let effects = &mut self.checks.witness.effects;
             effects.on_reply(&self.primary, command, &message.reply);
         }
     }
 
     fn on_reply(&mut self, message: PrimaryToClient) {
-        self.trace.note(self.now, || format!("reply: {message:?}"));
-        self.answers.on_reply(message.request);
+        self.setup
+            .trace
+            .note(self.schedule.now, || format!("reply: {message:?}"));
+        self.checks.answers.on_reply(message.request);
         self.ask_again(&message);
         let (cells, names) = self.open_cells();
         let run_ends = self.primary.run_state() == RunState::Stopping;
-        if let Some(moves) = &mut self.moves {
+        if let Some(moves) = &mut self.setup.moves {
             let asked = moves.on_reply(&message, run_ends, &cells, &names);
-            self.requests.extend(asked);
+            self.clients.requests.extend(asked);
         }
-        self.replies.push(message);
+        self.clients.replies.push(message);
     }
 
     /// Returns the cells that may be moved and where to, for the client that moves them.
     fn open_cells(&self) -> (Vec<(CellId, String)>, Vec<PeerName>) {
-        if self.moves.is_none() {
+        if self.setup.moves.is_none() {
             return (Vec::new(), Vec::new());
         }
         let plan = self.primary.topology();
-        let hosted = self.witness.ownership.hosted();
+        let hosted = self.checks.witness.ownership.hosted();
         let cells = hosted.map(|(cell, _)| (cell, plan.cell(cell).name.clone()));
         let names = self.processes.iter().map(|one| one.name.clone());
         (cells.collect(), names.collect())
@@ -454,15 +485,19 @@ impl Cluster {
             return;
         }
         let mut welcome = None;
-        let effects = process.engine.handle(input, self.now, &mut |_, message| {
-            welcome = Some((message.heartbeat_interval, message.heartbeat_timeout));
-        });
+        let effects = process
+            .engine
+            .handle(input, self.schedule.now, &mut |_, message| {
+                welcome = Some((message.heartbeat_interval, message.heartbeat_timeout));
+            });
         if let Some((interval, timeout)) = welcome {
             self.start_heart(index, interval, timeout);
         }
         for batch in effects.data {
             if self.is_member(index) {
-                self.publishers.on_data(&self.processes[index].name, &batch);
+                self.checks
+                    .publishers
+                    .on_data(&self.processes[index].name, &batch);
             }
             self.send(index, Stream::Data, Event::Data(index, Box::new(batch)));
         }
@@ -480,8 +515,8 @@ impl Cluster {
         process.ending = effects.finished;
         if works > 0 && process.step_us > 0 {
             process.is_busy = true;
-            let took = works * process.step_us + self.random.below(process.step_us);
-            let until = self.now + Duration::from_micros(took);
+            let took = works * process.step_us + self.schedule.random.below(process.step_us);
+            let until = self.schedule.now + Duration::from_micros(took);
             process.busy_until = until;
             self.push(until, Event::Ready(index));
         } else {
@@ -493,7 +528,7 @@ impl Cluster {
     fn flush(&mut self, index: usize) {
         let busy_ns = self.processes[index].step_us * 1_000;
         for mut message in std::mem::take(&mut self.processes[index].outbox) {
-            let costs = &self.costs;
+            let costs = &self.setup.costs;
             let set_times = |ack: &mut StepAck| {
                 ack.busy_ns = busy_ns;
                 for cell in &mut ack.cells {
@@ -512,17 +547,17 @@ impl Cluster {
                 }
                 _ => {}
             }
-            if let Some(tamper) = &mut self.tamper.secondary {
+            if let Some(tamper) = &mut self.setup.tamper.secondary {
                 tamper(&mut message);
             }
             self.send_to_primary(index, Stream::ToPrimary, message);
         }
         if let Some(reason) = self.processes[index].ending.take() {
             let name = &self.processes[index].name;
-            self.trace.note(self.now, || {
+            self.setup.trace.note(self.schedule.now, || {
                 format!("{name} (process {index}) ends: {reason}")
             });
-            self.secondaries_finished.insert(index, reason);
+            self.outcome.secondaries_finished.insert(index, reason);
             self.end_process(index);
         }
     }
@@ -540,7 +575,7 @@ impl Cluster {
             sender: engine.secondary().name().clone(),
             body,
         };
-        for _ in 0..self.network.copies(stream, &mut self.random) {
+        for _ in 0..self.links.network.copies(stream, &mut self.schedule.random) {
             let message = Box::new(envelope.clone());
             self.send(index, stream, Event::ToPrimary(index, stream, message));
         }

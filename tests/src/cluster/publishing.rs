@@ -13,18 +13,18 @@ impl Cluster {
     /// A step, or what else all are to hear, is published.
     pub(super) fn publish(&mut self, mut message: PrimaryToSecondary) {
         if let PrimaryToSecondary::Step(step) = &mut message {
-            if let Some(tamper) = &mut self.tamper.step {
+            if let Some(tamper) = &mut self.setup.tamper.step {
                 tamper(Arc::make_mut(step));
             }
-            self.trace.note(self.now, || {
+            self.setup.trace.note(self.schedule.now, || {
                 let (ahead, batch_number) = (step.ahead, step.batch_number);
                 let (sequence, iteration) = (step.sequence, step.iteration);
                 format!(
                     "step {sequence} to iteration {iteration}, {ahead} ahead, grant {batch_number}"
                 )
             });
-            self.barrier.on_published(step);
-            self.witness.checks_ghosts = true;
+            self.checks.barrier.on_published(step);
+            self.checks.witness.checks_ghosts = true;
             self.begin_step(step);
         }
         for index in 0..self.processes.len() {
@@ -34,26 +34,26 @@ impl Cluster {
 
     /// A step begins that all have done ahead.
     pub(super) fn go_on(&mut self, step: &Step) {
-        self.trace.note(self.now, || {
+        self.setup.trace.note(self.schedule.now, || {
             let (sequence, iteration) = (step.sequence, step.iteration);
             format!("step {sequence} to iteration {iteration} was done ahead")
         });
-        self.witness.checks_ghosts = self.barrier.on_ahead(step);
+        self.checks.witness.checks_ghosts = self.checks.barrier.on_ahead(step);
         self.begin_step(step);
     }
 
     fn begin_step(&mut self, step: &Step) {
-        self.commits.on_published(step);
-        self.publishers.on_step(step);
-        self.delivery.on_step(step);
-        self.witness.on_published(&self.primary, step);
-        if let Some(outputs) = &mut self.outputs {
+        self.checks.commits.on_published(step);
+        self.checks.publishers.on_step(step);
+        self.checks.delivery.on_step(step);
+        self.checks.witness.on_published(&self.primary, step);
+        if let Some(outputs) = &mut self.saved.outputs {
             outputs.on_step(step);
         }
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.saved.journal {
             journal.on_step(step);
-            let ownership = &self.witness.ownership;
-            self.past.note(step, ownership, &self.barrier);
+            let ownership = &self.checks.witness.ownership;
+            self.saved.past.note(step, ownership, &self.checks.barrier);
         }
     }
 }

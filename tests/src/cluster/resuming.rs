@@ -44,17 +44,17 @@ impl Cluster {
     /// Has the run write a journal, where each record takes so long to be written.
     pub fn keep_journal(&mut self, delay: Duration) {
         let worlds = sdf::encode_worlds(&self.worlds);
-        self.journal = Some(Journal::new(&self.settings, worlds, delay));
+        self.saved.journal = Some(Journal::new(&self.settings, worlds, delay));
     }
 
     /// Has the run write digests, states and commands.
     pub fn write_outputs(&mut self) {
-        self.outputs = Some(OutputFiles::new(&self.primary));
+        self.saved.outputs = Some(OutputFiles::new(&self.primary));
     }
 
     /// Has `digests`, `states` or `commands` miss an iteration, to show that it is seen.
     pub fn leave_out_of_outputs(&mut self, name: &'static str, iteration: Iteration) {
-        if let Some(outputs) = &mut self.outputs {
+        if let Some(outputs) = &mut self.saved.outputs {
             outputs.leave_out(name, iteration);
         }
     }
@@ -64,21 +64,23 @@ impl Cluster {
     /// # Panics
     /// Panics if the files are not what such files are.
     pub fn finish_outputs(&mut self) -> Option<Outputs> {
-        self.outputs.as_mut().map(OutputFiles::finish)
+        self.saved.outputs.as_mut().map(OutputFiles::finish)
     }
 
     /// Writes what is due, and tells the primary what it must know of it.
     pub(super) fn write_journal(&mut self) {
-        let Some(journal) = &mut self.journal else {
+        let Some(journal) = &mut self.saved.journal else {
             return;
         };
-        for input in journal.write(self.now) {
-            self.trace.note(self.now, || format!("disk: {input:?}"));
+        for input in journal.write(self.schedule.now) {
+            self.setup
+                .trace
+                .note(self.schedule.now, || format!("disk: {input:?}"));
             self.give_primary(input);
         }
-        let journal = self.journal.as_mut();
+        let journal = self.saved.journal.as_mut();
         if let Some(lengths) = journal.and_then(Journal::take_beside_synced)
-            && let Some(outputs) = &mut self.outputs
+            && let Some(outputs) = &mut self.saved.outputs
         {
             outputs.note_synced(lengths);
         }
@@ -87,18 +89,18 @@ impl Cluster {
 
     /// Kills the primary's process.
     pub(super) fn crash_primary(&mut self, is_torn: bool) {
-        if self.primary_life == Life::Gone {
+        if self.primary_process.life == Life::Gone {
             return;
         }
-        self.primary_inbox.clear();
-        self.primary_stalls = 0;
-        self.stepper_stalls = 0;
-        self.held_replies.clear();
-        self.answers.forget_open();
-        if let Some(journal) = &mut self.journal {
+        self.primary_process.inbox.clear();
+        self.primary_process.stalls = 0;
+        self.primary_process.stepper_stalls = 0;
+        self.clients.held_replies.clear();
+        self.checks.answers.forget_open();
+        if let Some(journal) = &mut self.saved.journal {
             journal.crash(is_torn);
         }
-        if let Some(outputs) = &mut self.outputs {
+        if let Some(outputs) = &mut self.saved.outputs {
             outputs.crash();
         }
         self.end_primary();
@@ -106,18 +108,18 @@ impl Cluster {
 
     /// Ends all processes, and what the disk has not synced.
     pub(super) fn lose_power(&mut self) {
-        if self.primary_life == Life::Gone {
+        if self.primary_process.life == Life::Gone {
             return;
         }
         self.crash_primary(false);
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.saved.journal {
             journal.lose_power();
         }
-        if let Some(outputs) = &mut self.outputs {
+        if let Some(outputs) = &mut self.saved.outputs {
             outputs.lose_power();
         }
         // Who asked may have heard of what is lost now.
-        self.done_commands = 0;
+        self.clients.done_commands = 0;
         let living: Vec<usize> = self.living().map(|(index, _, _)| index).collect();
         for index in living {
             self.crash(index);
@@ -129,13 +131,13 @@ impl Cluster {
     /// # Panics
     /// Panics if the journal cannot be read, or has lost what was written.
     pub(super) fn resume_primary(&mut self) {
-        let Some(journal) = &mut self.journal else {
+        let Some(journal) = &mut self.saved.journal else {
             return;
         };
-        if self.finished.is_some() || self.primary_life != Life::Gone {
+        if self.outcome.finished.is_some() || self.primary_process.life != Life::Gone {
             return;
         }
-        let reach = self.outputs.as_ref().map(OutputFiles::reach);
+        let reach = self.saved.outputs.as_ref().map(OutputFiles::reach);
         let (folder, recovered) = journal.read(reach);
         assert!(
             recovered.committed >= journal.written,
@@ -143,11 +145,11 @@ impl Cluster {
             journal.written,
             recovered.committed
         );
-        self.primaries += 1;
-        self.delivery = Delivery::default();
-        self.publishers = Publishers::default();
+        self.saved.primaries += 1;
+        self.checks.delivery = Delivery::default();
+        self.checks.publishers = Publishers::default();
         let settings = Settings {
-            session: SessionId(0xf00d + u64::from(self.primaries)),
+            session: SessionId(0xf00d + u64::from(self.saved.primaries)),
             ..self.settings.clone()
         };
         let (committed, end) = (recovered.committed, recovered.end);
@@ -163,55 +165,55 @@ impl Cluster {
             primary.begin_replay(recovered.replay);
             primary
         };
-        if let Some(outputs) = &mut self.outputs {
+        if let Some(outputs) = &mut self.saved.outputs {
             outputs.resume(&self.primary, done);
         }
         let is_replaying = self.primary.is_replaying();
         journal.resume(folder, end, is_replaying);
-        self.trace.note(self.now, || {
+        self.setup.trace.note(self.schedule.now, || {
             format!("resumed after step {sequence:?}, up to iteration {committed}")
         });
         assert!(
-            end.commands >= self.done_commands,
+            end.commands >= self.clients.done_commands,
             "{} commands were answered as done, and the journal ends with {}",
-            self.done_commands,
+            self.clients.done_commands,
             end.commands
         );
-        self.commits.on_resumed(committed);
-        self.stamped.truncate(end.commands as usize);
-        self.complete_commands = self.stamped.len() as u64;
+        self.checks.commits.on_resumed(committed);
+        self.clients.stamped.truncate(end.commands as usize);
+        self.clients.complete_commands = self.clients.stamped.len() as u64;
         self.recall(sequence);
-        self.primary_life = Life::Running;
+        self.primary_process.life = Life::Running;
         for number in 1..=self.settings.peers.secondaries {
             self.start(name_of(u64::from(number)));
         }
         // Who finds the run paused lets it go on.
-        let request = RequestId(AGAIN / 2 + u64::from(self.primaries));
+        let request = RequestId(AGAIN / 2 + u64::from(self.saved.primaries));
         let play = Event::Request(request, Box::new(Command::Play));
-        self.push(self.now + Duration::from_millis(300), play);
+        self.push(self.schedule.now + Duration::from_millis(300), play);
     }
 
     /// The checkers go back to where the primary does.
     fn recall(&mut self, sequence: Option<Sequence>) {
         let known = sequence.map(|sequence| {
-            let known = self.past.known.get(&sequence);
+            let known = self.saved.past.known.get(&sequence);
             known.expect("checkpoints are of steps that asked for them")
         });
         let (mut ownership, mut barrier) = known.cloned().unwrap_or_default();
         ownership.on_resumed();
         barrier.on_resumed();
-        let before = &self.witness.ownership;
+        let before = &self.checks.witness.ownership;
         ownership.hand_offs = before.hand_offs;
         ownership.migrations = before.migrations;
         ownership.restored = before.restored;
-        self.witness.ownership = ownership;
-        self.witness.effects.on_resumed();
-        self.barrier = barrier;
+        self.checks.witness.ownership = ownership;
+        self.checks.witness.effects.on_resumed();
+        self.checks.barrier = barrier;
     }
 
     /// Asks for something again after a while.
     pub(super) fn ask_later(&mut self, request: u64, command: Command) {
-        let at = self.now + ASK_AGAIN;
+        let at = self.schedule.now + ASK_AGAIN;
         self.push(at, Event::Request(RequestId(request), Box::new(command)));
     }
 
@@ -221,12 +223,12 @@ impl Cluster {
             return;
         };
         if reason.contains("until that is mended")
-            && let Some(command) = self.asked.remove(&message.request)
+            && let Some(command) = self.clients.asked.remove(&message.request)
         {
             let again = message.request.0 + AGAIN;
             if matches!(command, Command::Pause | Command::Step { .. }) {
                 // It may come after all that let time run again.
-                let at = self.now + PLAYED_AFTER;
+                let at = self.schedule.now + PLAYED_AFTER;
                 let number = again + again / AGAIN * PLAYS;
                 let play = Box::new(Command::Play);
                 self.push(at, Event::Request(RequestId(number), play));
@@ -237,8 +239,8 @@ impl Cluster {
 
     /// Tells the journal what steps aim at now.
     pub(super) fn note_aim(&mut self) {
-        if let Some(journal) = &mut self.journal {
-            journal.note_aim(self.primary.run_target(), self.now);
+        if let Some(journal) = &mut self.saved.journal {
+            journal.note_aim(self.primary.run_target(), self.schedule.now);
         }
     }
 }

@@ -68,7 +68,7 @@ pub fn run_with(
         judge(&cluster, outputs.as_ref(), scenario)
     }));
     let result = result.unwrap_or_else(|panic| Err(text_of(panic.as_ref())));
-    (result, cluster.trace.lines().to_vec())
+    (result, cluster.setup.trace.lines().to_vec())
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> String {
@@ -85,9 +85,9 @@ fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
         scenario.network,
         scenario.seed,
     );
-    cluster.trace = trace;
-    cluster.restart_after = scenario.restart_after;
-    cluster.witness.only_checks = true;
+    cluster.setup.trace = trace;
+    cluster.setup.restart_after = scenario.restart_after;
+    cluster.checks.witness.only_checks = true;
     cluster.write_outputs();
     if let Some(delay) = scenario.journal {
         cluster.keep_journal(delay);
@@ -111,7 +111,7 @@ fn drive(cluster: &mut Cluster, scenario: &Scenario) -> Result<(), String> {
     let mut events = 0;
     let mut finished_at = None;
     loop {
-        if cluster.finished.is_some() {
+        if cluster.outcome.finished.is_some() {
             finished_at.get_or_insert(cluster.now());
             if cluster.living().next().is_none() || is_left_alone(cluster, scenario, finished_at) {
                 return Ok(());
@@ -162,7 +162,7 @@ impl Progress {
             .filter(|(_, _, life)| *life == Life::Running);
         let living = living.count();
         let is_to_go_on = cluster.is_primary_awake()
-            && cluster.finished.is_none()
+            && cluster.outcome.finished.is_none()
             && living > 0
             && !cluster.primary.is_to_stand_still();
         if sequence != self.sequence || living != self.living || !is_to_go_on {
@@ -213,14 +213,25 @@ fn judge(
     outputs: Option<&Outputs>,
     scenario: &Scenario,
 ) -> Result<Verdict, String> {
-    let reason = cluster.finished.as_ref().expect("drive waits for the end");
-    cluster.answers.check_complete();
-    cluster.witness.effects.check();
-    cluster.commits.check_end(cluster.primary.iteration());
-    let digests = cluster.commits.digests();
-    let undisturbed = undisturbed(scenario, &cluster.stamped, digests.len());
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("drive waits for the end");
+    cluster.checks.answers.check_complete();
+    cluster.checks.witness.effects.check();
+    cluster
+        .checks
+        .commits
+        .check_end(cluster.primary.iteration());
+    let digests = cluster.checks.commits.digests();
+    let undisturbed = undisturbed(scenario, &cluster.clients.stamped, digests.len());
     agreement::check(digests, &undisturbed.digests);
-    check_schedule(scenario, &cluster.stamped, cluster.primary.iteration())?;
+    check_schedule(
+        scenario,
+        &cluster.clients.stamped,
+        cluster.primary.iteration(),
+    )?;
     if let Some(outputs) = outputs {
         check_outputs(outputs, cluster, &undisturbed)?;
     }
@@ -254,11 +265,11 @@ fn judge(
     Ok(Verdict {
         outcome: reason.outcome,
         iterations: complete,
-        migrations: cluster.witness.ownership.migrations,
-        restored: cluster.witness.ownership.restored,
-        resumed: cluster.primaries,
-        done_ahead: cluster.barrier.done_ahead,
-        taken_back: cluster.barrier.taken_back,
+        migrations: cluster.checks.witness.ownership.migrations,
+        restored: cluster.checks.witness.ownership.restored,
+        resumed: cluster.saved.primaries,
+        done_ahead: cluster.checks.barrier.done_ahead,
+        taken_back: cluster.checks.barrier.taken_back,
         took: cluster.now().since(SessionTime(0)),
     })
 }
@@ -270,7 +281,7 @@ fn check_outputs(
     cluster: &Cluster,
     undisturbed: &Undisturbed,
 ) -> Result<(), String> {
-    let done = cluster.commits.digests();
+    let done = cluster.checks.commits.digests();
     if done.get(1..).unwrap_or_default() != outputs.digests {
         let (written, done) = (outputs.digests.len(), done.len().saturating_sub(1));
         return Err(format!(
@@ -278,8 +289,8 @@ fn check_outputs(
              iterations"
         ));
     }
-    if outputs.commands != cluster.stamped {
-        let (written, done) = (outputs.commands.len(), cluster.stamped.len());
+    if outputs.commands != cluster.clients.stamped {
+        let (written, done) = (outputs.commands.len(), cluster.clients.stamped.len());
         return Err(format!(
             "outputs: the file of commands has {written}, which are not the {done} that were done"
         ));
@@ -344,7 +355,11 @@ fn check_schedule(
 
 /// With the policy to stop, a run ends as it must: in order without a loss, soon after one.
 fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
-    let reason = cluster.finished.as_ref().expect("drive waits for the end");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("drive waits for the end");
     let fatal = scenario.faults.iter().filter_map(|one| {
         let is_certain = Effect::of(scenario, one) == Effect::Fatal;
         is_certain.then_some(one.at)
@@ -354,7 +369,7 @@ fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
         .faults
         .iter()
         .any(|one| Effect::of(scenario, one) != Effect::Harmless);
-    let ended_at = cluster.ended_at.unwrap_or(cluster.now());
+    let ended_at = cluster.outcome.ended_at.unwrap_or(cluster.now());
     match reason.outcome {
         Outcome::Completed => {
             let seen_by = first.map(|at| at + detection(scenario) + END_WITHIN);
@@ -373,14 +388,14 @@ fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
             }
         }
         // Who falls before it has joined is waited for in vain.
-        Outcome::TimedOut if first.is_some() && cluster.commits.digests().is_empty() => {}
+        Outcome::TimedOut if first.is_some() && cluster.checks.commits.digests().is_empty() => {}
         _ => {
             return Err(format!(
                 "the run ended for no cause that was given: {reason}"
             ));
         }
     }
-    for (index, one) in &cluster.secondaries_finished {
+    for (index, one) in &cluster.outcome.secondaries_finished {
         // Who was still about to join finds nobody, or is refused.
         let is_expected = match one.outcome {
             Outcome::PeerLost | Outcome::TimedOut | Outcome::ConfigurationError => true,
@@ -536,7 +551,7 @@ fn run_undisturbed(
     cluster.run_until(|_| false);
     let outputs = cluster.finish_outputs().expect("it writes them");
     Undisturbed {
-        digests: cluster.commits.digests().to_vec(),
+        digests: cluster.checks.commits.digests().to_vec(),
         states: outputs.states,
     }
 }

@@ -38,10 +38,10 @@ fn peer(name: &str) -> PeerName {
 
 /// Asks for something and runs until it is answered.
 fn ask(cluster: &mut Cluster, command: Command) -> Reply {
-    let before = cluster.replies.len();
+    let before = cluster.clients.replies.len();
     cluster.request(1 + before as u64, command);
-    cluster.run_until(|cluster| cluster.replies.len() > before);
-    cluster.replies[before].reply.clone()
+    cluster.run_until(|cluster| cluster.clients.replies.len() > before);
+    cluster.clients.replies[before].reply.clone()
 }
 
 fn move_cell(cluster: &mut Cluster, level: &str, to: &str) -> Reply {
@@ -78,7 +78,7 @@ fn check_moves(is_paused: bool) {
     assert_eq!(cluster.primary.host(WEST), Some(&peer("s3")));
     check_done(&move_cell(&mut cluster, "west", "s3"));
     assert_eq!(
-        cluster.witness.ownership.migrations, 1,
+        cluster.checks.witness.ownership.migrations, 1,
         "it was there already"
     );
     check_done(&move_cell(&mut cluster, "east", "s3"));
@@ -88,7 +88,7 @@ fn check_moves(is_paused: bool) {
     check_refused(&move_cell(&mut cluster, "west", "s9"), "s9");
     check_refused(&move_cell(&mut cluster, "far", "s2"), "far");
     check_refused(&move_cell(&mut cluster, "default", "s2"), "default");
-    assert_eq!(cluster.witness.ownership.migrations, 3);
+    assert_eq!(cluster.checks.witness.ownership.migrations, 3);
     assert_eq!(cluster.primary.events().migrations, 3);
     if is_paused {
         assert_eq!(cluster.primary.iteration(), iteration, "time stood still");
@@ -113,7 +113,7 @@ fn a_cell_is_not_moved_twice_at_once_nor_before_the_secondaries_are_ready() {
     let mut cluster = cluster();
     check_refused(&move_cell(&mut cluster, "west", "s2"), "not ready");
     cluster.run_until(|cluster| cluster.digests().len() > 50);
-    let before = cluster.replies.len();
+    let before = cluster.clients.replies.len();
     for (number, to) in [(90, "s2"), (91, "s3")] {
         let command = Command::MoveCell {
             level: "west".to_owned(),
@@ -121,9 +121,9 @@ fn a_cell_is_not_moved_twice_at_once_nor_before_the_secondaries_are_ready() {
         };
         cluster.request(number, command);
     }
-    cluster.run_until(|cluster| cluster.replies.len() == before + 2);
-    check_refused(&cluster.replies[before].reply, "already");
-    check_done(&cluster.replies[before + 1].reply);
+    cluster.run_until(|cluster| cluster.clients.replies.len() == before + 2);
+    check_refused(&cluster.clients.replies[before].reply, "already");
+    check_done(&cluster.clients.replies[before + 1].reply);
     assert_eq!(cluster.primary.host(WEST), Some(&peer("s2")));
 }
 
@@ -137,8 +137,8 @@ fn check_set_performer(is_paused: bool) {
     let world = worlds::lively::suspended();
     let mut cluster = Cluster::new(&[world], 2, 700, NetworkFaults::SHUFFLED, 3);
     let moving = |cluster: &Cluster, iteration: u64| {
-        let now = cluster.witness.recording.states(iteration);
-        let before = cluster.witness.recording.states(iteration - 1);
+        let now = cluster.checks.witness.recording.states(iteration);
+        let before = cluster.checks.witness.recording.states(iteration - 1);
         now[7].digest != before[7].digest
     };
     let last = "bound_3_1";

@@ -31,18 +31,22 @@ fn run_all(worlds: &[World], secondaries: u32, iterations: u64) -> Cluster {
         iterations,
     );
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     cluster
 }
 
 /// Returns the state of the only, or first, performer after an iteration.
 fn first(cluster: &Cluster, iteration: u64) -> PerformerState {
-    cluster.witness.recording.states(iteration)[0]
+    cluster.checks.witness.recording.states(iteration)[0]
 }
 
 fn cell_names(cluster: &Cluster, iteration: u64) -> Vec<&str> {
-    let cells = cluster.witness.recording.cells(iteration).iter();
+    let cells = cluster.checks.witness.recording.cells(iteration).iter();
     let plan = cluster.primary.topology();
     cells.map(|cell| plan.cell(*cell).name.as_str()).collect()
 }
@@ -79,17 +83,18 @@ fn check_collision(bounce: f64) {
     let parted = run(scene.build(), 2, ITERATIONS);
     let whole = run(scene.build_without_levels(), 1, ITERATIONS);
     assert!(
-        parted.witness.ownership.hand_offs > 0,
+        parted.checks.witness.ownership.hand_offs > 0,
         "one cell solves the contact"
     );
     assert_eq!(cell_names(&parted, 600), ["west", "east"]);
     let momentum = |states: &[PerformerState]| -> [f64; 3] {
         std::array::from_fn(|axis| states.iter().map(|state| state.linear_velocity[axis]).sum())
     };
-    let hit = whole.witness.recording.states(ITERATIONS)[1];
+    let hit = whole.checks.witness.recording.states(ITERATIONS)[1];
     assert!(hit.position[0] > 0.2, "they have met: {hit:?}");
     for iteration in 0..=ITERATIONS {
-        let [ours, theirs] = [&parted, &whole].map(|run| run.witness.recording.states(iteration));
+        let [ours, theirs] =
+            [&parted, &whole].map(|run| run.checks.witness.recording.states(iteration));
         for (one, other) in ours.iter().zip(theirs) {
             let apart = distance(one.position, other.position);
             assert!(apart < 1e-3, "{apart} m apart after iteration {iteration}");
@@ -128,7 +133,7 @@ fn a_ball_that_slides_through_four_levels_makes_three_hand_offs() {
         end[0] > 2.7 && end[0] < 3.5,
         "it is in the last level: {end:?}"
     );
-    assert_eq!(cluster.witness.ownership.hand_offs, 3);
+    assert_eq!(cluster.checks.witness.ownership.hand_offs, 3);
     assert_eq!(cluster.primary.hand_offs(PerformerId(0)), 3);
     assert_eq!(cell_names(&cluster, 1_750), ["L3"]);
 }
@@ -180,7 +185,7 @@ fn a_performer_that_turns_round_in_a_buffer_makes_no_hand_off() {
         events.levels_loaded > 5,
         "the level was loaded again and again: {events:?}"
     );
-    assert_eq!(cluster.witness.ownership.hand_offs, 0);
+    assert_eq!(cluster.checks.witness.ownership.hand_offs, 0);
 }
 
 #[test]
@@ -200,7 +205,7 @@ fn a_performer_that_dithers_on_a_border_changes_cell_once_per_stay_at_most() {
             since = iteration;
         }
     }
-    let hand_offs = cluster.witness.ownership.hand_offs;
+    let hand_offs = cluster.checks.witness.ownership.hand_offs;
     assert!(hand_offs > 10, "it crosses all the time: {hand_offs}");
     assert!(hand_offs <= ITERATIONS / stay, "{hand_offs}");
 }
@@ -212,7 +217,10 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     let mut cluster = Cluster::new(&[world], 2, 620, NetworkFaults::SHUFFLED, 1);
     let east = CellId(2);
     cluster.run_until(|cluster| cluster.digests().len() == 316);
-    assert_eq!(cluster.witness.ownership.ghosts(east), [PerformerId(0)]);
+    assert_eq!(
+        cluster.checks.witness.ownership.ghosts(east),
+        [PerformerId(0)]
+    );
     let listed: Vec<_> = cluster.primary.partition().ghosts(east).collect();
     assert_eq!(listed, [PerformerId(0)]);
     let hosts = cluster.secondaries().filter_map(|one| one.host());
@@ -231,14 +239,14 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
         "seen at {seen} m, at {surface} m"
     );
     cluster.run_until(|cluster| cluster.digests().len() == 600);
-    assert_eq!(cluster.witness.ownership.ghosts(east), []);
+    assert_eq!(cluster.checks.witness.ownership.ghosts(east), []);
 }
 
 #[test]
 fn a_level_bound_model_keeps_every_bit_while_its_level_is_inactive() {
     const ITERATIONS: u64 = 3_000;
     let cluster = run(tests::worlds::lively::suspended(), 2, ITERATIONS);
-    let recording = &cluster.witness.recording;
+    let recording = &cluster.checks.witness.recording;
     let (mut stood, mut moved) = (0, 0);
     for iteration in 1..=ITERATIONS {
         let before = recording.states(iteration - 1);
@@ -302,7 +310,7 @@ fn a_world_without_performers_runs_and_opens_no_cell() {
     floor(&mut scene, "floor");
     scene.levels_along_x(0.0, 1.0, 2, 0.2, |_| vec!["floor".to_owned()]);
     let cluster = run(scene.build(), 2, 100);
-    assert_eq!(cluster.witness.ownership.hosted().count(), 0);
+    assert_eq!(cluster.checks.witness.ownership.hosted().count(), 0);
     assert_eq!(cluster.primary.events().levels_loaded, 0);
 }
 
@@ -314,14 +322,14 @@ fn the_last_performer_that_leaves_takes_all_levels_with_it() {
     scene.ball("ball", [0.001, 0.0, 0.2], 0.1, Surface::ICE);
     scene.levels_along_x(-0.5, 1.0, 2, 0.2, |_| vec!["floor".to_owned()]);
     let cluster = run(scene.build(), 2, 1_000);
-    let hosted = cluster.witness.ownership.hosted();
+    let hosted = cluster.checks.witness.ownership.hosted();
     assert_eq!(
         hosted.map(|(cell, _)| cell).collect::<Vec<_>>(),
         [CellId(0)]
     );
     let events = cluster.primary.events();
     assert_eq!(events.levels_loaded, events.levels_unloaded, "{events:?}");
-    assert_eq!(cluster.witness.ownership.hand_offs, 2);
+    assert_eq!(cluster.checks.witness.ownership.hand_offs, 2);
     let host = cluster.secondaries().filter_map(|one| one.host());
     let cells: usize = host.map(|host| host.cells().count()).sum();
     assert_eq!(cells, 1, "closed cells are given up");
@@ -334,14 +342,14 @@ fn bodies_of_two_worlds_never_meet() {
     let mut other = scene.build();
     other.name = "other".to_owned();
     let both = run_all(&[scene.build(), other], 3, 1_400);
-    let expected = alone.witness.recording.states(1_400);
-    let states = both.witness.recording.states(1_400);
+    let expected = alone.checks.witness.recording.states(1_400);
+    let states = both.checks.witness.recording.states(1_400);
     for (index, state) in states.iter().enumerate() {
         let expected = &expected[index % 2];
         assert_eq!(state.digest, expected.digest, "performer {index}");
     }
-    let hand_offs = alone.witness.ownership.hand_offs;
-    assert_eq!(both.witness.ownership.hand_offs, 2 * hand_offs);
+    let hand_offs = alone.checks.witness.ownership.hand_offs;
+    assert_eq!(both.checks.witness.ownership.hand_offs, 2 * hand_offs);
 }
 
 #[test]
@@ -360,7 +368,10 @@ fn balls_of_the_world_of_four_levels_do_what_it_says() {
     assert_eq!(hand_offs("returner"), 0);
     assert!(hand_offs("swinger") >= 2, "{}", hand_offs("swinger"));
     assert_eq!(hand_offs("ditherer"), 0);
-    assert!(cluster.witness.ownership.suspensions > 0, "the crate waits");
+    assert!(
+        cluster.checks.witness.ownership.suspensions > 0,
+        "the crate waits"
+    );
 }
 
 #[test]
@@ -371,19 +382,19 @@ fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
     let with_costs = |costs: fn(CellId) -> u64| {
         let worlds = std::slice::from_ref(&world);
         let mut cluster = Cluster::new(worlds, 2, ITERATIONS, NetworkFaults::SHUFFLED, 1);
-        cluster.costs = costs;
+        cluster.setup.costs = costs;
         cluster.run_until(|_| false);
         cluster
     };
     let even = with_costs(|_| 100_000);
     assert_eq!(
-        even.witness.ownership.migrations, 0,
+        even.checks.witness.ownership.migrations, 0,
         "nothing moves without a reason"
     );
     let costs: fn(CellId) -> u64 = |cell| if cell.0 % 2 == 1 { 900_000 } else { 100_000 };
     let uneven = with_costs(costs);
     let mut loads = std::collections::BTreeMap::new();
-    for (cell, host) in uneven.witness.ownership.hosted() {
+    for (cell, host) in uneven.checks.witness.ownership.hosted() {
         *loads.entry(host.clone()).or_insert(0) += costs(cell);
     }
     let loads: Vec<u64> = loads.into_values().collect();
@@ -391,7 +402,7 @@ fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
         loads, [2_000_000; 2],
         "each of the secondaries has half of the load"
     );
-    let migrations = uneven.witness.ownership.migrations;
+    let migrations = uneven.checks.witness.ownership.migrations;
     assert!((1..=8).contains(&migrations), "{migrations}");
     assert_eq!(uneven.digests(), even.digests());
 }
@@ -431,7 +442,11 @@ fn run_with(
         cluster.plan(fault.clone());
     }
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     cluster
 }
@@ -509,7 +524,7 @@ fn a_static_performer_keeps_levels_active_and_is_moved_by_commands_alone() {
     let cluster = check_everywhere(&world, ITERATIONS, &commands);
     let plan = cluster.primary.topology();
     assert_eq!(plan.performers[0].name, "table");
-    let recording = &cluster.witness.recording;
+    let recording = &cluster.checks.witness.recording;
     let table = |iteration| recording.states(iteration)[0];
     let height = |iteration| recording.states(iteration)[1].position[2];
     assert_eq!(table(100).position, [-10.0, 0.0, 0.5]);
@@ -558,7 +573,7 @@ fn bodies_on_a_removed_static_performer_fall() {
     scene.level("all", [0.0; 3], [100.0; 3], 1.0, &["floor".to_owned()]);
     let commands = [put(4_000, "shelf", [5.0, 0.0, 1.0])];
     let cluster = check_everywhere(&scene.build(), 5_000, &commands);
-    let states = |iteration| cluster.witness.recording.states(iteration)[1];
+    let states = |iteration| cluster.checks.witness.recording.states(iteration)[1];
     let asleep = [states(3_990), states(4_000)];
     assert_eq!(
         asleep[0].digest, asleep[1].digest,
@@ -599,7 +614,7 @@ fn a_model_put_into_an_active_level_falls_there() {
         put(800, "crate", [-20.0, 2.0, 3.0]),
     ];
     let cluster = check_everywhere(&scene.build(), 1_800, &commands);
-    let height = |iteration| cluster.witness.recording.states(iteration)[1].position[2];
+    let height = |iteration| cluster.checks.witness.recording.states(iteration)[1].position[2];
     assert_eq!(height(200), 3.0, "none of its levels is active");
     assert!(
         height(500) < 2.8,
@@ -638,7 +653,7 @@ fn boxes_of_a_pile_on_a_border_do_not_go_to_and_fro() {
         .collect();
     let cluster = run_with(&read.worlds[0], 2, ITERATIONS, &commands, &[]);
     let stay = cluster.primary.settings().cells.rules.minimum_stay;
-    let recording = &cluster.witness.recording;
+    let recording = &cluster.checks.witness.recording;
     let mut entered = vec![None; BOXES as usize];
     let (mut count, mut back) = (0, Vec::new());
     for iteration in 1..=ITERATIONS {
@@ -676,12 +691,16 @@ fn detect(
     settings.outputs.publish_all = true;
     let worlds = std::slice::from_ref(world);
     let mut cluster = Cluster::with(worlds, settings, NetworkFaults::SHUFFLED, 11);
-    cluster.delivery.kept = Some(Vec::new());
+    cluster.checks.delivery.kept = Some(Vec::new());
     cluster.run_until(|_| false);
-    let reason = cluster.finished.as_ref().expect("the run has finished");
+    let reason = cluster
+        .outcome
+        .finished
+        .as_ref()
+        .expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
     cluster.end_delivery();
-    let kept = cluster.delivery.kept.take().unwrap_or_default();
+    let kept = cluster.checks.delivery.kept.take().unwrap_or_default();
     let told = kept
         .iter()
         .filter(|message| message.topic.contains("performer_detector"));
@@ -726,7 +745,7 @@ fn a_detector_in_no_level_sees_who_passes_through_levels() {
     assert_eq!(states, [("gate", "1"), ("gate", "0")]);
     assert!((told[0].2[0] + 1.25).abs() < 0.01, "{told:?}");
     assert!((told[1].2[0] - 1.25).abs() < 0.01, "{told:?}");
-    assert_eq!(cluster.witness.ownership.hand_offs, 1);
+    assert_eq!(cluster.checks.witness.ownership.hand_offs, 1);
     for secondaries in [2, 3] {
         let (other, also_told) = detect(&world, secondaries, 1_200, &[]);
         assert_eq!(also_told, told, "{secondaries} secondaries");
@@ -929,7 +948,7 @@ fn a_level_that_is_split_is_so_after_losses_and_resets() {
         },
     });
     let cluster = check_everywhere(&world, 900, &commands);
-    assert!(cluster.witness.ownership.hand_offs > 16);
+    assert!(cluster.checks.witness.ownership.hand_offs > 16);
 }
 
 /// Has a box of 0.4 m come into a world after an iteration.
