@@ -10,7 +10,7 @@ use protocol::report::RunState;
 use protocol::secondary_to_primary::{CaughtUp, StepAck};
 use protocol::{
     CellId, Command, DataBatch, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary,
-    ProtocolVersion, RequestId, RoutingId, SecondaryToPrimary,
+    ProtocolVersion, RequestId, RoutingId, ScheduledCommand, SecondaryToPrimary,
 };
 
 use super::network::Stream;
@@ -157,7 +157,7 @@ impl Cluster {
         match &envelope.body {
             SecondaryToPrimary::StepAck(ack) if is_member => self.checks.barrier.on_ack(ack),
             SecondaryToPrimary::StepsAhead(part) if is_member => {
-                self.checks.barrier.on_steps_ahead(part)
+                self.checks.barrier.on_steps_ahead(part);
             }
             SecondaryToPrimary::CaughtUp(done) if is_member => {
                 if let Ok((_, ack)) = &done.result {
@@ -226,22 +226,7 @@ impl Cluster {
                     self.answer_held();
                     self.end_primary();
                 }
-                PrimaryOutput::Stamped(command) => {
-                    if let Some(outputs) = &mut self.saved.outputs {
-                        outputs.on_command(&command);
-                    }
-                    let mut command = Some(command);
-                    let now = self.schedule.now;
-                    if let (Some(journal), Some(one)) = (&mut self.saved.journal, &command)
-                        && !journal.on_command(one, now)
-                    {
-                        continue;
-                    }
-                    if let Some(tamper) = &mut self.setup.tamper.stamped {
-                        tamper(&mut command);
-                    }
-                    self.clients.stamped.extend(command);
-                }
+                PrimaryOutput::Stamped(command) => self.on_stamped(command),
                 PrimaryOutput::Observe(message) => self.observe(message),
                 PrimaryOutput::Checkpointed(checkpoint) => {
                     if let Some(journal) = &mut self.saved.journal {
@@ -276,6 +261,24 @@ impl Cluster {
             .delivery
             .set_recovering(is_recovering, self.schedule.now);
         self.note_aim();
+    }
+
+    /// Writes down a command that was done.
+    fn on_stamped(&mut self, command: ScheduledCommand) {
+        if let Some(outputs) = &mut self.saved.outputs {
+            outputs.on_command(&command);
+        }
+        let mut command = Some(command);
+        let now = self.schedule.now;
+        if let (Some(journal), Some(one)) = (&mut self.saved.journal, &command)
+            && !journal.on_command(one, now)
+        {
+            return;
+        }
+        if let Some(tamper) = &mut self.setup.tamper.stamped {
+            tamper(&mut command);
+        }
+        self.clients.stamped.extend(command);
     }
 
     fn send_to(&mut self, to: &RoutingId, message: PrimaryToSecondary) {

@@ -372,7 +372,8 @@ fn slow_steps_have_cells_stay_for_fewer_of_them() {
     run.affinity = [0, 1, 2].map(|cell| (CellId(cell), first.clone())).into();
     assert!(run.moves_within(120) > 0);
     // What moved comes together again by hand: it stays for ten windows of 40 iterations.
-    let (moved, _) = (run.moved[0].1.cell, run.moved.clear());
+    let moved = run.moved[0].1.cell;
+    run.moved.clear();
     run.affinity.insert(moved, first);
     run.balance.note_moved(moved, Iteration(120));
     for (cell, host) in &run.affinity {
