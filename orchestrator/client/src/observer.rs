@@ -33,19 +33,11 @@ pub struct Observer {
     listener: Option<Listener>,
     /// Time when the link that has failed is set up again; while this is set there is none.
     reopen_at: Option<Instant>,
-    /// Command that stops the robot that is driven; sent when the link or this observer ends.
-    halt: Option<Command>,
-    /// True if the link was lost since, so that the command is sent as soon as the same run
-    /// answers.
-    is_halt_due: bool,
+    halt: Halt,
     /// True if the past is asked for as soon as something is heard.
     is_past_due: bool,
     pending: Pending,
-    /// Commands that were refused here.
-    refused: Vec<Feed>,
-    /// Time when it is asked which models there are, after they have changed.
-    ask_models_at: Option<Instant>,
-    models_asked: Option<Instant>,
+    models: ModelsQuestion,
     unreadable: Option<String>,
     stopping: Option<StopReason>,
     /// True if there was a link, and it is gone.
@@ -61,9 +53,32 @@ enum Interest {
     Course,
 }
 
-/// Commands that were sent and not answered.
+/// Command that stops the robot that is driven; sent when the link or the observer ends.
 #[derive(Debug, Default)]
-struct Pending(BTreeMap<RequestId, Command>);
+struct Halt {
+    command: Option<Command>,
+    /// True if the link was lost since, so that the command is sent as soon as the same run
+    /// answers.
+    is_due: bool,
+}
+
+/// Question which models there are.
+#[derive(Debug, Default)]
+struct ModelsQuestion {
+    /// Time when it is asked, after they have changed.
+    due: Option<Instant>,
+    /// Time when it was asked last.
+    asked: Option<Instant>,
+}
+
+/// Commands without an answer of the primary.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Commands that were sent and not answered.
+    sent: BTreeMap<RequestId, Command>,
+    /// Answers to those that were refused here.
+    refused: Vec<Feed>,
+}
 
 impl Observer {
     /// Begins to connect to a primary.
@@ -90,13 +105,10 @@ impl Observer {
             connection: interest.connect(reach)?,
             listener: None,
             reopen_at: None,
-            halt: None,
-            is_halt_due: false,
+            halt: Halt::default(),
             is_past_due: false,
             pending: Pending::default(),
-            refused: Vec::new(),
-            ask_models_at: None,
-            models_asked: None,
+            models: ModelsQuestion::default(),
             unreadable: None,
             stopping: None,
             is_lost: false,
@@ -108,12 +120,12 @@ impl Observer {
         if self.reopen_at.is_some() {
             if !command.only_asks() {
                 let result = Err(CommandError::NoLink);
-                self.refused.push(Feed::Reply { command, result });
+                self.pending.refused.push(Feed::Reply { command, result });
             }
             return;
         }
         let request = self.connection.request(command.clone());
-        self.pending.0.insert(request, command);
+        self.pending.sent.insert(request, command);
     }
 
     /// Does what the view asks for.
@@ -121,7 +133,7 @@ impl Observer {
         match request {
             ObserverRequest::Send(command) => self.send(command),
             ObserverRequest::Drive(Twisting { command, halt }) => {
-                self.halt = halt;
+                self.halt.command = halt;
                 self.send(command);
             }
             ObserverRequest::Listen(topic) => self.listen(topic.as_deref()),
@@ -150,10 +162,10 @@ impl Observer {
     /// Waits for what the view is to be told next. May be dropped and called again.
     pub async fn feed(&mut self) -> Vec<Feed> {
         loop {
-            if !self.refused.is_empty() {
-                return std::mem::take(&mut self.refused);
+            if !self.pending.refused.is_empty() {
+                return std::mem::take(&mut self.pending.refused);
             }
-            let (reopen_at, ask_at) = (self.reopen_at, self.ask_models_at);
+            let (reopen_at, ask_at) = (self.reopen_at, self.models.due);
             let news = tokio::select! {
                 biased;
                 news = self.connection.news(), if reopen_at.is_none() => news,
@@ -197,8 +209,8 @@ impl Observer {
     }
 
     fn ask_for_models(&mut self) {
-        self.ask_models_at = None;
-        self.models_asked = Some(Instant::now());
+        self.models.due = None;
+        self.models.asked = Some(Instant::now());
         self.send(Command::Layout);
         self.send(Command::Topics);
     }
@@ -209,9 +221,9 @@ impl Observer {
             return;
         }
         let now = Instant::now();
-        let soonest = self.models_asked.map_or(now, |asked| asked + MODELS_TIME);
+        let soonest = self.models.asked.map_or(now, |asked| asked + MODELS_TIME);
         let at = soonest.max(now + time);
-        self.ask_models_at = Some(self.ask_models_at.map_or(at, |due| due.min(at)));
+        self.models.due = Some(self.models.due.map_or(at, |due| due.min(at)));
     }
 
     fn on_news(&mut self, news: News) -> Vec<Feed> {
@@ -226,7 +238,7 @@ impl Observer {
             News::StartedAnew => {
                 self.stopping = None;
                 // What is driven is of the run that is gone.
-                self.halt = None;
+                self.halt.command = None;
                 // What was asked before may have named the run that is gone, and was refused.
                 self.ask_for_all();
                 vec![Feed::StartedAnew]
@@ -253,7 +265,7 @@ impl Observer {
 
     fn on_lost(&mut self, reason: &str) -> Vec<Feed> {
         self.is_lost = true;
-        self.is_halt_due = self.halt.is_some();
+        self.halt.is_due = self.halt.command.is_some();
         let mut feeds = self.pending.give_up(reason);
         feeds.push(Feed::Disconnected);
         feeds
@@ -279,8 +291,8 @@ impl Observer {
 
     /// Stops what was driven before the link was lost: another run would have said so before.
     fn halt_if_due(&mut self) {
-        if std::mem::take(&mut self.is_halt_due)
-            && let Some(halt) = self.halt.take()
+        if std::mem::take(&mut self.halt.is_due)
+            && let Some(halt) = self.halt.command.take()
         {
             self.send(halt);
         }
@@ -298,7 +310,7 @@ impl Observer {
 
 impl Drop for Observer {
     fn drop(&mut self) {
-        if let Some(halt) = self.halt.take() {
+        if let Some(halt) = self.halt.command.take() {
             self.connection.request(halt);
         }
     }
@@ -349,7 +361,7 @@ async fn until(moment: Option<Instant>) {
 
 impl Pending {
     fn on_reply(&mut self, request: RequestId, reply: Reply) -> Option<Feed> {
-        let command = self.0.remove(&request)?;
+        let command = self.sent.remove(&request)?;
         match reply {
             Reply::Snapshot(snapshot) => Some(Feed::Snapshot(snapshot)),
             Reply::History(history) => Some(Feed::History(history)),
@@ -371,7 +383,7 @@ impl Pending {
     }
 
     fn give_up(&mut self, reason: &str) -> Vec<Feed> {
-        std::mem::take(&mut self.0)
+        std::mem::take(&mut self.sent)
             .into_values()
             .filter(|command| !command.only_asks())
             .map(|command| Feed::Reply {

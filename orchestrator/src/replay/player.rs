@@ -27,23 +27,13 @@ const MESSAGE_TEXT_MAX: usize = 64 << 10;
 pub struct Player<R> {
     recording: Recording<R>,
     world: String,
-    /// The chunks with frames.
-    track: Vec<TrackChunk>,
-    /// Index into the track.
-    at: usize,
-    /// Index of the frame of that chunk that is shown.
-    frame: usize,
+    track: Track,
     loaded: Loaded,
     links: LinkTable,
     models: ModelTable,
     survey: Survey,
     has_more: bool,
-    speed: f64,
-    is_playing: bool,
-    /// Time beyond the frame that is shown \[ns\].
-    ahead_ns: f64,
-    /// Time at which playing stops, if not at the end.
-    until: Option<SimTime>,
+    playback: Playback,
     /// The last figures before the place.
     figures: Option<Figures>,
     told: SentPositions,
@@ -51,6 +41,35 @@ pub struct Player<R> {
     said: Option<Saying>,
     /// Messages said on the topic that the view listens to.
     heard: Option<Saying>,
+}
+
+/// The frames of a recording, and the one that is shown.
+#[derive(Debug)]
+struct Track {
+    /// The chunks with frames.
+    chunks: Vec<TrackChunk>,
+    /// Index of a chunk among them.
+    at: usize,
+    /// Index of the frame of that chunk that is shown.
+    frame: usize,
+}
+
+/// The way that a player moves by itself.
+#[derive(Debug)]
+struct Playback {
+    is_playing: bool,
+    speed: f64,
+    /// Time beyond the frame that is shown \[ns\].
+    ahead_ns: f64,
+    /// Time at which playing stops, if not at the end.
+    until: Option<SimTime>,
+}
+
+impl Playback {
+    /// Begins anew at the frame that is shown, without a time at which to stop.
+    fn begin(&mut self) {
+        (self.ahead_ns, self.until) = (0.0, None);
+    }
 }
 
 /// A chunk with frames.
@@ -76,25 +95,29 @@ impl<R: Read + Seek> Player<R> {
     /// # Errors
     /// Fails if the recording cannot be read, or no frame is in it.
     pub fn new(mut recording: Recording<R>) -> Result<Self, ReadError> {
-        let track = track(&mut recording)?;
-        if track.is_empty() {
+        let chunks = track(&mut recording)?;
+        if chunks.is_empty() {
             return Err(ReadError::Content("no frame is in it".to_owned()));
         }
         let mut player = Self {
             world: recording.description().worlds.join("+"),
             recording,
-            track,
-            at: 0,
-            frame: 0,
+            track: Track {
+                chunks,
+                at: 0,
+                frame: 0,
+            },
             loaded: Loaded::default(),
             links: LinkTable::default(),
             models: ModelTable::default(),
             survey: Survey::default(),
             has_more: true,
-            speed: 1.0,
-            is_playing: false,
-            ahead_ns: 0.0,
-            until: None,
+            playback: Playback {
+                is_playing: false,
+                speed: 1.0,
+                ahead_ns: 0.0,
+                until: None,
+            },
             figures: None,
             told: SentPositions::default(),
             said: None,
@@ -113,16 +136,21 @@ impl<R: Read + Seek> Player<R> {
 
     /// Tells whether it moves by itself.
     pub fn is_playing(&self) -> bool {
-        self.is_playing
+        self.playback.is_playing
     }
 
     /// Returns where it is.
     pub fn position(&self) -> RecordingPlace {
         let chunks = self.recording.chunks();
-        let start = self.track.iter().map(|one| one.start).min();
-        let end = self.track.iter().map(|one| chunks[one.chunk].end).max();
+        let start = self.track.chunks.iter().map(|one| one.start).min();
+        let end = self
+            .track
+            .chunks
+            .iter()
+            .map(|one| chunks[one.chunk].end)
+            .max();
         let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
-        let now = self.loaded.frames[self.frame].time;
+        let now = self.loaded.frames[self.track.frame].time;
         let length = end.0.saturating_sub(start.0);
         let done = now.0.saturating_sub(start.0);
         RecordingPlace {
@@ -134,8 +162,8 @@ impl<R: Read + Seek> Player<R> {
             } else {
                 (done as f64 / length as f64).min(1.0)
             },
-            speed: self.speed,
-            is_playing: self.is_playing,
+            speed: self.playback.speed,
+            is_playing: self.playback.is_playing,
         }
     }
 
@@ -150,8 +178,8 @@ impl<R: Read + Seek> Player<R> {
     /// # Errors
     /// Fails if the recording cannot be read.
     pub fn keep_said(&mut self) -> Result<(), ReadError> {
-        let index = self.loaded.frames[self.frame].index;
-        let next = if (self.at, self.frame) == (0, 0) {
+        let index = self.loaded.frames[self.track.frame].index;
+        let next = if (self.track.at, self.track.frame) == (0, 0) {
             (0, 0)
         } else {
             (self.loaded.chunk, index + 1)
@@ -220,32 +248,32 @@ impl<R: Read + Seek> Player<R> {
     /// # Errors
     /// Fails if the recording cannot be read.
     pub fn advance(&mut self, elapsed: Duration) -> Result<(), ReadError> {
-        if !self.is_playing {
+        if !self.playback.is_playing {
             return Ok(());
         }
-        self.ahead_ns += elapsed.as_nanos() as f64 * self.speed;
+        self.playback.ahead_ns += elapsed.as_nanos() as f64 * self.playback.speed;
         loop {
-            let now = self.loaded.frames[self.frame].time;
-            let is_reached = self.until.is_some_and(|until| now >= until);
+            let now = self.loaded.frames[self.track.frame].time;
+            let is_reached = self.playback.until.is_some_and(|until| now >= until);
             let next = self.next_time().filter(|_| !is_reached);
             let Some(next) = next else {
-                self.is_playing = false;
+                self.playback.is_playing = false;
                 if !is_reached {
                     self.say_end()?;
                 }
-                (self.ahead_ns, self.until) = (0.0, None);
+                self.playback.begin();
                 return Ok(());
             };
             // After a reset, time begins anew: the next frame follows at once.
             let way_ns = next.0.saturating_sub(now.0) as f64;
-            if way_ns > self.ahead_ns {
+            if way_ns > self.playback.ahead_ns {
                 return Ok(());
             }
-            self.ahead_ns -= way_ns;
+            self.playback.ahead_ns -= way_ns;
             self.forward()?;
             if self.said.as_ref().is_some_and(Saying::is_full) {
                 // It goes on once that is taken, and more slowly than was asked for.
-                self.ahead_ns = 0.0;
+                self.playback.ahead_ns = 0.0;
                 return Ok(());
             }
         }
@@ -257,7 +285,7 @@ impl<R: Read + Seek> Player<R> {
     /// Fails if the recording cannot be read.
     pub fn act(&mut self, request: ReplayRequest) -> Result<(), ReadError> {
         if !matches!(request, ReplayRequest::Speed(_)) {
-            (self.ahead_ns, self.until) = (0.0, None);
+            self.playback.begin();
         }
         let has_jumped = match request {
             ReplayRequest::Play => {
@@ -265,11 +293,11 @@ impl<R: Read + Seek> Player<R> {
                 if is_over {
                     self.load(0)?;
                 }
-                self.is_playing = true;
+                self.playback.is_playing = true;
                 is_over
             }
             ReplayRequest::Pause => {
-                self.is_playing = false;
+                self.playback.is_playing = false;
                 false
             }
             ReplayRequest::Step(count) => {
@@ -281,8 +309,8 @@ impl<R: Read + Seek> Player<R> {
                 true
             }
             ReplayRequest::RunTo(time_s) => {
-                self.until = Some(sim_time(time_s));
-                self.is_playing = true;
+                self.playback.until = Some(sim_time(time_s));
+                self.playback.is_playing = true;
                 false
             }
             ReplayRequest::SeekBy(share) => {
@@ -297,12 +325,12 @@ impl<R: Read + Seek> Player<R> {
                 true
             }
             ReplayRequest::End => {
-                self.load(self.track.len() - 1)?;
-                self.frame = self.loaded.frames.len() - 1;
+                self.load(self.track.chunks.len() - 1)?;
+                self.track.frame = self.loaded.frames.len() - 1;
                 true
             }
             ReplayRequest::Speed(speed) => {
-                self.speed = speed.clamp(SPEED_MIN, SPEED_MAX);
+                self.playback.speed = speed.clamp(SPEED_MIN, SPEED_MAX);
                 false
             }
         };
@@ -334,7 +362,10 @@ impl<R: Read + Seek> Player<R> {
     /// Fails if the recording cannot be read.
     pub fn feed(&mut self) -> Result<Vec<Feed>, ReadError> {
         let mut feeds = Vec::new();
-        let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        let position = (
+            self.loaded.chunk,
+            self.loaded.frames[self.track.frame].index,
+        );
         if self.told.position.is_some_and(|told| told > position) {
             feeds.push(Feed::Rewound);
             self.told.extent = None;
@@ -370,7 +401,7 @@ impl<R: Read + Seek> Player<R> {
             links: self.recording.channel(Channel::Links),
             poses: self.recording.channel(Channel::Poses),
         };
-        self.links.go_to(&self.loaded, self.frame, channels)?;
+        self.links.go_to(&self.loaded, self.track.frame, channels)?;
         let has_changed = self.links.take_changed();
         Ok(has_changed.then(|| self.links.poses()))
     }
@@ -380,7 +411,10 @@ impl<R: Read + Seek> Player<R> {
     /// # Errors
     /// Fails if the recording cannot be read.
     pub(super) fn count_model_changes(&mut self) -> Result<usize, ReadError> {
-        let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        let position = (
+            self.loaded.chunk,
+            self.loaded.frames[self.track.frame].index,
+        );
         self.models.count(&mut self.recording, position)
     }
 
@@ -394,16 +428,19 @@ impl<R: Read + Seek> Player<R> {
     /// # Errors
     /// Fails if the recording cannot be read.
     pub fn snapshot(&mut self) -> Result<Snapshot, ReadError> {
-        let position = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        let position = (
+            self.loaded.chunk,
+            self.loaded.frames[self.track.frame].index,
+        );
         self.note_figures(position)?;
-        let frame = self.loaded.poses(self.frame)?;
-        let at = &self.loaded.frames[self.frame];
+        let frame = self.loaded.poses(self.track.frame)?;
+        let at = &self.loaded.frames[self.track.frame];
         let (figures, place) = (self.figures.as_ref(), self.position());
         Ok(stats::snapshot(&self.world, at, frame, figures, place))
     }
 
     fn step(&mut self, count: i64) -> Result<(), ReadError> {
-        self.is_playing = false;
+        self.playback.is_playing = false;
         for _ in 0..count.unsigned_abs() {
             let has_moved = if count > 0 {
                 self.forward()?
@@ -424,32 +461,32 @@ impl<R: Read + Seek> Player<R> {
 
     /// Goes to the first frame of a chunk of the track.
     fn load(&mut self, at: usize) -> Result<(), ReadError> {
-        if self.at != at || self.loaded.frames.is_empty() {
-            let loaded = Loaded::read(&mut self.recording, self.track[at].chunk)?;
+        if self.track.at != at || self.loaded.frames.is_empty() {
+            let loaded = Loaded::read(&mut self.recording, self.track.chunks[at].chunk)?;
             if loaded.frames.is_empty() {
                 let reason = "the index names frames that are not there".to_owned();
                 return Err(ReadError::Content(reason));
             }
-            (self.loaded, self.at) = (loaded, at);
+            (self.loaded, self.track.at) = (loaded, at);
         }
-        self.frame = 0;
+        self.track.frame = 0;
         Ok(())
     }
 
     /// Returns the time of the next frame, if there is one.
     fn next_time(&self) -> Option<SimTime> {
-        if let Some(next) = self.loaded.frames.get(self.frame + 1) {
+        if let Some(next) = self.loaded.frames.get(self.track.frame + 1) {
             return Some(next.time);
         }
-        self.next_start(self.at)
+        self.next_start(self.track.at)
     }
 
     /// Goes to the next frame, if there is one.
     fn forward(&mut self) -> Result<bool, ReadError> {
-        if self.frame + 1 < self.loaded.frames.len() {
-            self.frame += 1;
-        } else if self.at + 1 < self.track.len() {
-            self.load(self.at + 1)?;
+        if self.track.frame + 1 < self.loaded.frames.len() {
+            self.track.frame += 1;
+        } else if self.track.at + 1 < self.track.chunks.len() {
+            self.load(self.track.at + 1)?;
         } else {
             return Ok(false);
         }
@@ -477,11 +514,15 @@ impl<R: Read + Seek> Player<R> {
 
     /// Returns the recording, the current place in it, and what is said of it.
     fn parts(&mut self) -> (&mut Recording<R>, Place<'_>, [&mut Option<Saying>; 2]) {
-        let following = self.track.get(self.at + 1).map(|next| next.chunk);
+        let following = self
+            .track
+            .chunks
+            .get(self.track.at + 1)
+            .map(|next| next.chunk);
         let last = self.recording.chunks().len() - 1;
         let place = Place {
             loaded: &self.loaded,
-            frame: self.frame,
+            frame: self.track.frame,
             last_chunk: following.unwrap_or(last),
             poses: self.recording.channel(Channel::Poses),
         };
@@ -491,11 +532,11 @@ impl<R: Read + Seek> Player<R> {
 
     /// Goes to the frame before, if there is one.
     fn backward(&mut self) -> Result<bool, ReadError> {
-        if self.frame > 0 {
-            self.frame -= 1;
-        } else if self.at > 0 {
-            self.load(self.at - 1)?;
-            self.frame = self.loaded.frames.len() - 1;
+        if self.track.frame > 0 {
+            self.track.frame -= 1;
+        } else if self.track.at > 0 {
+            self.load(self.track.at - 1)?;
+            self.track.frame = self.loaded.frames.len() - 1;
         } else {
             return Ok(false);
         }
@@ -505,28 +546,33 @@ impl<R: Read + Seek> Player<R> {
     /// Goes to the last frame that is not later than a time. Where time was set back in the run, in
     /// the last part that reaches this time; if none does, in the last that begins before it.
     fn seek(&mut self, time: SimTime) -> Result<(), ReadError> {
-        for at in (0..self.track.len()).rev() {
+        for at in (0..self.track.chunks.len()).rev() {
             if !self.may_show(at, time) {
                 continue;
             }
             self.load(at)?;
             if let Some(frame) = self.shown_at(time) {
-                self.frame = frame;
+                self.track.frame = frame;
                 return Ok(());
             }
         }
         let begins_before = |one: &TrackChunk| one.start <= time;
-        let at = self.track.iter().rposition(begins_before).unwrap_or(0);
+        let at = self
+            .track
+            .chunks
+            .iter()
+            .rposition(begins_before)
+            .unwrap_or(0);
         self.load(at)?;
         let is_before = |frame: &FrameAt| frame.time <= time;
         let frame = self.loaded.frames.iter().rposition(is_before);
-        self.frame = frame.unwrap_or(0);
+        self.track.frame = frame.unwrap_or(0);
         Ok(())
     }
 
     /// Tells whether a frame of a chunk may be what is shown at a time.
     fn may_show(&self, at: usize, time: SimTime) -> bool {
-        let TrackChunk { chunk, start } = self.track[at];
+        let TrackChunk { chunk, start } = self.track.chunks[at];
         let reaches = self.recording.chunks()[chunk].end >= time;
         start <= time && (reaches || self.next_start(at).is_some_and(|next| next > time))
     }
@@ -536,7 +582,7 @@ impl<R: Read + Seek> Player<R> {
     fn shown_at(&self, time: SimTime) -> Option<usize> {
         let times = self.loaded.frames.iter().map(|frame| frame.time);
         let next = times.clone().skip(1).map(Some);
-        let next = next.chain([self.next_start(self.at)]);
+        let next = next.chain([self.next_start(self.track.at)]);
         let pairs: Vec<_> = times.zip(next).collect();
         pairs.into_iter().rposition(|(own, next)| {
             own == time || (own < time && next.is_some_and(|next| next > time))
@@ -545,7 +591,7 @@ impl<R: Read + Seek> Player<R> {
 
     /// Returns when the chunk after one begins.
     fn next_start(&self, at: usize) -> Option<SimTime> {
-        self.track.get(at + 1).map(|next| next.start)
+        self.track.chunks.get(at + 1).map(|next| next.start)
     }
 
     /// Takes the last figures before a place: those of the chunk, else of one of those before.
@@ -586,7 +632,7 @@ impl<R: Read + Seek> Player<R> {
             topic: message.topic,
             kind: message.kind,
             sim_time_s: message.sim_time.seconds(),
-            iteration: self.loaded.frames[self.frame].clock.iteration.0,
+            iteration: self.loaded.frames[self.track.frame].clock.iteration.0,
             bytes: message.json.len(),
             text,
             image: None,

@@ -10,13 +10,13 @@ use transport::{Arrival, Destination, Endpoints, Link, LinkError, Subscription, 
 use super::*;
 
 fn pending(commands: &[Command]) -> Pending {
-    Pending(
-        commands
-            .iter()
-            .zip(1..)
+    let sent = commands.iter().zip(1..);
+    Pending {
+        sent: sent
             .map(|(command, id)| (RequestId(id), command.clone()))
             .collect(),
-    )
+        ..Pending::default()
+    }
 }
 
 #[test]
@@ -120,7 +120,7 @@ async fn glance_until(observer: &mut Observer, is_so: impl Fn(&Observer) -> bool
 }
 
 fn waits_for(observer: &Observer, wanted: &Command) -> usize {
-    let commands = observer.pending.0.values();
+    let commands = observer.pending.sent.values();
     commands.filter(|command| *command == wanted).count()
 }
 
@@ -206,7 +206,7 @@ fn another_run_is_asked_for_all_that_the_first_one_was() {
 #[test]
 fn a_robot_is_halted_when_its_run_is_reached_again() {
     let mut observer = observer_in(&Network::new());
-    observer.halt = Some(Command::Pause);
+    observer.halt.command = Some(Command::Pause);
     observer.on_news(News::Disconnected);
     observer.on_news(News::Connected);
     assert_eq!(waits_for(&observer, &Command::Pause), 0, "which run it is");
@@ -217,13 +217,13 @@ fn a_robot_is_halted_when_its_run_is_reached_again() {
 #[test]
 fn the_halt_of_a_robot_is_not_sent_to_another_run() {
     let mut observer = observer_in(&Network::new());
-    observer.halt = Some(Command::Pause);
+    observer.halt.command = Some(Command::Pause);
     observer.on_news(News::Disconnected);
     observer.on_news(News::Connected);
     observer.on_news(News::StartedAnew);
     observer.on_news(event("play"));
     assert_eq!(waits_for(&observer, &Command::Pause), 0);
-    assert_eq!(observer.halt, None);
+    assert_eq!(observer.halt.command, None);
 }
 
 #[tokio::test]
@@ -231,22 +231,22 @@ async fn what_stands_where_is_asked_again_when_models_come_or_go() {
     let mut observer = observer_in(&Network::new());
     observer.on_news(News::Connected);
     observer.on_news(event("play"));
-    assert_eq!(observer.ask_models_at, None);
+    assert_eq!(observer.models.due, None);
     for change in ["spawn box", "remove box", "reset all"] {
-        observer.ask_models_at = None;
+        observer.models.due = None;
         observer.on_news(event(change));
-        let due = observer.ask_models_at.expect(change);
-        assert!(due >= observer.models_asked.unwrap() + MODELS_TIME);
+        let due = observer.models.due.expect(change);
+        assert!(due >= observer.models.asked.unwrap() + MODELS_TIME);
         observer.on_news(event(change));
-        assert_eq!(observer.ask_models_at, Some(due), "none postpones it");
+        assert_eq!(observer.models.due, Some(due), "none postpones it");
     }
     assert_eq!(waits_for(&observer, &Command::Layout), 1);
-    observer.ask_models_at = Some(Instant::now());
+    observer.models.due = Some(Instant::now());
     glance_until(&mut observer, |observer| {
         waits_for(observer, &Command::Layout) == 2 && waits_for(observer, &Command::Topics) == 2
     })
     .await;
-    assert_eq!(observer.ask_models_at, None);
+    assert_eq!(observer.models.due, None);
 }
 
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn a_follower_of_events_requests_nothing_else() {
     let asked = |observer: Result<Observer, ConnectError>| {
         let mut observer = observer.unwrap();
         assert_eq!(observer.on_news(News::Connected), [Feed::Connected]);
-        observer.pending.0.len()
+        observer.pending.sent.len()
     };
     let reach = Reach::from(endpoints);
     assert_eq!(asked(Observer::open(&reach)), 3);
