@@ -82,7 +82,7 @@ pub struct Cluster {
     pub primary: Primary,
     /// Checkers of what it does.
     pub checks: Checks,
-    /// How it ended.
+    /// Time and reasons of its end.
     pub outcome: Outcome,
     /// Choices of a test.
     pub setup: Setup,
