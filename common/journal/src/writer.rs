@@ -44,13 +44,28 @@ pub struct Writer {
     open: Option<OpenSegment>,
     next_segment: u64,
     segments: VecDeque<Segment>,
-    checkpoints: VecDeque<SavedCheckpoint>,
-    /// Checkpoints that cannot be read, with their sizes \[bytes\]: they go with the next one.
-    useless: Vec<(PathBuf, u64)>,
+    checkpoints: Checkpoints,
     /// Segments of processes before this one, which may not have synced them.
     unsynced: Vec<PathBuf>,
     manifest_bytes: u64,
     framed: Vec<u8>,
+}
+
+/// The checkpoints in the folder.
+#[derive(Debug, Default)]
+struct Checkpoints {
+    saved: VecDeque<SavedCheckpoint>,
+    /// Those that cannot be read, with their sizes \[bytes\]: they go with the next one.
+    useless: Vec<(PathBuf, u64)>,
+}
+
+impl Checkpoints {
+    /// Returns the size of all \[bytes\].
+    fn bytes(&self) -> u64 {
+        let saved = self.saved.iter().map(|checkpoint| checkpoint.bytes);
+        let useless = self.useless.iter().map(|(_, bytes)| *bytes);
+        saved.chain(useless).sum()
+    }
 }
 
 /// The segment that records are added to.
@@ -165,9 +180,11 @@ impl Writer {
             let bytes = length(&file);
             match checkpoint_file::read(&file) {
                 Ok(Saved { mark, .. }) => {
-                    self.checkpoints.push_back(SavedCheckpoint { mark, bytes });
+                    self.checkpoints
+                        .saved
+                        .push_back(SavedCheckpoint { mark, bytes });
                 }
-                Err(_) => self.useless.push((file, bytes)),
+                Err(_) => self.checkpoints.useless.push((file, bytes)),
             }
         }
         Ok(())
@@ -183,8 +200,7 @@ impl Writer {
             open: None,
             next_segment: 1,
             segments: VecDeque::new(),
-            checkpoints: VecDeque::new(),
-            useless: Vec::new(),
+            checkpoints: Checkpoints::default(),
             unsynced: Vec::new(),
             manifest_bytes,
             framed: Vec::new(),
@@ -300,8 +316,11 @@ impl Writer {
         let path = folder::checkpoint(self.folder.path(), mark.commits);
         let bytes = checkpoint_file::write(&*self.disk, &path, saved)?;
         self.checkpoints
+            .saved
             .retain(|other| other.mark.commits != mark.commits);
-        self.checkpoints.push_back(SavedCheckpoint { mark, bytes });
+        self.checkpoints
+            .saved
+            .push_back(SavedCheckpoint { mark, bytes });
         // The next record begins a segment, so that this one can go one day.
         self.open = None;
         self.forget(CHECKPOINTS_KEPT);
@@ -323,9 +342,7 @@ impl Writer {
     /// Returns how large the journal is \[bytes\].
     pub fn bytes(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.bytes);
-        let checkpoints = self.checkpoints.iter().map(|checkpoint| checkpoint.bytes);
-        let useless = self.useless.iter().map(|(_, bytes)| *bytes);
-        self.manifest_bytes + segments.chain(checkpoints).chain(useless).sum::<u64>()
+        self.manifest_bytes + segments.sum::<u64>() + self.checkpoints.bytes()
     }
 
     /// Makes sure that so many bytes more are allowed, at the cost of all checkpoints but the last.
@@ -346,22 +363,24 @@ impl Writer {
 
     /// Keeps so many checkpoints, and of the log what came after them.
     fn forget(&mut self, kept: usize) {
-        if !self.checkpoints.is_empty() {
+        if !self.checkpoints.saved.is_empty() {
             let disk = &self.disk;
-            self.useless.retain(|(path, _)| !is_removed(&**disk, path));
+            self.checkpoints
+                .useless
+                .retain(|(path, _)| !is_removed(&**disk, path));
         }
-        while self.checkpoints.len() > kept {
-            let Some(oldest) = self.checkpoints.front() else {
+        while self.checkpoints.saved.len() > kept {
+            let Some(oldest) = self.checkpoints.saved.front() else {
                 return;
             };
             let path = folder::checkpoint(self.folder.path(), oldest.mark.commits);
             if !is_removed(&*self.disk, &path) {
                 return;
             }
-            self.checkpoints.pop_front();
+            self.checkpoints.saved.pop_front();
         }
-        let is_kept_whole = self.checkpoints.len() < kept;
-        let Some(oldest) = self.checkpoints.front().filter(|_| !is_kept_whole) else {
+        let is_kept_whole = self.checkpoints.saved.len() < kept;
+        let Some(oldest) = self.checkpoints.saved.front().filter(|_| !is_kept_whole) else {
             return;
         };
         let needed = oldest.mark;

@@ -37,9 +37,15 @@ pub struct Player<R> {
     /// The last figures before the place.
     figures: Option<Figures>,
     told: SentPositions,
-    /// Messages said on the way, if somebody takes them.
+    sayings: Sayings,
+}
+
+/// Messages that were said on the way.
+#[derive(Debug, Default)]
+struct Sayings {
+    /// Those of the topics that somebody takes, if anybody does.
     said: Option<Saying>,
-    /// Messages said on the topic that the view listens to.
+    /// Those of the topic that the view listens to.
     heard: Option<Saying>,
 }
 
@@ -120,8 +126,7 @@ impl<R: Read + Seek> Player<R> {
             },
             figures: None,
             told: SentPositions::default(),
-            said: None,
-            heard: None,
+            sayings: Sayings::default(),
         };
         player.load(0)?;
         // The first chunk says what the world is.
@@ -184,7 +189,7 @@ impl<R: Read + Seek> Player<R> {
         } else {
             (self.loaded.chunk, index + 1)
         };
-        self.said = Some(Saying::of_all(&self.recording, next));
+        self.sayings.said = Some(Saying::of_all(&self.recording, next));
         self.say_on()
     }
 
@@ -199,13 +204,17 @@ impl<R: Read + Seek> Player<R> {
         let (recording, place, _) = self.parts();
         said.jump(recording, &place)?;
         said.put_before(waiting);
-        self.said = Some(said);
+        self.sayings.said = Some(said);
         Ok(())
     }
 
     /// Takes what was said on topics on the way since then.
     pub fn take_said(&mut self) -> Vec<RecordedMessage> {
-        self.said.as_mut().map(Saying::take).unwrap_or_default()
+        self.sayings
+            .said
+            .as_mut()
+            .map(Saying::take)
+            .unwrap_or_default()
     }
 
     /// Returns the topics of the recording, by name and kind.
@@ -271,7 +280,7 @@ impl<R: Read + Seek> Player<R> {
             }
             self.playback.ahead_ns -= way_ns;
             self.forward()?;
-            if self.said.as_ref().is_some_and(Saying::is_full) {
+            if self.sayings.said.as_ref().is_some_and(Saying::is_full) {
                 // It goes on once that is taken, and more slowly than was asked for.
                 self.playback.ahead_ns = 0.0;
                 return Ok(());
@@ -348,7 +357,7 @@ impl<R: Read + Seek> Player<R> {
     /// # Errors
     /// Fails if the recording cannot be read.
     pub fn listen(&mut self, topic: Option<&str>) -> Result<(), ReadError> {
-        self.heard = topic.map(|topic| Saying::of(&self.recording, |one| one == topic));
+        self.sayings.heard = topic.map(|topic| Saying::of(&self.recording, |one| one == topic));
         let (recording, place, [_, heard]) = self.parts();
         if let Some(heard) = heard {
             heard.jump(recording, &place)?;
@@ -450,7 +459,10 @@ impl<R: Read + Seek> Player<R> {
             if !has_moved {
                 break;
             }
-            for saying in [&mut self.said, &mut self.heard].into_iter().flatten() {
+            for saying in [&mut self.sayings.said, &mut self.sayings.heard]
+                .into_iter()
+                .flatten()
+            {
                 if saying.is_full() {
                     saying.thin();
                 }
@@ -526,7 +538,7 @@ impl<R: Read + Seek> Player<R> {
             last_chunk: following.unwrap_or(last),
             poses: self.recording.channel(Channel::Poses),
         };
-        let sayings = [&mut self.said, &mut self.heard];
+        let sayings = [&mut self.sayings.said, &mut self.sayings.heard];
         (&mut self.recording, place, sayings)
     }
 
@@ -622,7 +634,7 @@ impl<R: Read + Seek> Player<R> {
 
     /// Returns what was said last on the topic that is listened to, if that is news.
     fn hear(&mut self) -> Option<Feed> {
-        let mut passed = self.heard.as_mut()?.take();
+        let mut passed = self.sayings.heard.as_mut()?.take();
         let count = passed.len();
         let message = passed.pop()?;
         let value: serde_json::Value = serde_json::from_slice(&message.json).unwrap_or_default();

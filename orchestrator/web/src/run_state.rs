@@ -26,30 +26,30 @@ const TWIST: &str = "gz.msgs.Twist";
 pub(crate) struct RunState {
     /// The run's name.
     name: String,
-    link: LinkState,
+    access: Access,
     stats: Option<Stats>,
     peers: Vec<PeerReport>,
     levels: Vec<LevelReport>,
     performers: Vec<PerformerReport>,
-    topics: Vec<TopicReport>,
-    /// True once topics were told, if none.
-    knows_topics: bool,
-    /// Names of all owners so far, whose places poses refer to.
-    owners: Vec<String>,
-    owner_places: BTreeMap<String, u16>,
-    level_places: BTreeMap<String, u16>,
-    events: VecDeque<(u64, Event)>,
-    /// Number of the next event.
-    next_event: u64,
+    /// Topics, once they were told.
+    topics: Option<Vec<TopicReport>>,
+    places: Places,
+    events: LastEvents,
     /// Reason why the run ends or ended.
     stopping: Option<StopReason>,
     recording: Option<RecordingPlace>,
+    /// Number of messages so far.
+    told: u64,
+}
+
+/// Access of this process to the run.
+#[derive(Clone, Debug, Default)]
+struct Access {
+    link: LinkState,
     /// Reason why the run does not let this observer in.
     problem: Option<String>,
     /// True if the run has refused to be controlled by this process.
     is_read_only: bool,
-    /// Number of messages so far.
-    told: u64,
 }
 
 /// State of the connection to the run.
@@ -62,6 +62,63 @@ enum LinkState {
     Up,
     /// Not any more.
     Lost,
+}
+
+/// Places of owners and levels, to which poses refer.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    /// Names of all owners so far.
+    owners: Vec<String>,
+    by_owner: BTreeMap<String, u16>,
+    by_level: BTreeMap<String, u16>,
+}
+
+impl Places {
+    /// Returns the place of an owner among all that were ever known.
+    fn of_owner(&mut self, name: &str) -> u16 {
+        if let Some(place) = self.by_owner.get(name) {
+            return *place;
+        }
+        let place = u16::try_from(self.owners.len()).unwrap_or(NOBODY);
+        if place != NOBODY {
+            self.owners.push(name.to_owned());
+            self.by_owner.insert(name.to_owned(), place);
+        }
+        place
+    }
+
+    fn set_levels(&mut self, levels: &[LevelReport]) {
+        let places = levels.iter().enumerate();
+        let places = places.map(|(place, level)| (level.name.clone(), place as u16));
+        self.by_level = places.collect();
+    }
+
+    fn of_level(&self, name: &str) -> u16 {
+        self.by_level.get(name).copied().unwrap_or(NOBODY)
+    }
+}
+
+/// The last events, with their numbers.
+#[derive(Clone, Debug, Default)]
+struct LastEvents {
+    kept: VecDeque<(u64, Event)>,
+    /// Number of the next one.
+    next: u64,
+}
+
+impl LastEvents {
+    fn add(&mut self, event: &Event) {
+        self.kept.push_back((self.next, event.clone()));
+        self.next += 1;
+        if self.kept.len() > EVENTS_MAX {
+            self.kept.pop_front();
+        }
+    }
+
+    /// Forgets the events; the next one has the next number.
+    fn clear(&mut self) {
+        self.kept.clear();
+    }
 }
 
 /// Parts of the state that have changed by some news.
@@ -89,7 +146,7 @@ impl RunState {
         match feed {
             Feed::Status(status) => changed.poses = self.note_status(status),
             Feed::Snapshot(snapshot) => {
-                self.link = LinkState::Up;
+                self.access.link = LinkState::Up;
                 self.stats = Some(snapshot.stats.clone());
                 self.set_peers(&snapshot.peers);
                 self.set_levels(&snapshot.levels);
@@ -100,25 +157,26 @@ impl RunState {
                 // What was heard while the question was on its way is in it, too.
                 self.events.clear();
                 for event in history.events.iter().rev().take(EVENTS_MAX).rev() {
-                    self.add_event(event);
+                    self.events.add(event);
                 }
             }
             Feed::Topics(topics) => {
-                changed.topics = self.topics != *topics;
-                self.knows_topics = true;
-                self.topics.clone_from(topics);
+                changed.topics = self.topics() != topics;
+                self.topics = Some(topics.clone());
             }
             Feed::Connected => {
-                (self.link, self.problem) = (LinkState::Up, None);
                 // The role of a key may be another by now.
-                self.is_read_only = false;
+                self.access = Access {
+                    link: LinkState::Up,
+                    ..Access::default()
+                };
             }
-            Feed::Disconnected => self.link = LinkState::Lost,
-            Feed::Denied(reason) => self.problem = Some(reason.clone()),
+            Feed::Disconnected => self.access.link = LinkState::Lost,
+            Feed::Denied(reason) => self.access.problem = Some(reason.clone()),
             Feed::StartedAnew => {
-                let next_event = self.next_event;
+                let next_event = self.events.next;
                 *self = Self::new(&self.name);
-                (self.link, self.next_event) = (LinkState::Up, next_event);
+                (self.access.link, self.events.next) = (LinkState::Up, next_event);
                 changed.all = true;
             }
             Feed::Recording(place) => self.recording = Some(*place),
@@ -149,7 +207,7 @@ impl RunState {
                 self.performers.clone_from(performers);
                 return true;
             }
-            PrimaryToObservers::Event(event) => self.add_event(event),
+            PrimaryToObservers::Event(event) => self.events.add(event),
             PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
                 self.stopping = Some(reason.clone());
             }
@@ -164,48 +222,21 @@ impl RunState {
     fn set_peers(&mut self, peers: &[PeerReport]) {
         self.peers = peers.to_vec();
         for peer in peers.iter().filter(|peer| peer.hosts_cells()) {
-            self.owner_place(peer.name.as_str());
+            self.places.of_owner(peer.name.as_str());
         }
     }
 
     fn set_levels(&mut self, levels: &[LevelReport]) {
         self.levels = levels.to_vec();
-        let places = levels.iter().enumerate();
-        let places = places.map(|(place, level)| (level.name.clone(), place as u16));
-        self.level_places = places.collect();
-    }
-
-    fn add_event(&mut self, event: &Event) {
-        self.events.push_back((self.next_event, event.clone()));
-        self.next_event += 1;
-        if self.events.len() > EVENTS_MAX {
-            self.events.pop_front();
-        }
-    }
-
-    /// Returns the place of an owner among all that were ever known.
-    fn owner_place(&mut self, name: &str) -> u16 {
-        if let Some(place) = self.owner_places.get(name) {
-            return *place;
-        }
-        let place = u16::try_from(self.owners.len()).unwrap_or(NOBODY);
-        if place != NOBODY {
-            self.owners.push(name.to_owned());
-            self.owner_places.insert(name.to_owned(), place);
-        }
-        place
+        self.places.set_levels(levels);
     }
 
     /// Returns the places of a performer's owner and level.
     pub(crate) fn belonging(&mut self, performer: &PerformerReport) -> Belonging {
         let owner = performer.owner.as_ref();
         Belonging {
-            owner: owner.map_or(NOBODY, |owner| self.owner_place(owner.as_str())),
-            level: self
-                .level_places
-                .get(&performer.level)
-                .copied()
-                .unwrap_or(NOBODY),
+            owner: owner.map_or(NOBODY, |owner| self.places.of_owner(owner.as_str())),
+            level: self.places.of_level(&performer.level),
         }
     }
 
@@ -223,16 +254,16 @@ impl RunState {
 
     /// Takes note that the run refuses whatever this process commands.
     pub(crate) fn note_read_only(&mut self) {
-        self.is_read_only = true;
+        self.access.is_read_only = true;
     }
 
     pub(crate) fn topics(&self) -> &[TopicReport] {
-        &self.topics
+        self.topics.as_deref().unwrap_or_default()
     }
 
     /// Tells whether it is known which topics there are.
     pub(crate) fn knows_topics(&self) -> bool {
-        self.knows_topics
+        self.topics.is_some()
     }
 
     pub(crate) fn recording(&self) -> Option<&RecordingPlace> {
@@ -241,7 +272,7 @@ impl RunState {
 
     /// Returns the reason why the run does not let this observer in, or cannot be read.
     pub(crate) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
+        self.access.problem.as_deref()
     }
 
     /// Returns the last completed iteration.
@@ -312,7 +343,7 @@ impl RunState {
                 "paused"
             };
         }
-        match (self.link, &self.stats) {
+        match (self.access.link, &self.stats) {
             (LinkState::Lost, _) if self.stopping.is_some() => "ended",
             (LinkState::Lost, _) => "lost",
             (_, None) => "connecting",
@@ -333,7 +364,7 @@ impl RunState {
             is_whole || is_their_turn || self.performers.len() <= PERFORMERS_EACH_TIME;
         self.told += 1;
         let mut message = self.figures();
-        message["events"] = self.events.iter().map(event).collect();
+        message["events"] = self.events.kept.iter().map(event).collect();
         message["secondaries"] = self.secondaries();
         message["levels"] = self.levels.iter().map(|level| json!(level)).collect();
         if has_performers {
@@ -360,8 +391,8 @@ impl RunState {
                 "is_playing": place.is_playing,
             })
         });
-        let takes_commands = !self.is_read_only && self.recording.is_none();
-        let topics = self.topics.iter().filter(|_| takes_commands);
+        let takes_commands = !self.access.is_read_only && self.recording.is_none();
+        let topics = self.topics().iter().filter(|_| takes_commands);
         let drive = topics.filter(|topic| topic.kind == TWIST);
         let drive = drive.flat_map(|topic| {
             let model = |subscriber: &String| model_of(subscriber).to_owned();
@@ -375,7 +406,7 @@ impl RunState {
             "run": self.name,
             "world": stats.map(|stats| &stats.world),
             "state": self.state(),
-            "read_only": self.is_read_only,
+            "read_only": self.access.is_read_only,
             "iteration": self.iteration(),
             "sim_time_s": self.time_ns() as f64 / 1e9,
             "real_time_factor": stats.map(|stats| stats.real_time_factor),
@@ -384,13 +415,13 @@ impl RunState {
             "digest": stats.map(|stats| stats.digest),
             "stats": stats,
             "holder": holder,
-            "owners": self.owners,
+            "owners": self.places.owners,
             "recording": recording,
             "drive": drive.collect::<Vec<Value>>(),
             "end": self.stopping.as_ref().map(|reason| json!({
                 "outcome": reason.outcome.to_string(), "cause": reason.cause,
             })),
-            "problem": self.problem,
+            "problem": self.access.problem,
         })
     }
 

@@ -38,24 +38,11 @@ enum Entry {
 /// A journal that is written.
 pub(super) struct Journal {
     folder: TempDir,
-    is_full: Arc<AtomicBool>,
-    /// Length of each file that would outlive a loss of power \[bytes\].
-    synced_bytes: Synced,
-    next_sync: SessionTime,
-    /// Until when the disk hangs: nothing is written or synced before.
-    hangs_until: SessionTime,
-    /// Number of entries put so far, and of those written.
-    entries_put: u64,
-    entries_written: u64,
+    disk: SmallDisk,
     writer: Option<Writer>,
-    delay: Duration,
-    waiting: VecDeque<(SessionTime, Entry)>,
-    has_failed: bool,
-    mark: Mark,
-    is_replaying: bool,
-    aim: Option<RunTarget>,
-    asked: Option<Sequence>,
-    expected: VecDeque<(Sequence, Mark)>,
+    entries: Entries,
+    told: Told,
+    next_sync: SessionTime,
     /// The last iteration that is written, and the last that is synced.
     pub(super) written: Iteration,
     synced: Iteration,
@@ -63,26 +50,69 @@ pub(super) struct Journal {
     beside_synced: Option<Lengths>,
 }
 
+/// Entries on their way to the disk.
+struct Entries {
+    /// Time that each takes.
+    delay: Duration,
+    waiting: VecDeque<(SessionTime, Entry)>,
+    /// Until when the disk hangs: nothing is written or synced before.
+    hangs_until: SessionTime,
+    has_failed: bool,
+    /// Number of those put so far, and of those written.
+    put: u64,
+    written: u64,
+}
+
+/// What the primary has said of the run.
+#[derive(Default)]
+struct Told {
+    /// Numbers of its commits and commands.
+    mark: Mark,
+    is_replaying: bool,
+    aim: Option<RunTarget>,
+    /// The step that was last asked for a checkpoint, until it is done.
+    asked: Option<Sequence>,
+    /// Checkpoints to come, each with what is before it.
+    expected: VecDeque<(Sequence, Mark)>,
+}
+
+impl Entries {
+    fn new(delay: Duration) -> Self {
+        Self {
+            delay,
+            waiting: VecDeque::new(),
+            hangs_until: SessionTime(0),
+            has_failed: false,
+            put: 0,
+            written: 0,
+        }
+    }
+
+    fn put(&mut self, entry: Entry, now: SessionTime) {
+        self.put += 1;
+        let last = self.waiting.back().map_or(SessionTime(0), |(at, _)| *at);
+        let at = (now + self.delay).max(last).max(self.hangs_until);
+        self.waiting.push_back((at, entry));
+    }
+
+    /// Has nothing be written before some time.
+    fn hold(&mut self, until: SessionTime) {
+        for (at, _) in &mut self.waiting {
+            *at = (*at).max(until);
+        }
+    }
+}
+
 impl Journal {
     /// Begins the journal of a run, where each record takes so long to be written.
     pub(super) fn new(settings: &Settings, worlds: Vec<u8>, delay: Duration) -> Self {
         let mut journal = Self {
             folder: folder_in_memory(),
-            is_full: Arc::default(),
-            synced_bytes: Synced::default(),
-            next_sync: SessionTime(0),
-            hangs_until: SessionTime(0),
-            entries_put: 0,
-            entries_written: 0,
+            disk: SmallDisk::default(),
             writer: None,
-            delay,
-            waiting: VecDeque::new(),
-            has_failed: false,
-            mark: Mark::default(),
-            is_replaying: false,
-            aim: None,
-            asked: None,
-            expected: VecDeque::new(),
+            entries: Entries::new(delay),
+            told: Told::default(),
+            next_sync: SessionTime(0),
             written: Iteration(0),
             synced: Iteration(0),
             beside_synced: None,
@@ -98,61 +128,58 @@ impl Journal {
     }
 
     fn disk(&self) -> Box<dyn Disk> {
-        Box::new(SmallDisk {
-            is_full: Arc::clone(&self.is_full),
-            synced: Arc::clone(&self.synced_bytes),
-        })
+        Box::new(self.disk.clone())
     }
 
     /// Says whether the disk is full from now on.
     pub(super) fn set_full(&self, is_full: bool) {
-        self.is_full.store(is_full, Ordering::Relaxed);
+        self.disk.is_full.store(is_full, Ordering::Relaxed);
     }
 
     /// Lets the disk hang until then.
     pub(super) fn hang(&mut self, until: SessionTime) {
-        self.hangs_until = self.hangs_until.max(until);
+        self.entries.hangs_until = self.entries.hangs_until.max(until);
+        self.entries.hold(until);
         self.next_sync = self.next_sync.max(until);
-        for (at, _) in &mut self.waiting {
-            *at = (*at).max(until);
-        }
     }
 
     pub(super) fn on_step(&mut self, step: &Step) {
-        self.asked = step.checkpoint.then_some(step.sequence);
+        self.told.asked = step.checkpoint.then_some(step.sequence);
     }
 
     /// Takes a command that was done; tells whether it is a new one.
     pub(super) fn on_command(&mut self, command: &ScheduledCommand, now: SessionTime) -> bool {
-        if self.is_replaying {
+        if self.told.is_replaying {
             return false;
         }
-        self.mark.commands += 1;
+        self.told.mark.commands += 1;
         let record = Record::Command(Box::new(command.clone()));
-        self.put(Entry::Record(record), now);
+        self.entries.put(Entry::Record(record), now);
         true
     }
 
     pub(super) fn on_done(&mut self, report: &StepReport, now: SessionTime) {
-        let is_asked = self.asked.take() == Some(report.sequence);
-        if self.is_replaying {
+        let is_asked = self.told.asked.take() == Some(report.sequence);
+        if self.told.is_replaying {
             return;
         }
-        self.mark.commits += 1;
+        self.told.mark.commits += 1;
         let commit = Commit {
             iteration: report.iteration,
             digest: report.digest,
             is_paused: report.paused,
             schedule_left: report.schedule_left,
         };
-        self.put(Entry::Record(Record::Commit(commit)), now);
+        self.entries.put(Entry::Record(Record::Commit(commit)), now);
         if is_asked {
-            self.expected.push_back((report.sequence, self.mark));
+            self.told
+                .expected
+                .push_back((report.sequence, self.told.mark));
         }
     }
 
     pub(super) fn on_redone(&mut self) {
-        self.is_replaying = false;
+        self.told.is_replaying = false;
     }
 
     pub(super) fn on_checkpoint(
@@ -161,7 +188,7 @@ impl Journal {
         beside: Lengths,
         now: SessionTime,
     ) {
-        while let Some((sequence, mark)) = self.expected.pop_front() {
+        while let Some((sequence, mark)) = self.told.expected.pop_front() {
             if sequence == checkpoint.sequence {
                 let checkpoint = Arc::clone(checkpoint);
                 let driver = Vec::new();
@@ -170,75 +197,66 @@ impl Journal {
                     checkpoint,
                     driver,
                 };
-                return self.put(Entry::Save(saved, beside), now);
+                return self.entries.put(Entry::Save(saved, beside), now);
             }
         }
     }
 
     pub(super) fn note_aim(&mut self, aim: RunTarget, now: SessionTime) {
-        if !self.is_replaying && self.aim != Some(aim) {
-            self.aim = Some(aim);
-            self.put(Entry::Record(Record::Target(aim)), now);
+        if !self.told.is_replaying && self.told.aim != Some(aim) {
+            self.told.aim = Some(aim);
+            self.entries.put(Entry::Record(Record::Target(aim)), now);
         }
-    }
-
-    fn put(&mut self, entry: Entry, now: SessionTime) {
-        self.entries_put += 1;
-        let last = self.waiting.back().map_or(SessionTime(0), |(at, _)| *at);
-        let at = (now + self.delay).max(last).max(self.hangs_until);
-        self.waiting.push_back((at, entry));
     }
 
     /// Returns how many entries must be written for all that was put to outlive the processes.
     pub(super) fn entries_put(&self) -> u64 {
-        self.entries_put
+        self.entries.put
     }
 
     /// Tells whether so many entries are written.
     pub(super) fn is_written(&self, entries: u64) -> bool {
-        self.entries_written >= entries
+        self.entries.written >= entries
     }
 
     /// Returns when something is to be written next.
     pub(super) fn deadline(&self) -> Option<SessionTime> {
-        self.waiting.front().map(|(at, _)| *at)
+        self.entries.waiting.front().map(|(at, _)| *at)
     }
 
     /// Writes what is due, and returns what the primary is to hear of it.
     pub(super) fn write(&mut self, now: SessionTime) -> Vec<PrimaryInput> {
         let mut news = Vec::new();
         while self.deadline().is_some_and(|at| at <= now) {
-            let (_, entry) = self.waiting.front().expect("it was just looked at");
+            let (_, entry) = self.entries.waiting.front().expect("it was just looked at");
             let writer = self.writer.as_mut().expect("who lives writes");
             let written = match entry {
                 Entry::Record(record) => writer.append(std::slice::from_ref(record)),
                 Entry::Save(saved, _) => writer.save(saved),
             };
             if let Err(error) = written {
-                if !std::mem::replace(&mut self.has_failed, true) {
+                if !std::mem::replace(&mut self.entries.has_failed, true) {
                     let cause = format!("the journal cannot be written: {error}");
                     news.push(PrimaryInput::StorageFailed(cause));
                 }
-                for (at, _) in &mut self.waiting {
-                    *at = (*at).max(now + RETRY);
-                }
+                self.entries.hold(now + RETRY);
                 return news;
             }
-            if std::mem::take(&mut self.has_failed) {
+            if std::mem::take(&mut self.entries.has_failed) {
                 news.push(PrimaryInput::StorageWorks);
             }
-            match self.waiting.pop_front() {
+            match self.entries.waiting.pop_front() {
                 Some((_, Entry::Record(Record::Commit(commit)))) => {
                     self.written = commit.iteration;
-                    self.entries_written += 1;
+                    self.entries.written += 1;
                 }
                 Some((_, Entry::Save(saved, beside))) => {
                     self.beside_synced = Some(beside);
-                    self.entries_written += 1;
+                    self.entries.written += 1;
                     self.synced = self.written;
                     news.push(PrimaryInput::CheckpointStored(saved.checkpoint.sequence));
                 }
-                Some(_) => self.entries_written += 1,
+                Some(_) => self.entries.written += 1,
                 None => {}
             }
         }
@@ -253,7 +271,7 @@ impl Journal {
 
     /// Syncs what is written, from time to time.
     fn sync(&mut self, now: SessionTime) {
-        if now < self.next_sync || self.has_failed {
+        if now < self.next_sync || self.entries.has_failed {
             return;
         }
         self.next_sync = now + SYNC_INTERVAL;
@@ -266,12 +284,12 @@ impl Journal {
     /// The process that writes is killed, maybe in the middle of a record.
     pub(super) fn crash(&mut self, is_torn: bool) {
         self.writer = None;
-        self.waiting.clear();
-        self.expected.clear();
-        self.asked = None;
-        self.has_failed = false;
-        self.entries_put = 0;
-        self.entries_written = 0;
+        self.entries = Entries {
+            hangs_until: self.entries.hangs_until,
+            ..Entries::new(self.entries.delay)
+        };
+        self.told.expected.clear();
+        self.told.asked = None;
         if is_torn {
             self.tear();
         }
@@ -280,7 +298,7 @@ impl Journal {
     /// The machine loses its power: of every file, what was synced is left.
     pub(super) fn lose_power(&mut self) {
         self.written = self.synced;
-        let synced = self.synced_bytes.lock().expect("nobody panics with it");
+        let synced = self.disk.synced();
         let files = fs::read_dir(self.path()).expect("the journal is a folder");
         for path in files.filter_map(|entry| Some(entry.ok()?.path())) {
             let Some(length) = synced.get(&path) else {
@@ -326,9 +344,9 @@ impl Journal {
     pub(super) fn resume(&mut self, folder: Folder, end: Mark, is_replaying: bool) {
         let writer = Writer::resume(self.disk(), folder, LIMIT, end);
         self.writer = Some(writer.unwrap_or_else(|error| panic!("the journal: {error}")));
-        self.mark = end;
-        self.is_replaying = is_replaying;
-        self.aim = None;
+        self.told.mark = end;
+        self.told.is_replaying = is_replaying;
+        self.told.aim = None;
     }
 }
 
@@ -360,7 +378,7 @@ fn manifest(settings: &Settings, worlds: Vec<u8>) -> Manifest {
 type Synced = Arc<Mutex<BTreeMap<PathBuf, u64>>>;
 
 /// A disk that may be full, and that remembers what would outlive a loss of power.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct SmallDisk {
     is_full: Arc<AtomicBool>,
     synced: Synced,

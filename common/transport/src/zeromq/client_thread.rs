@@ -96,12 +96,20 @@ struct ClientLoop {
     /// Thread that decides who may be heard, where keys tell that.
     authenticator: Option<Arc<Authenticator>>,
     admitted_keys: AdmittedKeys,
-    /// Answers that wait, by client; one that has all of them is not in it.
-    queues: BTreeMap<Vec<u8>, Queue>,
-    /// Size of the answers that wait for the clients of each key \[bytes\].
-    waiting: BTreeMap<u32, usize>,
+    unsent: UnsentAnswers,
+    /// Messages that were read since the thread last looked whether it reads too many.
     read: u32,
+    /// Messages among them that were not let through.
     turned_away: u32,
+}
+
+/// Answers that wait for their clients to read.
+#[derive(Default)]
+struct UnsentAnswers {
+    /// Answers by client; one that has all of them is not in it.
+    queues: BTreeMap<Vec<u8>, Queue>,
+    /// Size of the answers for the clients of each key \[bytes\].
+    sizes: BTreeMap<u32, usize>,
 }
 
 /// Answers that wait for one client.
@@ -134,8 +142,7 @@ impl ClientThread {
             tally,
             authenticator,
             admitted_keys,
-            queues: BTreeMap::new(),
-            waiting: BTreeMap::new(),
+            unsent: UnsentAnswers::default(),
             read: 0,
             turned_away: 0,
         };
@@ -215,13 +222,13 @@ impl ClientLoop {
                         key,
                         topic,
                         payload,
-                    } => self.keep((to, key), topic, payload),
+                    } => self.unsent.keep((to, key), [topic, payload], &self.tally),
                     Order::Charge { key } => self.gate.charge(key),
                     Order::End => end = Some(Instant::now() + CLOSE_TIMEOUT),
                 }
             }
-            self.send_waiting();
-            let is_over = end.is_some_and(|at| self.queues.is_empty() || Instant::now() >= at);
+            self.unsent.send(self.inbox.sender(0));
+            let is_over = end.is_some_and(|at| self.unsent.is_empty() || Instant::now() >= at);
             if is_over || self.take_turn(end.is_some()).is_err() {
                 return;
             }
@@ -240,7 +247,7 @@ impl ClientLoop {
             }
             (self.read, self.turned_away) = (0, 0);
         }
-        let timeout = (!self.queues.is_empty()).then_some(RETRY);
+        let timeout = (!self.unsent.is_empty()).then_some(RETRY);
         if let Some(Event::Message(_, frames)) = self.inbox.next(&mut PollTimeout::new(timeout))? {
             self.read += 1;
             match self.admit(frames) {
@@ -307,51 +314,52 @@ impl ClientLoop {
             connection,
         })
     }
+}
+
+impl UnsentAnswers {
+    fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
 
     /// Keeps an answer for a client, unless too much waits for it and others of its key already.
-    fn keep(&mut self, (to, key): (Vec<u8>, u32), topic: Vec<u8>, payload: Vec<u8>) {
-        let waiting = self.waiting.entry(key).or_default();
+    fn keep(&mut self, (to, key): (Vec<u8>, u32), answer: [Vec<u8>; 2], tally: &Tally) {
+        let size = self.sizes.entry(key).or_default();
         let queue = self.queues.entry(to).or_insert_with(|| Queue {
             key,
             answers: VecDeque::new(),
         });
-        if !queue.answers.is_empty() && *waiting + payload.len() > KEY_BYTES_MAX {
+        let [_, payload] = &answer;
+        if !queue.answers.is_empty() && *size + payload.len() > KEY_BYTES_MAX {
             let text = || {
                 format!("a client of key {key} does not read its answers, of which some are lost")
             };
-            self.tally.note(Reason::Excess, text);
+            tally.note(Reason::Excess, text);
             return;
         }
-        *waiting += payload.len();
-        queue.answers.push_back([topic, payload]);
+        *size += payload.len();
+        queue.answers.push_back(answer);
     }
 
     /// Sends what waits, as much as each client takes now.
-    fn send_waiting(&mut self) {
-        let Self {
-            inbox,
-            queues,
-            waiting,
-            ..
-        } = self;
+    fn send(&mut self, clients: &zmq::Socket) {
+        let Self { queues, sizes } = self;
         queues.retain(|to, queue| {
             while let Some([topic, payload]) = queue.answers.front() {
-                let sent = socket::send(inbox.sender(0), &[to, topic, payload]);
-                let gone = match sent {
+                let gone = match socket::send(clients, &[to, topic, payload]) {
                     Ok(()) => 1,
                     Err(LinkError::Full) => return true,
                     // It is gone, and with it whoever waited for these.
                     Err(_) => queue.answers.len(),
                 };
                 let bytes: usize = queue.answers.drain(..gone).map(|[_, one]| one.len()).sum();
-                if let Some(waiting) = waiting.get_mut(&queue.key) {
-                    *waiting = waiting.saturating_sub(bytes);
+                if let Some(size) = sizes.get_mut(&queue.key) {
+                    *size = size.saturating_sub(bytes);
                 }
             }
             false
         });
         if queues.is_empty() {
-            waiting.clear();
+            sizes.clear();
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
                 process_events::watch_primary(run, console);
                 host_changes::advance(run, console);
             }
-            _ = ticks.tick() => console.progress(&run.known, run.iterations),
+            _ = ticks.tick() => console.progress(&run.known, run.hosts.iterations()),
         }
     }
 }

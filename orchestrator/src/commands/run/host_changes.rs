@@ -162,6 +162,11 @@ impl HostChanges {
         }
     }
 
+    /// Returns the iterations after which the run ends, if it does.
+    pub(super) fn iterations(&self) -> Option<u64> {
+        self.launched.plan.spec.run.iterations
+    }
+
     /// Returns the settings of the run's part in ROS 2.
     pub(super) fn ros2(&self) -> &Ros2 {
         &self.launched.plan.spec.ros2

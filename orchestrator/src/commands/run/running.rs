@@ -73,8 +73,6 @@ pub(super) struct LiveRun {
     pub(super) known: RunProgress,
     /// Output of its events.
     pub(super) events: Option<EventFile>,
-    /// Iterations after which it ends.
-    pub(super) iterations: Option<u64>,
     /// Signals to this program.
     pub(super) signals: Signals,
     /// Watch over the primary.
@@ -188,7 +186,6 @@ impl LiveRun {
         let watch = watch(&supervisor, &plan.spec.network);
         let known = RunProgress::new(&stem, plan.secondary_names());
         let questions = questions(directory.path());
-        let iterations = plan.spec.run.iterations;
         let launched = Launched {
             stem,
             command,
@@ -203,7 +200,6 @@ impl LiveRun {
             programs,
             known,
             events,
-            iterations,
             signals,
             watch,
             starter: None,
