@@ -3,6 +3,8 @@
 //!
 //! Prints one JSON line: the median step without and with them, in turns within the same run, their
 //! ratio, messages per second of a client, and the processor time of the server, 1.0 being a core.
+//! Where there are a Chromium and Node, also what a thousand performers cost the page, as
+//! `npm run cost` in `orchestrator/web/page/test` measures; `null` where there are none.
 //! Run it with `cargo bench -p tests --bench web`, after `cargo build --release --workspace`.
 
 use std::io::{self, BufReader, Read, Write};
@@ -13,7 +15,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tests::node::Node;
 use tests::processes::{Process, Scratch, wait_for};
+use tests::repository;
 
 /// Number of clients.
 const CLIENTS: usize = 5;
@@ -57,8 +61,29 @@ fn main() {
         "step_watched_over_alone": watched / alone,
         "messages_per_s": median(rates),
         "server_cpu": median(cpu),
+        "page": page(&scratch),
     });
     let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Returns the figures of the page; nothing where they cannot be measured, which is said.
+fn page(scratch: &Scratch) -> Option<Vec<Value>> {
+    let folder = repository::root().join("orchestrator/web/page/test");
+    let measured = Node::prepare("web-page-node", &folder, scratch).and_then(|node| {
+        let output = node.command(&folder.join("cost.mjs")).output();
+        let output = output.map_err(|error| format!("node: {error}"))?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let lines = text.lines().map(serde_json::from_str);
+        lines
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())
+    });
+    measured
+        .inspect_err(|reason| eprintln!("the page is not measured: {reason}"))
+        .ok()
 }
 
 fn start_run(scratch: &Scratch) -> Process {
