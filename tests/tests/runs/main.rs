@@ -3,8 +3,10 @@
 //!
 //! They are one program, since most of them wait most of the time: its threads start further ones
 //! meanwhile, and the workspace is linked once. `cargo test -p tests --test runs NAME::` runs those
-//! of one file.
+//! of one file. Tests start in the order of their names: those of batch jobs, of which one waits for
+//! minutes, are first.
 
+mod batch_jobs;
 mod before_a_run;
 mod coming_and_going;
 mod command_load;
@@ -36,7 +38,6 @@ mod run_daemon;
 mod run_outputs;
 mod security;
 mod sight;
-mod slurm;
 mod topics;
 mod trace;
 mod transcripts;
