@@ -444,7 +444,8 @@ fn structs_of_the_rules_of_the_worker_and_of_what_follows_runs_have_few_fields()
                 assert!(WIDE.contains(&name), "{name} in {path} has {fields} fields");
                 wide.push(name.to_owned());
             }
-            seen.insert(name.to_owned(), fields);
+            let most = seen.entry(name.to_owned()).or_insert(fields);
+            *most = fields.max(*most);
         }
     }
     assert_eq!(wide, WIDE, "these alone have more than {FIELDS_MAX} fields");

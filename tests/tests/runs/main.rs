@@ -3,8 +3,8 @@
 //!
 //! They are one program, since most of them wait most of the time: its threads start further ones
 //! meanwhile, and the workspace is linked once. `cargo test -p tests --test runs NAME::` runs those
-//! of one file. Tests start in the order of their names: those of batch jobs, of which one waits for
-//! minutes, are first.
+//! of one file. Tests start in the order of their names: those of batch jobs, of which one waits
+//! for minutes, are first.
 
 mod batch_jobs;
 mod before_a_run;
