@@ -56,7 +56,7 @@ impl Partition {
             self.marks[performer].set(Marks::GROUPED, false);
             if self.is_seed(topology, performer, states) {
                 self.flood(topology, performer, states, &mut members);
-                self.decide(topology, iteration, &members, hand_offs);
+                self.decide(topology, iteration, (&members, states), hand_offs);
             }
         }
         self.buffers.marked = marked;
@@ -133,12 +133,12 @@ impl Partition {
         }
     }
 
-    /// Returns the cells of those members that must stay where they are.
-    fn cells_of_held(&self, members: &[usize]) -> Vec<CellId> {
-        if self.agenda.held.is_empty() && self.agenda.entering.is_empty() {
-            return Vec::new();
-        }
-        let is_held = |one: &&usize| self.agenda.held.contains(one) || self.enters(**one);
+    /// Returns the cells of those members that must stay where they are: no cell takes one over
+    /// whose state is not finite.
+    fn cells_of_held(&self, members: &[usize], states: &[PerformerState]) -> Vec<CellId> {
+        let is_held = |one: &&usize| {
+            self.agenda.held.contains(one) || self.enters(**one) || !states[**one].is_finite()
+        };
         let held = members.iter().filter(is_held);
         held.map(|one| self.places[*one].cell).collect()
     }
@@ -184,7 +184,7 @@ impl Partition {
         &mut self,
         topology: &Topology,
         iteration: Iteration,
-        members: &[usize],
+        (members, states): (&[usize], &[PerformerState]),
         hand_offs: &mut Vec<HandOffPlan>,
     ) {
         let has_activating = members
@@ -221,7 +221,7 @@ impl Partition {
         if verdict.is_waiting {
             return;
         }
-        let held = self.cells_of_held(members);
+        let held = self.cells_of_held(members, states);
         let target = if held.is_empty() {
             verdict.target
         } else {

@@ -302,6 +302,33 @@ fn states_that_are_no_numbers_or_endless_leave_a_performer_where_it_is() {
 }
 
 #[test]
+fn who_is_to_change_cell_stays_while_its_state_is_not_finite() {
+    for is_moving in [false, true] {
+        let rules = Rules {
+            minimum_stay: 3,
+            ..RULES
+        };
+        let mut fixture = Fixture::new(3, &[0.0, 20.0], rules);
+        fixture.at(&[]);
+        assert_eq!(fixture.hand_offs_at(&[10.0]), "", "it has just come");
+        if is_moving {
+            fixture.states[0].linear_velocity[1] = f64::INFINITY;
+        } else {
+            fixture.states[0].orientation_xyzw[2] = f64::NAN;
+        }
+        for _ in 0..5 {
+            fixture.update();
+            assert_eq!(fixture.cells(), "L1 L3");
+        }
+        // Who meets it comes to it.
+        fixture.states[1] = ball(PerformerId(1), [10.5, 0.0, 0.0]);
+        fixture.update();
+        assert_eq!(fixture.cells(), "L1 L1");
+        assert_eq!(fixture.hand_offs_at(&[10.0, 20.0]), "p0:L1>L2");
+    }
+}
+
+#[test]
 fn endless_reach_makes_one_group_of_all() {
     let mut fixture = Fixture::new(3, &[0.0, 10.0, 10.0, 20.0], RULES);
     for state in &mut fixture.states[..2] {
