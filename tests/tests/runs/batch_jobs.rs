@@ -2,12 +2,12 @@
 //! also when a task is lost, and that its exit code arrives. Real daemons of Slurm; where there are
 //! none, each test says so and has nothing to do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use portable_pty::CommandBuilder;
-use tests::processes::{Scratch, binary, wait_for};
+use tests::processes::{Process, Scratch, binary, wait_for};
 use tests::screen::Screen;
 use tests::slurm_cluster::SlurmCluster;
 
@@ -57,37 +57,60 @@ fn digests_of_one_process(scratch: &Scratch) -> String {
     std::fs::read_to_string(path).expect("the digests")
 }
 
+/// A job whose run is slow until it is told to hurry.
+struct SlowJob<'a> {
+    scratch: &'a Scratch,
+    process: Process,
+    digests: PathBuf,
+}
+
+impl<'a> SlowJob<'a> {
+    /// Submits it and waits for its first iterations.
+    fn start(scratch: &'a Scratch, cluster: &SlurmCluster) -> Self {
+        let digests = scratch.path("digests");
+        let arguments = [
+            "--real-time-factor=0.02",
+            "--digests",
+            digests.to_str().expect("text"),
+        ];
+        let process = scratch.start("job", &mut submit(scratch, cluster, &arguments));
+        wait_for("40 iterations of the job", || lines(&digests) >= 40);
+        Self {
+            scratch,
+            process,
+            digests,
+        }
+    }
+
+    /// Returns what it has said so far.
+    fn told(&self) -> String {
+        std::fs::read_to_string(self.scratch.path("job.out")).unwrap_or_default()
+    }
+
+    /// Waits for its end, and checks that its run has the digests of one that nothing disturbs.
+    fn ends_undisturbed(mut self) {
+        let code = self.process.wait_for_long(TIMEOUT);
+        assert_eq!(code, 0, "{}{}", self.told(), self.process.stderr());
+        let digests = std::fs::read_to_string(&self.digests).expect("the digests");
+        assert_eq!(digests, digests_of_one_process(self.scratch));
+    }
+}
+
 #[test]
 fn every_task_of_a_job_is_a_secondary_and_a_lost_one_costs_nothing() {
     let scratch = Scratch::new();
     let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
         return;
     };
-    let digests = scratch.path("digests");
-    let arguments = [
-        "--real-time-factor=0.02",
-        "--digests",
-        digests.to_str().expect("text"),
-    ];
-    let mut job = scratch.start("job", &mut submit(&scratch, &cluster, &arguments));
-    let told = || std::fs::read_to_string(scratch.path("job.out")).unwrap_or_default();
-    let lines = || {
-        std::fs::read_to_string(&digests)
-            .unwrap_or_default()
-            .lines()
-            .count()
-    };
-    wait_for("40 iterations of the job", || lines() >= 40);
-    assert!(told().contains("3 secondaries on n1, n2, n3"), "{}", told());
+    let job = SlowJob::start(&scratch, &cluster);
+    let told = job.told();
+    assert!(told.contains("3 secondaries on n1, n2, n3"), "{told}");
     tests::processes::send_signal(pid(&scratch, "s2"), "KILL");
     wait_for("s2 is started again", || {
-        told().contains("started s2 again")
+        job.told().contains("started s2 again")
     });
     does(&scratch, &["set-real-time-factor", "0"]);
-    let code = job.wait_for_long(TIMEOUT);
-    assert_eq!(code, 0, "{}{}", told(), job.stderr());
-    let digests = std::fs::read_to_string(&digests).expect("the digests");
-    assert_eq!(digests, digests_of_one_process(&scratch));
+    job.ends_undisturbed();
 }
 
 /// Returns how many iterations the digests of a run have.
@@ -320,15 +343,7 @@ fn a_job_that_slurm_queues_again_goes_on_with_its_run() {
     let Some(cluster) = SlurmCluster::make(scratch.folder()) else {
         return;
     };
-    let digests = scratch.path("digests");
-    let arguments = [
-        "--real-time-factor=0.02",
-        "--digests",
-        digests.to_str().expect("text"),
-    ];
-    let mut job = scratch.start("job", &mut submit(&scratch, &cluster, &arguments));
-    let told = || std::fs::read_to_string(scratch.path("job.out")).unwrap_or_default();
-    wait_for("40 iterations of the job", || lines(&digests) >= 40);
+    let job = SlowJob::start(&scratch, &cluster);
     let id = slurm(&cluster, "squeue", &["-h", "-o", "%A"]);
     slurm(&cluster, "scontrol", &["requeue", &id]);
     // Slurm would wait for two minutes before it starts a job again.
@@ -338,17 +353,16 @@ fn a_job_that_slurm_queues_again_goes_on_with_its_run() {
         let shown = slurm(&cluster, "scontrol", &["show", "job", &id]);
         shown.contains("Restarts=1") && shown.contains("JobState=RUNNING")
     });
-    wait_for("the run goes on", || told().contains("the run r goes on"));
-    let done = lines(&digests);
+    wait_for("the run goes on", || {
+        job.told().contains("the run r goes on")
+    });
+    let done = lines(&job.digests);
     assert!((40..2000).contains(&done), "{done} iterations");
     wait_for("the run answers", || {
         let (code, ..) = scratch.phalanx_says(&["ctl", "r", "set-real-time-factor", "0"]);
         code == 0
     });
-    let code = job.wait_for_long(TIMEOUT);
-    assert_eq!(code, 0, "{}{}", told(), job.stderr());
-    let digests = std::fs::read_to_string(&digests).expect("the digests");
-    assert_eq!(digests, digests_of_one_process(&scratch));
+    job.ends_undisturbed();
 }
 
 #[test]
