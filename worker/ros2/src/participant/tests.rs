@@ -94,7 +94,9 @@ fn a_reader_that_takes_all() {
     let mut participant = join(domain.parse().unwrap(), "/reader");
     let subscription = participant.subscribe_quietly(&topic()).unwrap();
     let mut is_told = false;
+    let until = Instant::now() + TIMEOUT;
     loop {
+        assert!(is_told || Instant::now() < until, "nothing came");
         while let Some(sample) = subscription.take() {
             // Nobody hears more than that.
             if !std::mem::replace(&mut is_told, true) {
