@@ -63,7 +63,7 @@ struct Entries {
     written: u64,
 }
 
-/// What the primary has said of the run.
+/// Progress of the run, as the primary has told it.
 #[derive(Default)]
 struct Told {
     /// Numbers of its commits and commands.
