@@ -3,8 +3,8 @@
 //!
 //! Prints one JSON line: the median step without and with them, in turns within the same run, their
 //! ratio, messages per second of a client, and the processor time of the server, 1.0 being a core.
-//! Where there are a Chromium and Node, also what a thousand performers cost the page, as
-//! `npm run cost` in `orchestrator/web/page/test` measures; `null` where there are none.
+//! The cost of a thousand performers to the page is that of `npm run cost` in
+//! `orchestrator/web/page/test`; `null` where there is no Chromium or Node.
 //! Run it with `cargo bench -p tests --bench web`, after `cargo build --release --workspace`.
 
 use std::io::{self, BufReader, Read, Write};
