@@ -259,9 +259,10 @@ fn controls_reach_the_run() {
         runs[0]["state"] == "paused"
     });
     browser.click("#step");
-    wait_for_iteration(&mut browser, stopped + 100);
+    let stepped = stopped + 100;
+    wait_for_iteration(&mut browser, stepped);
 
-    let time = stopped / 1000 + 1;
+    let time = stepped / 1000 + 1;
     browser.wait("!document.querySelector('#run-to button').disabled");
     let order = json!({ "op": "type", "selector": "#run-to-time", "text": time.to_string() });
     browser.order(&order);
