@@ -259,10 +259,10 @@ fn controls_reach_the_run() {
         runs[0]["state"] == "paused"
     });
     browser.click("#step");
-    let stepped = stopped + 100;
-    wait_for_iteration(&mut browser, stepped);
+    let reached = stopped + 100;
+    wait_for_iteration(&mut browser, reached);
 
-    let time = stepped / 1000 + 1;
+    let time = reached / 1000 + 1;
     browser.wait("!document.querySelector('#run-to button').disabled");
     let order = json!({ "op": "type", "selector": "#run-to-time", "text": time.to_string() });
     browser.order(&order);
