@@ -627,7 +627,9 @@ impl Speculation {
     pub(super) fn open_window(&mut self, step: &mut Step, secondaries: usize) {
         self.ghosts.placed.clone_from(&step.ghost_poses);
         self.window.last.opened = step.ahead;
-        step.part = (step.ahead > 0).then(|| window_parts::part_time(secondaries));
+        let time = Duration::try_from_secs_f64(self.window.work * f64::from(step.ahead));
+        let time = time.unwrap_or_default();
+        step.part = (step.ahead > 0).then(|| window_parts::part_time(secondaries, time));
     }
 
     /// Divides the time of a message among the steps that it brought.

@@ -1,10 +1,11 @@
 //! [`WindowParts`]: answers to the further steps of a window, which come while the primary goes
 //! through the first.
 //!
-//! An example: two secondaries each do 24 steps of 1.6 ms after the one that was published, in
-//! parts of 4 ms. The primary has the answers to three steps after 5 ms, and those to three more
-//! every 5 ms; it goes through them in a fraction of that time while the next are done. Once the
-//! last have come, only these three are left to go through before the next window is published.
+//! An example: two secondaries each do 20 steps of 1.6 ms after the one that was published, in four
+//! parts of 8 ms. The primary has the answers to five steps after 9 ms, and those to five more
+//! every 8 ms; it goes through them in a fraction of that time while the next are done. Once the
+//! last have come, only these five are left to go through before the next window is published.
+//! 511 steps of 4 us come in four parts, too.
 
 use std::time::Duration;
 
@@ -17,14 +18,19 @@ use crate::primary::barrier::state_reader::AckError;
 
 /// Time for which a part is waited for; then the step is published instead.
 const PART_TIMEOUT: Duration = Duration::from_millis(250);
-/// Time that a part takes at least, and for each secondary: the primary reads a message of each.
-const PART_MIN: Duration = Duration::from_millis(8);
+/// Time that a part takes at most, unless there are many secondaries.
+const PART_MAX: Duration = Duration::from_millis(8);
+/// Time that a part takes at least for each secondary: the primary reads a message of each.
 const PART_OF_EACH: Duration = Duration::from_micros(200);
+/// Least number of parts of a window that takes long enough for them.
+const PARTS: u32 = 4;
 
-/// Returns how long the parts are in which so many secondaries answer.
-pub(super) fn part_time(secondaries: usize) -> Duration {
+/// Returns how long the parts are in which so many secondaries answer a window that should take
+/// them so long.
+pub(super) fn part_time(secondaries: usize, window: Duration) -> Duration {
     let count = u32::try_from(secondaries).unwrap_or(u32::MAX);
-    PART_MIN.max(PART_OF_EACH.saturating_mul(count))
+    let least = PART_OF_EACH.saturating_mul(count);
+    (window / PARTS).min(PART_MAX).max(least)
 }
 
 /// Parts that are still to come.
@@ -242,7 +248,9 @@ mod tests {
 
     #[test]
     fn many_secondaries_answer_in_fewer_parts() {
-        let times = [1, 20, 1_000].map(part_time);
+        let times = [1, 20, 1_000].map(|count| part_time(count, Duration::from_millis(32)));
         assert_eq!(times, [8, 8, 200].map(Duration::from_millis));
+        let times = [1, 4].map(|count| part_time(count, Duration::from_millis(2)));
+        assert_eq!(times, [500, 800].map(Duration::from_micros), "a short one");
     }
 }
