@@ -116,6 +116,7 @@ pub struct StepAck {
     /// The iteration that the cells are at now.
     pub iteration: Iteration,
     /// The cells that the secondary hosts but for those at rest, in order of their ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellAck>,
     /// The other cells that it hosts: nothing in them moved, their digests are those of the step
     /// before, and the step took no time in them.
@@ -123,22 +124,29 @@ pub struct StepAck {
     pub at_rest: CellRuns,
     /// States of the performers of those cells that are others than after the step before, in cell
     /// order, then by id.
+    #[serde(default, skip_serializing_if = "StateBlob::is_empty")]
     pub states: StateBlob,
     /// Poses of the links of the performers asked for, in cell order, then by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub poses: Vec<LinkPoses>,
     /// Whole states of the performers asked for, in cell order, then by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<Transfer>,
     /// Snapshots of the cells asked for, in order of their ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<CellSnapshot>,
     /// Actions that could not be done, in order of their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<ActionFailure>,
     /// Messages of systems on topics that systems subscribe to, in order of publishers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<TopicMessage>,
     /// Messages of systems and sensors on topics that participants of lockstep listen to, in order
     /// of publishers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub for_participants: Vec<TopicMessage>,
     /// Requests of systems to the run, as clients make them, in order of publishers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<SystemRequest>,
     /// Number of messages that the [`DataBatch`](crate::topic_message::DataBatch) of this step has
     /// on the data socket; with 0 there is none.

@@ -174,6 +174,11 @@ impl StateBlob {
         self.0.clear();
     }
 
+    /// Tells whether no state is in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the number of bytes.
     pub fn byte_count(&self) -> usize {
         self.0.len()
