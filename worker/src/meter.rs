@@ -25,6 +25,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 const SAMPLE_DISTANCE: Duration = Duration::from_millis(50);
 /// The weight of the newest value in smoothed ones.
 const SMOOTHING: f64 = 0.05;
+/// A smoothed value that counts as 0 \[us\].
+const NOTHING: f64 = 1e-12;
 
 /// Measures a run.
 pub struct Meter {
@@ -254,10 +256,14 @@ impl Meter {
 
 fn smooth(value: &mut f64, newest: f64) {
     *value += SMOOTHING * (newest - *value);
+    // What is 0 from now on comes to numbers that processors are slow with, and stays there.
+    if value.abs() < NOTHING {
+        *value = 0.0;
+    }
 }
 
 fn micros(duration: Duration) -> f64 {
-    duration.as_nanos() as f64 / 1e3
+    duration.as_nanos() as u64 as f64 / 1e3
 }
 
 #[cfg(test)]
