@@ -182,6 +182,12 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn wait(&mut self) {
         let now = self.line.now();
+        if self.primary.has_next_answers() && self.line.goes_on(now) {
+            self.handle(PrimaryInput::DeadlinePassed {
+                inbox_is_empty: false,
+            });
+            return;
+        }
         let next = self.reports.next();
         let mut wake = self.primary.deadline().map_or(next, |at| at.min(next));
         if let Some(left) = self.texts.due_in() {
@@ -278,9 +284,8 @@ impl<L: Link> PrimaryDriver<L> {
         }
         self.outputs = outputs;
         self.answer_held();
-        let now = self.line.now();
         let since = self.primary.waiting_since();
-        let is_late = since.is_some_and(|since| now.since(since) >= LATE);
+        let is_late = since.is_some_and(|since| self.line.now().since(since) >= LATE);
         let is_recovering = is_late || self.primary.is_recovering();
         self.sinks
             .note_state(is_recovering, self.primary.run_target());

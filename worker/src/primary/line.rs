@@ -27,6 +27,9 @@ use crate::status::DataFeed;
 /// After how many answers of a secondary in this thread the link is looked at.
 const LINK_EVERY: u32 = 16;
 
+/// Time for which the link need not be looked at between steps that are answered already.
+const LINK_AFTER: Duration = Duration::from_micros(50);
+
 /// Message that comes at a [`Line`].
 pub(super) enum Received {
     /// From the link.
@@ -42,6 +45,8 @@ pub(super) struct Line<L> {
     clock: SessionClock,
     /// Time when the last message arrived.
     arrived_at: SessionTime,
+    /// Time when the link was looked at last.
+    looked_at: SessionTime,
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
     refused: Refused,
@@ -95,6 +100,7 @@ impl<L: Link> Line<L> {
             session,
             clock: SessionClock::start(),
             arrived_at: SessionTime(0),
+            looked_at: SessionTime(0),
             inputs,
             pending,
             refused: Refused::default(),
@@ -157,7 +163,18 @@ impl<L: Link> Line<L> {
     pub(super) fn receive(&mut self, timeout: Duration) -> Result<Option<Received>, LinkError> {
         let received = self.receive_untimed(timeout);
         self.arrived_at = self.clock.now();
+        self.looked_at = self.arrived_at;
         received
+    }
+
+    /// Goes on without a look at the link, if that was looked at just before `now`: each look asks
+    /// the system. Returns whether it does.
+    pub(super) fn goes_on(&mut self, now: SessionTime) -> bool {
+        let goes_on = now.since(self.looked_at) < LINK_AFTER;
+        if goes_on {
+            self.arrived_at = now;
+        }
+        goes_on
     }
 
     /// Returns what is there already, if anything is.

@@ -233,9 +233,9 @@ impl Barrier {
     ///
     /// # Panics
     /// Panics when there is none.
-    pub(crate) fn complete(&mut self) -> Round {
+    pub(crate) fn complete(&mut self) -> Box<Round> {
         let round = self.round.take();
-        *round.expect("only a step under way can be completed")
+        round.expect("only a step under way can be completed")
     }
 
     /// Drops the step under way, and returns the commands that it brought.

@@ -207,6 +207,12 @@ impl Primary {
         self.barrier.is_free() && self.barrier.steps_ahead_awaited_until(seats).is_some()
     }
 
+    /// Tells whether the next step goes on at once, since it was answered ahead: its deadline has
+    /// passed, whatever comes.
+    pub fn has_next_answers(&self) -> bool {
+        self.phase == Phase::Running && self.barrier.speculation().rests()
+    }
+
     /// Takes note of a time in which the driver waited for something to come, and did nothing
     /// else: what is left is the primary's own work.
     pub fn note_idle(&mut self, idle: Duration) {
