@@ -9,9 +9,30 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::processes::Scratch;
+use crate::required;
 
 /// The longest time in which packages arrive.
 const INSTALL_PATIENCE: Duration = Duration::from_mins(10);
+
+/// Returns the Python of this machine, or says what is not shown without it.
+///
+/// # Panics
+/// Panics if there is none and [`required::PYTHON`] is set.
+pub fn of_machine() -> Option<Command> {
+    let found = Command::new("python3").arg("--version").output();
+    match found {
+        Ok(output) if output.status.success() => Some(Command::new("python3")),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            required::skip(required::PYTHON, &format!("python3: {}", said.trim()));
+            None
+        }
+        Err(error) => {
+            required::skip(required::PYTHON, &format!("python3: {error}"));
+            None
+        }
+    }
+}
 
 /// A release of a package.
 #[derive(Clone, Copy, Debug)]

@@ -15,6 +15,8 @@ pub const SSHD: &str = "PHALANX_REQUIRE_SSHD";
 pub const SLURM: &str = "PHALANX_REQUIRE_SLURM";
 /// Network namespaces as hosts, and TUN devices as cables between them.
 pub const NAMESPACES: &str = "PHALANX_REQUIRE_NAMESPACES";
+/// Python itself, for examples that are written in it.
+pub const PYTHON: &str = "PHALANX_REQUIRE_PYTHON";
 /// Packages by which programs in Python take part in a run, from `PyPI`.
 pub const PARTICIPANTS: &str = "PHALANX_REQUIRE_PARTICIPANTS";
 

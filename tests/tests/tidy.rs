@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use tests::repository;
+use tests::{python, repository};
 
 const FILE_LINES_MAX: usize = 1000;
 const LINE_CHARS_MAX: usize = 100;
@@ -667,9 +666,11 @@ fn examples_in_python_compile() {
     assert!(examples.len() > 1, "{examples:?}");
     let script = "import sys; compile(open(sys.argv[1]).read(), sys.argv[1], 'exec')";
     for example in examples {
-        let mut python = Command::new("python3");
+        let Some(mut python) = python::of_machine() else {
+            return;
+        };
         let output = python.args(["-c", script]).arg(&example).output();
-        let output = output.expect("python3 is there, as for other tests");
+        let output = output.expect("python3 starts");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {said}", example.display());
     }
