@@ -75,6 +75,12 @@ pub(crate) struct Workspace {
     is_known: bool,
     /// The centre of mass of the root in its own frame \[m\].
     root_center: DVec3,
+    flight: Flight,
+}
+
+/// Buffers of a step of the method of fourth order.
+#[derive(Clone, Debug, Default)]
+struct Flight {
     /// Positions and rates at the begin of a flight, and of a step of its method.
     kept: (Vec<Position>, Vec<f64>),
     start: (Vec<Position>, Vec<f64>),
@@ -193,7 +199,7 @@ impl Workspace {
 
     /// Moves a tree at its rates over a time \[s\].
     pub(crate) fn advance(&mut self, tree: &mut Tree, time_s: f64) {
-        let mut way = std::mem::take(&mut self.way);
+        let mut way = std::mem::take(&mut self.flight.way);
         way.clear();
         way.extend(tree.rates.iter().map(|rate| rate * time_s));
         for (number, link) in tree.links.iter().enumerate() {
@@ -213,7 +219,7 @@ impl Workspace {
         for (number, position) in tree.positions.iter_mut().enumerate() {
             position.go(tree.links[number].kind, &way[tree.first[number]..]);
         }
-        self.way = way;
+        self.flight.way = way;
     }
 
     /// Finds the frames of the positions.
@@ -245,19 +251,19 @@ impl Workspace {
 
     /// Keeps positions and rates, to go back to them.
     pub(crate) fn keep(&mut self, tree: &Tree) {
-        self.kept.0.clone_from(&tree.positions);
-        self.kept.1.clone_from(&tree.rates);
+        self.flight.kept.0.clone_from(&tree.positions);
+        self.flight.kept.1.clone_from(&tree.rates);
     }
 
     /// Returns the kept position of a joint with one degree of freedom \[m or rad\].
     pub(crate) fn kept_value(&self, link: usize) -> f64 {
-        self.kept.0[link].value
+        self.flight.kept.0[link].value
     }
 
     /// Goes back to the kept positions and rates.
     pub(crate) fn restore(&mut self, tree: &mut Tree, bodies: &[Body]) {
-        tree.positions.clone_from(&self.kept.0);
-        tree.rates.clone_from(&self.kept.1);
+        tree.positions.clone_from(&self.flight.kept.0);
+        tree.rates.clone_from(&self.flight.kept.1);
         self.place(tree, bodies);
     }
 
@@ -272,10 +278,10 @@ impl Workspace {
     }
 
     fn fly_once(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
-        let (mut positions, mut rates) = std::mem::take(&mut self.start);
+        let (mut positions, mut rates) = std::mem::take(&mut self.flight.start);
         positions.clone_from(&tree.positions);
         rates.clone_from(&tree.rates);
-        self.start = (positions, rates);
+        self.flight.start = (positions, rates);
         let freedom = tree.rates.len();
         for stage in 0..4 {
             let (before, factor) = match stage {
@@ -283,43 +289,43 @@ impl Workspace {
                 3 => (2, time_s),
                 _ => (stage - 1, 0.5 * time_s),
             };
-            let [way, now] = [&mut self.way, &mut self.now];
+            let [way, now] = [&mut self.flight.way, &mut self.flight.now];
             way.clear();
             now.clear();
             if stage == 0 {
                 way.resize(freedom, 0.0);
-                now.extend_from_slice(&self.start.1);
+                now.extend_from_slice(&self.flight.start.1);
             } else {
-                let (ways, gains) = &self.slopes[before];
+                let (ways, gains) = &self.flight.slopes[before];
                 way.extend(ways.iter().map(|way| way * factor));
-                let gained = self.start.1.iter().zip(gains);
+                let gained = self.flight.start.1.iter().zip(gains);
                 now.extend(gained.map(|(rate, gain)| rate + gain * factor));
             }
             self.slope(tree, bodies, stage);
         }
-        let slopes = &self.slopes;
+        let slopes = &self.flight.slopes;
         let mean = |at: fn(&Slope) -> &Vec<f64>, number: usize| {
             let [a, b, c, d] = [0, 1, 2, 3].map(|stage: usize| at(&slopes[stage])[number]);
             (a + 2.0 * (b + c) + d) * (time_s / 6.0)
         };
-        self.way.clear();
+        self.flight.way.clear();
         let ways = (0..freedom).map(|number| mean(|slope| &slope.0, number));
-        self.way.extend(ways);
-        for (number, rate) in self.start.1.iter().enumerate() {
+        self.flight.way.extend(ways);
+        for (number, rate) in self.flight.start.1.iter().enumerate() {
             tree.rates[number] = rate + mean(|slope| &slope.1, number);
         }
-        move_by(tree, &self.start.0, &self.way);
+        move_by(tree, &self.flight.start.0, &self.flight.way);
     }
 
     /// Finds the rates of coordinates and rates at a stage of the method, which is `way` from the
     /// start and has the rates `now`.
     fn slope(&mut self, tree: &mut Tree, bodies: &[Body], stage: usize) {
-        move_by(tree, &self.start.0, &self.way);
+        move_by(tree, &self.flight.start.0, &self.flight.way);
         self.kinematics.place(tree, bodies);
-        self.kinematics.move_at(tree, &self.now);
+        self.kinematics.move_at(tree, &self.flight.now);
         self.kinematics.masses(tree, &mut self.masses);
         self.factor.of(tree, &self.masses);
-        let (mut ways, mut forces) = std::mem::take(&mut self.slopes[stage]);
+        let (mut ways, mut forces) = std::mem::take(&mut self.flight.slopes[stage]);
         self.kinematics.bias(tree, bodies, &mut forces);
         for force in &mut forces {
             *force = -*force;
@@ -327,16 +333,16 @@ impl Workspace {
         for joined in &self.joined {
             let position = tree.positions[tree.owner[joined.axis]].value;
             forces[joined.axis] += joined.stiffness * (joined.reference - position)
-                - joined.damping * self.now[joined.axis];
+                - joined.damping * self.flight.now[joined.axis];
         }
         self.factor.solve(tree, &mut forces);
         self.find_coordinate_rates(tree, &mut ways);
-        self.slopes[stage] = (ways, forces);
+        self.flight.slopes[stage] = (ways, forces);
     }
 
     /// Finds the rates of the coordinates at the rates of the axes.
     fn find_coordinate_rates(&self, tree: &Tree, out: &mut Vec<f64>) {
-        let (way, rates) = (&self.way, &self.now);
+        let (way, rates) = (&self.flight.way, &self.flight.now);
         out.clone_from(rates);
         for (number, link) in tree.links.iter().enumerate() {
             let first = tree.first[number];

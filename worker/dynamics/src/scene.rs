@@ -9,11 +9,10 @@
 mod acceleration;
 mod assembly;
 mod contact_rows;
+mod groups;
 mod island;
 mod parts;
 mod substep;
-
-use std::ops::Range;
 
 use crate::axis::Axis;
 use crate::body::Body;
@@ -23,6 +22,7 @@ use crate::flight::Workspace;
 use crate::manifold::Manifolds;
 use crate::row::Lines;
 use crate::tree::Tree;
+use groups::{Groups, Island};
 use substep::Substeps;
 
 /// Limits of the effort of the solver.
@@ -82,27 +82,13 @@ pub struct Scene {
 /// Buffers that each step fills again.
 #[derive(Debug, Default)]
 struct Work {
-    /// The tree and the link of each body.
-    link_of: Vec<Option<(usize, usize)>>,
     spaces: Vec<Workspace>,
-    /// For each body, and for each tree, true if rows act on it.
-    held_bodies: Vec<bool>,
-    held_trees: Vec<bool>,
     coordinates: Coordinates,
     manifolds: Manifolds,
     lines: Lines,
-    islands: Vec<Island>,
-    /// The bodies of their own and the trees that rows act on, sorted by islands.
-    bodies: Vec<usize>,
-    trees: Vec<usize>,
-    /// The islands of the same; the numbers of trees follow those of bodies.
-    members: Vec<(u32, usize)>,
+    groups: Groups,
     /// For each axis, true if its servo gives all its force instead of keeping its rate.
     is_weak: Vec<bool>,
-    /// For each body, then each tree, another one of its island, or itself.
-    nodes: Vec<u32>,
-    /// Numbers of contacts that are solved together, one group after the other.
-    unions: Vec<usize>,
     parts: parts::Parts,
     /// The state of an island before a substep.
     before: substep::State,
@@ -111,33 +97,6 @@ struct Work {
     /// Impulses before a blow.
     pressed: Vec<f64>,
     acceleration: acceleration::Acceleration,
-}
-
-/// Everything that is solved together, as ranges of the buffers.
-#[derive(Clone, Copy, Debug, Default)]
-struct Island {
-    bodies: [usize; 2],
-    trees: [usize; 2],
-    manifolds: [usize; 2],
-    lines: [usize; 2],
-}
-
-impl Island {
-    fn bodies(&self) -> Range<usize> {
-        self.bodies[0]..self.bodies[1]
-    }
-
-    fn trees(&self) -> Range<usize> {
-        self.trees[0]..self.trees[1]
-    }
-
-    fn manifolds(&self) -> Range<usize> {
-        self.manifolds[0]..self.manifolds[1]
-    }
-
-    fn lines(&self) -> Range<usize> {
-        self.lines[0]..self.lines[1]
-    }
 }
 
 impl Scene {
@@ -165,12 +124,14 @@ impl Scene {
         self.control(time_s);
         self.begin();
         self.fly(time_s);
-        if self.work.held_bodies.contains(&true) || self.work.held_trees.contains(&true) {
+        if self.work.groups.held_bodies.contains(&true)
+            || self.work.groups.held_trees.contains(&true)
+        {
             self.assemble();
             let substeps = Substeps::of(time_s, &self.parameters);
             self.find_weak(substeps.time_s);
-            for number in 0..self.work.islands.len() {
-                self.solve_island(self.work.islands[number], substeps);
+            for number in 0..self.work.groups.islands.len() {
+                self.solve_island(self.work.groups.islands[number], substeps);
             }
         } else {
             self.work.manifolds.clear();
@@ -190,18 +151,18 @@ impl Scene {
     /// Tells whether nothing touches a body and joints hold it to nothing that never moves, after a
     /// step.
     pub fn is_free(&self, body: usize) -> bool {
-        match self.work.link_of[body] {
+        match self.work.groups.link_of[body] {
             Some((tree, _)) => {
                 let root = self.trees[tree].links.first();
                 let floats = root.is_some_and(|root| root.kind == crate::tree::JointKind::Free);
-                floats && !self.work.held_trees[tree]
+                floats && !self.work.groups.held_trees[tree]
             }
-            None => self.bodies[body].is_dynamic() && !self.work.held_bodies[body],
+            None => self.bodies[body].is_dynamic() && !self.work.groups.held_bodies[body],
         }
     }
 
     fn find_links(&mut self) {
-        let link_of = &mut self.work.link_of;
+        let link_of = &mut self.work.groups.link_of;
         link_of.clear();
         link_of.resize(self.bodies.len(), None);
         for (number, tree) in self.trees.iter().enumerate() {
@@ -229,7 +190,7 @@ impl Scene {
             ..
         } = self;
         let count = bodies.len();
-        let mover = |body: usize| work.link_of[body].map_or(body, |(tree, _)| count + tree);
+        let mover = |body: usize| work.groups.link_of[body].map_or(body, |(tree, _)| count + tree);
         let mut touches = vec![false; count + trees.len()];
         let mut controlled = vec![false; count + trees.len()];
         let touching = contacts.iter().flat_map(|contact| contact.bodies);
@@ -286,13 +247,13 @@ impl Scene {
             work,
             ..
         } = self;
-        work.held_bodies.clear();
-        work.held_bodies.resize(self.bodies.len(), false);
-        work.held_trees.clear();
-        work.held_trees.resize(self.trees.len(), false);
-        let mut touch = |body: usize| match work.link_of[body] {
-            Some((tree, _)) => work.held_trees[tree] = true,
-            None => work.held_bodies[body] = true,
+        work.groups.held_bodies.clear();
+        work.groups.held_bodies.resize(self.bodies.len(), false);
+        work.groups.held_trees.clear();
+        work.groups.held_trees.resize(self.trees.len(), false);
+        let mut touch = |body: usize| match work.groups.link_of[body] {
+            Some((tree, _)) => work.groups.held_trees[tree] = true,
+            None => work.groups.held_bodies[body] = true,
         };
         for contact in contacts.iter() {
             let touched = contact.bodies.into_iter().flatten();
@@ -316,7 +277,7 @@ impl Scene {
     fn fly(&mut self, time_s: f64) {
         let work = &mut self.work;
         for (number, body) in self.bodies.iter_mut().enumerate() {
-            if work.link_of[number].is_none() && !work.held_bodies[number] {
+            if work.groups.link_of[number].is_none() && !work.groups.held_bodies[number] {
                 let steps = (body.angular.length() * time_s / 0.1)
                     .ceil()
                     .clamp(1.0, 64.0);
@@ -327,8 +288,8 @@ impl Scene {
         }
         for (number, tree) in self.trees.iter_mut().enumerate() {
             let space = &mut work.spaces[number];
-            if work.held_trees[number] || space.is_stiff(time_s) {
-                work.held_trees[number] = true;
+            if work.groups.held_trees[number] || space.is_stiff(time_s) {
+                work.groups.held_trees[number] = true;
                 continue;
             }
             space.keep(tree);
@@ -345,7 +306,7 @@ impl Scene {
             });
             if leaves {
                 space.restore(tree, &self.bodies);
-                work.held_trees[number] = true;
+                work.groups.held_trees[number] = true;
             }
         }
     }

@@ -3,7 +3,7 @@
 use glam::DVec3;
 use smallvec::SmallVec;
 
-use super::{Island, Scene, Work};
+use super::{Scene, Work};
 use crate::axis::{Axis, Role};
 use crate::body::Body;
 use crate::contact::Contact;
@@ -29,21 +29,23 @@ impl Scene {
             work,
             ..
         } = self;
-        let held = &work.held_bodies;
-        work.coordinates.begin(bodies, trees, &work.link_of, held);
+        let held = &work.groups.held_bodies;
+        work.coordinates
+            .begin(bodies, trees, &work.groups.link_of, held);
         self.join();
         self.gather_manifolds();
         self.gather_lines();
-        self.cut();
+        let work = &mut self.work;
+        work.groups.cut(&work.manifolds, &work.lines);
     }
 
     /// Finds which contacts are solved together.
     pub(super) fn find_unions(&mut self) {
-        self.work.unions.clear();
+        self.work.groups.unions.clear();
         let mut rest = self.contacts.as_slice();
         while !rest.is_empty() {
             let count = united(rest);
-            self.work.unions.push(count);
+            self.work.groups.unions.push(count);
             rest = &rest[count..];
         }
     }
@@ -52,15 +54,14 @@ impl Scene {
     fn join(&mut self) {
         let work = &mut self.work;
         let count = self.bodies.len() + self.trees.len();
-        work.nodes.clear();
-        work.nodes.extend(0..count as u32);
+        work.groups.separate(count);
         for contact in &self.contacts {
             if let [Some(first), Some(second)] = contact.bodies
                 && self.bodies[first].is_dynamic()
                 && self.bodies[second].is_dynamic()
             {
-                let (first, second) = (work.node_of(first), work.node_of(second));
-                unite(&mut work.nodes, first, second);
+                let (first, second) = (work.groups.node_of(first), work.groups.node_of(second));
+                work.groups.unite(first, second);
             }
         }
         for axis in &self.axes {
@@ -68,10 +69,10 @@ impl Scene {
             let Some(first) = bodies.next() else {
                 continue;
             };
-            let first = work.node_of(first);
+            let first = work.groups.node_of(first);
             for other in bodies {
-                let other = work.node_of(other);
-                unite(&mut work.nodes, first, other);
+                let other = work.groups.node_of(other);
+                work.groups.unite(first, other);
             }
         }
     }
@@ -87,8 +88,8 @@ impl Scene {
         } = self;
         work.manifolds.clear();
         let mut first = 0;
-        for union in 0..work.unions.len() {
-            let numbers = first..first + work.unions[union];
+        for union in 0..work.groups.unions.len() {
+            let numbers = first..first + work.groups.unions[union];
             first = numbers.end;
             let contacts = &contacts[numbers.clone()];
             let of = contacts[0].bodies;
@@ -96,8 +97,8 @@ impl Scene {
             let Some(body) = moved.clone().find(|body| bodies[*body].is_dynamic()) else {
                 continue;
             };
-            let node = work.node_of(body);
-            let island = find(&mut work.nodes, node);
+            let node = work.groups.node_of(body);
+            let island = work.groups.find(node);
             let path = work.coordinates.path(moved.clone(), trees);
             let is_steady = work.coordinates.are_steady(&mut moved);
             for (part, contacts) in contacts.chunks(POINTS_MAX).enumerate() {
@@ -118,11 +119,11 @@ impl Scene {
         } = self;
         work.lines.clear();
         for (number, axis) in axes.iter().enumerate() {
-            let Some(node) = work.node_of_axis(axis) else {
+            let Some(node) = work.groups.node_of_axis(axis) else {
                 continue;
             };
             let is_held = match axis.joint {
-                Some((tree, ..)) => work.held_trees[tree],
+                Some((tree, ..)) => work.groups.held_trees[tree],
                 None => true,
             };
             let first = work.lines.rows.len();
@@ -147,7 +148,7 @@ impl Scene {
             work.lines.factors.resize(factors + path.len(), 0.0);
             work.lines.all.push(Line {
                 axis: number,
-                island: find(&mut work.nodes, node),
+                island: work.groups.find(node),
                 rows: [first, work.lines.rows.len()],
                 path,
                 factors,
@@ -161,79 +162,9 @@ impl Scene {
             .all
             .sort_unstable_by_key(|line| (line.island, line.axis));
     }
-
-    /// Cuts everything that rows act on into islands.
-    fn cut(&mut self) {
-        let Self { bodies, work, .. } = self;
-        let Work {
-            nodes,
-            islands,
-            members,
-            bodies: own_bodies,
-            trees: own_trees,
-            held_bodies,
-            held_trees,
-            ..
-        } = work;
-        members.clear();
-        for (number, held) in held_bodies.iter().enumerate() {
-            if *held && work.link_of[number].is_none() {
-                members.push((find(nodes, number as u32), number));
-            }
-        }
-        for (number, held) in held_trees.iter().enumerate() {
-            if *held {
-                let node = bodies.len() + number;
-                members.push((find(nodes, node as u32), node));
-            }
-        }
-        members.sort_unstable();
-        islands.clear();
-        own_bodies.clear();
-        own_trees.clear();
-        let (mut manifold, mut line) = (0, 0);
-        for group in members.chunk_by(|one, next| one.0 == next.0) {
-            let island = group[0].0;
-            // Most islands have few.
-            let manifolds = work.manifolds.all[manifold..].iter();
-            let manifolds = manifolds.take_while(|other| other.island <= island).count();
-            let lines = work.lines.all[line..].iter();
-            let lines = lines.take_while(|other| other.island <= island).count();
-            let (body, tree) = (own_bodies.len(), own_trees.len());
-            for (_, node) in group {
-                match node.checked_sub(bodies.len()) {
-                    Some(tree) => own_trees.push(tree),
-                    None => own_bodies.push(*node),
-                }
-            }
-            islands.push(Island {
-                bodies: [body, own_bodies.len()],
-                trees: [tree, own_trees.len()],
-                manifolds: [manifold, manifold + manifolds],
-                lines: [line, line + lines],
-            });
-            (manifold, line) = (manifold + manifolds, line + lines);
-        }
-        debug_assert_eq!(manifold, work.manifolds.all.len(), "no manifold is alone");
-        debug_assert_eq!(line, work.lines.all.len(), "no line is alone");
-    }
 }
 
 impl Work {
-    pub(super) fn node_of(&self, body: usize) -> u32 {
-        match self.link_of[body] {
-            Some((tree, _)) => (self.link_of.len() + tree) as u32,
-            None => body as u32,
-        }
-    }
-
-    pub(super) fn node_of_axis(&self, axis: &Axis) -> Option<u32> {
-        match axis.joint {
-            Some((tree, ..)) => Some((self.link_of.len() + tree) as u32),
-            None => axis.terms.first().map(|term| self.node_of(term.body)),
-        }
-    }
-
     /// Begins a manifold of contacts, the first of which has a number.
     fn begin_manifold(
         &mut self,
@@ -393,22 +324,4 @@ pub(super) fn arms(contact: &Contact, bodies: &[Body], middle: DVec3) -> [DVec3;
     contact
         .bodies
         .map(|body| body.map_or(DVec3::ZERO, |body| middle - bodies[body].center()))
-}
-
-pub(super) fn find(nodes: &mut [u32], node: u32) -> u32 {
-    let mut root = node;
-    while nodes[root as usize] != root {
-        root = nodes[root as usize];
-    }
-    let mut at = node;
-    while nodes[at as usize] != root {
-        at = std::mem::replace(&mut nodes[at as usize], root);
-    }
-    root
-}
-
-pub(super) fn unite(nodes: &mut [u32], first: u32, second: u32) {
-    let (first, second) = (find(nodes, first), find(nodes, second));
-    let (least, other) = (first.min(second), first.max(second));
-    nodes[other as usize] = least;
 }

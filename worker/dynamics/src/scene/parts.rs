@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::Scene;
-use super::assembly::{find, unite};
 use crate::axis::Axis;
 use crate::contact::Contact;
 
@@ -98,7 +97,7 @@ impl Scene {
     /// Finds what must stay in one part.
     fn join_for(&mut self, parts: &mut Parts) {
         let work = &mut self.work;
-        let bodies = self.bodies.iter().zip(&work.link_of);
+        let bodies = self.bodies.iter().zip(&work.groups.link_of);
         let prescribed = bodies.map(|(body, link)| !body.is_dynamic() && link.is_none());
         parts.is_prescribed.clear();
         parts.is_prescribed.extend(prescribed);
@@ -106,24 +105,23 @@ impl Scene {
             parts.is_prescribed[body] = false;
         }
         let count = self.bodies.len() + self.trees.len();
-        work.nodes.clear();
-        work.nodes.extend(0..count as u32);
+        work.groups.separate(count);
         for contact in &self.contacts {
             if let [Some(first), Some(second)] = contact.bodies
                 && !parts.is_prescribed[first]
                 && !parts.is_prescribed[second]
             {
-                let (first, second) = (work.node_of(first), work.node_of(second));
-                unite(&mut work.nodes, first, second);
+                let (first, second) = (work.groups.node_of(first), work.groups.node_of(second));
+                work.groups.unite(first, second);
             }
         }
         for axis in &self.axes {
-            let Some(first) = work.node_of_axis(axis) else {
+            let Some(first) = work.groups.node_of_axis(axis) else {
                 continue;
             };
             for other in bodies_of(axis) {
-                let other = work.node_of(other);
-                unite(&mut work.nodes, first, other);
+                let other = work.groups.node_of(other);
+                work.groups.unite(first, other);
             }
         }
     }
@@ -149,8 +147,8 @@ impl Parts {
     fn node_of_contact(&self, contact: &Contact, scene: &mut Scene) -> Option<u32> {
         let mut bodies = contact.bodies.into_iter().flatten();
         let body = bodies.find(|body| !self.is_prescribed[*body])?;
-        let node = scene.work.node_of(body);
-        Some(find(&mut scene.work.nodes, node))
+        let node = scene.work.groups.node_of(body);
+        Some(scene.work.groups.find(node))
     }
 
     /// Weighs what stays together.
@@ -159,8 +157,8 @@ impl Parts {
         self.weights.clear();
         self.weights.resize(count + scene.trees.len(), 0);
         for body in 0..count {
-            let node = scene.work.node_of(body);
-            self.weights[find(&mut scene.work.nodes, node) as usize] += 1;
+            let node = scene.work.groups.node_of(body);
+            self.weights[scene.work.groups.find(node) as usize] += 1;
         }
         let contacts = std::mem::take(&mut scene.contacts);
         for contact in &contacts {
@@ -170,8 +168,8 @@ impl Parts {
         }
         scene.contacts = contacts;
         for axis in &scene.axes {
-            if let Some(node) = scene.work.node_of_axis(axis) {
-                self.weights[find(&mut scene.work.nodes, node) as usize] += AXIS_WEIGHT;
+            if let Some(node) = scene.work.groups.node_of_axis(axis) {
+                self.weights[scene.work.groups.find(node) as usize] += AXIS_WEIGHT;
             }
         }
     }
@@ -208,7 +206,7 @@ impl Parts {
             part.trees.clear();
             part.contacts.clear();
             part.axes.clear();
-            part.work.unions.clear();
+            part.work.groups.unions.clear();
         }
         self.fill_bodies(scene);
         self.fill_contacts(scene);
@@ -219,8 +217,8 @@ impl Parts {
         let work = &mut scene.work;
         self.bodies.clear();
         for (number, body) in scene.bodies.iter().enumerate() {
-            let node = work.node_of(number);
-            let part = self.part_of[find(&mut work.nodes, node) as usize];
+            let node = work.groups.node_of(number);
+            let part = self.part_of[work.groups.find(node) as usize];
             let own = &mut self.scenes[part as usize].bodies;
             self.bodies.push(Place {
                 part,
@@ -231,7 +229,7 @@ impl Parts {
         self.trees.clear();
         for (number, tree) in scene.trees.iter_mut().enumerate() {
             let node = (scene.bodies.len() + number) as u32;
-            let part = self.part_of[find(&mut work.nodes, node) as usize];
+            let part = self.part_of[work.groups.find(node) as usize];
             let own = &mut self.scenes[part as usize].trees;
             self.trees.push(Place {
                 part,
@@ -250,13 +248,17 @@ impl Parts {
         self.copies.clear();
         let contacts = std::mem::take(&mut scene.contacts);
         let mut rest = contacts.as_slice();
-        for number in 0..scene.work.unions.len() {
-            let (group, others) = rest.split_at(scene.work.unions[number]);
+        for number in 0..scene.work.groups.unions.len() {
+            let (group, others) = rest.split_at(scene.work.groups.unions[number]);
             rest = others;
             let node = self.node_of_contact(&group[0], scene);
             let part = node.map_or(ANY, |node| self.part_of[node as usize]);
             self.contacts.push(part);
-            self.scenes[part as usize].work.unions.push(group.len());
+            self.scenes[part as usize]
+                .work
+                .groups
+                .unions
+                .push(group.len());
             for contact in group {
                 let bodies = contact.bodies;
                 let bodies = bodies.map(|body| Some(self.number_in(part, body?, scene)));
@@ -283,8 +285,8 @@ impl Parts {
     fn fill_axes(&mut self, scene: &mut Scene) {
         self.axes.clear();
         for axis in &scene.axes {
-            let node = scene.work.node_of_axis(axis);
-            let node = node.map(|node| find(&mut scene.work.nodes, node));
+            let node = scene.work.groups.node_of_axis(axis);
+            let node = node.map(|node| scene.work.groups.find(node));
             let part = node.map_or(ANY, |node| self.part_of[node as usize]);
             self.axes.push(part);
             let mut axis = axis.clone();
@@ -305,26 +307,30 @@ impl Parts {
     /// Takes over what the parts found.
     fn give_back(&mut self, scene: &mut Scene) {
         let work = &mut scene.work;
-        work.held_bodies.clear();
+        work.groups.held_bodies.clear();
         for (place, body) in self.bodies.iter().zip(&mut scene.bodies) {
             let part = &self.scenes[place.part as usize];
             *body = part.bodies[place.number];
-            work.held_bodies.push(part.work.held_bodies[place.number]);
+            work.groups
+                .held_bodies
+                .push(part.work.groups.held_bodies[place.number]);
         }
-        work.held_trees.clear();
+        work.groups.held_trees.clear();
         for (place, tree) in self.trees.iter().zip(&mut scene.trees) {
             let part = &mut self.scenes[place.part as usize];
             *tree = std::mem::take(&mut part.trees[place.number]);
-            work.held_trees.push(part.work.held_trees[place.number]);
+            work.groups
+                .held_trees
+                .push(part.work.groups.held_trees[place.number]);
         }
-        for (number, link) in work.link_of.iter().enumerate() {
+        for (number, link) in work.groups.link_of.iter().enumerate() {
             if let Some((tree, link)) = *link {
                 scene.trees[tree].links[link].body = Some(number);
             }
         }
         let mut next = vec![0; self.count];
         let mut contacts = scene.contacts.as_mut_slice();
-        for (part, length) in self.contacts.iter().zip(&work.unions) {
+        for (part, length) in self.contacts.iter().zip(&work.groups.unions) {
             let next = &mut next[*part as usize];
             let (group, others) = contacts.split_at_mut(*length);
             contacts = others;

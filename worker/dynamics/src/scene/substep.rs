@@ -119,7 +119,7 @@ impl Scene {
     fn engage(&mut self, island: Island) -> bool {
         let work = &mut self.work;
         for at in island.trees() {
-            let tree = work.trees[at];
+            let tree = work.groups.trees[at];
             work.spaces[tree].servos.clear();
         }
         let mut may_be_weak = false;
@@ -143,7 +143,7 @@ impl Scene {
         let mut any = false;
         let work = &mut self.work;
         for at in island.trees() {
-            let tree = work.trees[at];
+            let tree = work.groups.trees[at];
             let rates = &self.trees[tree].rates;
             let (axes, is_weak) = (&self.axes, &mut work.is_weak);
             work.spaces[tree].servos.retain(|servo| {
@@ -167,11 +167,11 @@ impl Scene {
         let mut before = std::mem::take(&mut work.before);
         before.clear();
         for at in island.bodies() {
-            let number = work.bodies[at];
+            let number = work.groups.bodies[at];
             before.bodies.push(bodies[number]);
         }
         for at in island.trees() {
-            let tree = work.trees[at];
+            let tree = work.groups.trees[at];
             before.positions.extend_from_slice(&trees[tree].positions);
             before.rates.extend_from_slice(&trees[tree].rates);
         }
@@ -198,11 +198,11 @@ impl Scene {
         } = self;
         let before = std::mem::take(&mut work.before);
         for (at, before) in island.bodies().zip(&before.bodies) {
-            bodies[work.bodies[at]] = *before;
+            bodies[work.groups.bodies[at]] = *before;
         }
         let (mut position, mut rate) = (0, 0);
         for at in island.trees() {
-            let number = work.trees[at];
+            let number = work.groups.trees[at];
             let tree = &mut trees[number];
             let (links, freedom) = (tree.positions.len(), tree.rates.len());
             let positions = &before.positions[position..position + links];
@@ -247,12 +247,12 @@ impl Scene {
             ..
         } = self;
         for at in island.bodies() {
-            let number = work.bodies[at];
+            let number = work.groups.bodies[at];
             bodies[number].accelerate(time_s);
             work.coordinates.take(number, &bodies[number]);
         }
         for at in island.trees() {
-            let number = work.trees[at];
+            let number = work.groups.trees[at];
             let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
             space.accelerate(tree, bodies, time_s);
             let values = work.coordinates.of_tree(number, tree.freedom());
@@ -469,14 +469,14 @@ impl Scene {
             work.lines.all[number].moved += rate * time_s;
         }
         for at in island.bodies() {
-            let number = work.bodies[at];
+            let number = work.groups.bodies[at];
             let body = &mut bodies[number];
             work.coordinates.give(number, body);
             body.advance(time_s);
             work.coordinates.take(number, body);
         }
         for at in island.trees() {
-            let number = work.trees[at];
+            let number = work.groups.trees[at];
             let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
             let values = work.coordinates.of_tree(number, tree.freedom());
             space.take_rates(tree, values);
@@ -495,11 +495,11 @@ impl Scene {
             ..
         } = self;
         for at in island.bodies() {
-            let number = work.bodies[at];
+            let number = work.groups.bodies[at];
             work.coordinates.give(number, &mut bodies[number]);
         }
         for at in island.trees() {
-            let number = work.trees[at];
+            let number = work.groups.trees[at];
             let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
             let values = work.coordinates.of_tree(number, tree.freedom());
             space.take_rates(tree, values);
@@ -575,9 +575,9 @@ impl Work {
     /// Notes where an island is before a sweep forth and one back.
     fn note_sweep(&mut self, island: Island, trees: &[Tree]) {
         let coordinates = &self.coordinates;
-        let bodies = self.bodies[island.bodies()].iter();
+        let bodies = self.groups.bodies[island.bodies()].iter();
         let of_bodies = bodies.flat_map(|body| coordinates.places_of_body(*body));
-        let held = self.trees[island.trees()].iter();
+        let held = self.groups.trees[island.trees()].iter();
         let of_trees =
             held.flat_map(|tree| coordinates.places_of_tree(*tree, trees[*tree].freedom()));
         self.acceleration.note(
