@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use transport::Endpoints;
 use transport::zeromq::with_free_ports;
 
@@ -187,9 +188,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         for pid in self.run_daemons() {
-            let _ = Command::new("kill")
-                .args(["-KILL", &pid.to_string()])
-                .status();
+            try_signal(pid, "KILL");
         }
     }
 }
@@ -341,19 +340,49 @@ fn whole_lines(output: &str) -> &str {
     &output[..output.rfind('\n').map_or(0, |end| end + 1)]
 }
 
-/// Sends a signal by name to a process.
+/// Sends a signal to a process, by a name such as `KILL`.
 ///
 /// # Panics
-/// Panics if there is no program `kill`.
+/// Panics if there is no such signal, or no such process.
 pub fn send_signal(pid: u32, signal: &str) {
-    let status = Command::new("kill")
-        .arg(format!("-{signal}"))
-        .arg(pid.to_string())
-        .status();
-    assert!(
-        status.expect("there is a program kill").success(),
-        "kill -{signal} {pid}"
-    );
+    assert!(try_signal(pid, signal), "{pid} gets no {signal}");
+}
+
+/// Sends a signal to a process that may have ended; returns whether it is there. Not every machine
+/// has a program for it.
+///
+/// # Panics
+/// Panics if there is no such signal, or the number is none of a process.
+pub fn try_signal(pid: u32, signal: &str) -> bool {
+    let signal = match signal {
+        "CONT" => Signal::CONT,
+        "HUP" => Signal::HUP,
+        "INT" => Signal::INT,
+        "KILL" => Signal::KILL,
+        "QUIT" => Signal::QUIT,
+        "STOP" => Signal::STOP,
+        "TERM" => Signal::TERM,
+        "TSTP" => Signal::TSTP,
+        _ => panic!("tests send no signal {signal}"),
+    };
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    kill_process(number.expect("a number of a process"), signal).is_ok()
+}
+
+/// Returns the processes that a process has started and that are not waited for yet.
+pub fn children_of(pid: u32) -> Vec<u32> {
+    let is_child = |status: &str| {
+        let mut lines = status.lines();
+        let parent = lines.find_map(|line| line.strip_prefix("PPid:"));
+        parent.is_some_and(|parent| parent.trim() == pid.to_string())
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let found = processes.filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let status = std::fs::read_to_string(entry.path().join("status")).ok()?;
+        is_child(&status).then_some(pid)
+    });
+    found.collect()
 }
 
 /// Tells whether a process is running; one that has ended and was not waited for is not, once its
@@ -397,9 +426,10 @@ pub fn kill_all(scratch: &Scratch) {
     let pids: Vec<u32> = pids
         .map(|pid| u32::try_from(pid.as_u64().expect("a pid")).expect("pids are small"))
         .collect();
-    let names = pids.iter().map(u32::to_string);
     // Those that the end of the run daemon has ended are gone already.
-    let _ = Command::new("kill").arg("-KILL").args(names).status();
+    for pid in &pids {
+        try_signal(*pid, "KILL");
+    }
     for pid in pids {
         wait_for(&format!("{pid} is gone"), || !is_running(pid));
     }

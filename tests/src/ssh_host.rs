@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::processes::{free_ports, wait_for, write_program};
+use crate::processes::{children_of, free_ports, try_signal, wait_for, write_program};
 use crate::required;
 
 /// The folder that `sshd` of root wants to be there.
@@ -117,22 +117,13 @@ impl SshHost {
     /// reached again at once.
     pub fn cut_connections(&self) {
         for session in self.sessions() {
-            let _ = Command::new("kill")
-                .args(["-KILL", &session.to_string()])
-                .status();
+            try_signal(session, "KILL");
         }
     }
 
     /// Returns the process ids of the servers of its sessions.
     fn sessions(&self) -> Vec<u32> {
-        let children = Command::new("pgrep")
-            .args(["-P", &self.server.id().to_string()])
-            .output();
-        let text = children.map(|output| output.stdout).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        text.lines()
-            .filter_map(|line| line.trim().parse().ok())
-            .collect()
+        children_of(self.server.id())
     }
 }
 

@@ -14,7 +14,7 @@ use super::scenario::{Act, Ask, Resume, Scenario, Stall};
 use super::small_disk::SmallDisk;
 use super::tokens::{BOX, Done, Tokens};
 use super::{Failure, Outcome};
-use crate::processes::{Scratch, is_running, let_pass, send_signal};
+use crate::processes::{Scratch, is_running, let_pass, send_signal, try_signal};
 
 /// Longest time a run may do nothing that can be seen.
 const STILL_MAX: Duration = Duration::from_mins(1);
@@ -211,7 +211,7 @@ impl Drill<'_> {
         let began = Instant::now();
         for (_, pid) in &victims {
             // It may have ended by itself.
-            signal(*pid, "KILL");
+            try_signal(*pid, "KILL");
         }
         let [(name, pid)] = victims.as_slice() else {
             return;
@@ -237,7 +237,7 @@ impl Drill<'_> {
         if let Stall::For(time) = stall {
             return stop_for(*pid, time);
         }
-        signal(*pid, "STOP");
+        try_signal(*pid, "STOP");
         if let Some(at) = log.wait_for(&[&format!("{name} (pid {pid} "), "restoring"], FIGURE_MAX) {
             self.outcome.times.stop_detected.push(at - began);
         }
@@ -252,7 +252,7 @@ impl Drill<'_> {
             return Ok(Course::Living);
         };
         let began = Instant::now();
-        signal(pid, "KILL");
+        try_signal(pid, "KILL");
         if !resume.at_once {
             self.expect_end(&[0, 4])?;
             self.outcome.times.primary_ended.push(began.elapsed());
@@ -269,7 +269,7 @@ impl Drill<'_> {
             return Ok(Course::Living);
         }
         let began = Instant::now();
-        signal(pid, "STOP");
+        try_signal(pid, "STOP");
         self.expect_end(&[0, 4])?;
         self.outcome.times.hung_ended.push(began.elapsed());
         let resume = Resume {
@@ -308,10 +308,10 @@ impl Drill<'_> {
     }
 
     fn kill_all(&self) {
-        let pids: Vec<String> = self.pids().iter().map(u32::to_string).collect();
         // Those that the end of the owner has ended are gone already.
-        let mut command = Command::new("kill");
-        let _ = command.arg("-KILL").args(pids).output();
+        for pid in self.pids() {
+            try_signal(pid, "KILL");
+        }
     }
 
     /// Takes up a run whose processes die or have died; a damaged one may be refused.
@@ -418,18 +418,9 @@ fn words(words: &[&str]) -> Vec<String> {
 
 /// Stops a process for a while.
 fn stop_for(pid: u32, time: Duration) {
-    signal(pid, "STOP");
+    try_signal(pid, "STOP");
     let_pass(time);
-    signal(pid, "CONT");
-}
-
-/// Sends a signal to a process that may have ended.
-fn signal(pid: u32, name: &str) {
-    let mut command = Command::new("kill");
-    let _ = command
-        .arg(format!("-{name}"))
-        .arg(pid.to_string())
-        .output();
+    try_signal(pid, "CONT");
 }
 
 /// Knowledge of the run from outside.
@@ -619,7 +610,7 @@ impl Drill<'_> {
     /// Ends everything, and keeps the folder with what is known.
     fn keep(&mut self, failure: Failure) {
         for pid in leftovers::processes(self.scratch.folder()) {
-            signal(pid, "KILL");
+            try_signal(pid, "KILL");
         }
         let history = self.outcome.history.join("\n");
         let text = format!("{:#?}\n{history}\n{failure:?}\n", self.scenario);

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::*;
 
 /// Name of the domain in the environment of the other process.
@@ -54,12 +56,8 @@ impl Reader {
         Self(command.spawn().unwrap())
     }
 
-    fn signal(&self, name: &str) {
-        let pid = self.0.id().to_string();
-        let status = Command::new("kill")
-            .args([&format!("-{name}"), &pid])
-            .status();
-        assert!(status.unwrap().success());
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
     }
 }
 
@@ -147,7 +145,7 @@ fn bytes_for_a_reader_that_acknowledges_nothing_are_bounded() {
         publication.wait_until_received(Duration::from_millis(10))
     });
 
-    reader.signal("STOP");
+    reader.signal(Signal::STOP);
     let most = WINDOW_BYTES / SIZE;
     let mut count = 0;
     let refused = loop {
@@ -158,7 +156,7 @@ fn bytes_for_a_reader_that_acknowledges_nothing_are_bounded() {
         assert!(count <= most, "{count} messages of {SIZE} bytes wait");
     };
     assert_eq!((count, refused), (most, PublishError::Full));
-    reader.signal("CONT");
+    reader.signal(Signal::CONT);
     wait_for("there is room again", || {
         publication.publish(message()).is_ok()
     });
