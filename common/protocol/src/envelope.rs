@@ -121,12 +121,12 @@ mod tests {
 
     #[test]
     fn a_count_of_four_billion_allocates_nothing_for_what_is_not_there() {
-        use crate::secondary_to_primary::SecondaryToPrimary;
+        use crate::secondary_to_primary::{SecondaryToPrimary, tests::full_ack};
         let ack = encode(&Envelope {
             version: ProtocolVersion::CURRENT,
             session: SessionId(1),
             sender: PeerName::primary(),
-            body: SecondaryToPrimary::StepAck(Arc::default()),
+            body: SecondaryToPrimary::StepAck(Arc::new(full_ack())),
         });
         // Arrays, maps, text and blobs of 2^32 - 1, in place of everything that has a count.
         for count in [0xdd, 0xdf, 0xdb, 0xc6] {

@@ -1,5 +1,8 @@
 //! Messages of a secondary to its primary, on `control`.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -280,19 +283,5 @@ impl SecondaryToPrimary {
             Self::StepAck(_) => topic::STEP_ACK,
             Self::StepsAhead(_) => topic::STEPS_AHEAD,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_failure_of_a_job_travels_as_a_text() {
-        let result: Result<(), CatchUpError> = Err("too hard".to_owned().into());
-        let bytes = msgpack::to_vec_named(&result).unwrap();
-        let text: Result<(), String> = msgpack::from_slice(&bytes).unwrap();
-        assert_eq!(text, Err("too hard".to_owned()));
-        assert_eq!(msgpack::to_vec_named(&text).unwrap(), bytes);
     }
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use protocol::action::ModelVelocity;
+use protocol::action::{ActionFailure, ModelVelocity};
 use protocol::client_to_primary::{JointPosition, NamedPose, NamedState, SpawnRequest};
 use protocol::participant::{self, AbsencePolicy, AnswerBarrier, JoinBarrier};
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::report::divergence::{DivergenceReport, FoundBy};
-use protocol::secondary_to_primary::{CaughtUp, CellAck, Heartbeat, Loaded, MachineLoad, StepAck};
+use protocol::secondary_to_primary::{
+    CaughtUp, CellAck, Heartbeat, Loaded, MachineLoad, StepAck, Transfer,
+};
 use protocol::{
-    CellId, ClientToPrimary, Command, DataBatch, Digest, Envelope, Iteration, Outcome, PeerName,
-    ProtocolVersion, Publisher, RequestId, Role, RosMessage, SecondaryToPrimary, Sequence,
-    SessionId, SimTime, StopReason, TopicMessage, encode,
+    CellId, ClientToPrimary, Command, DataBatch, Digest, Envelope, Iteration, LinkPoses, Outcome,
+    PeerName, PerformerId, ProtocolVersion, Publisher, RequestId, Role, RosMessage,
+    SecondaryToPrimary, Sequence, SessionId, SimTime, StopReason, TopicMessage, encode,
 };
 use serde::Serialize;
 use worker::identity;
@@ -454,6 +456,21 @@ pub(super) fn of_secondaries() -> Vec<(&'static str, SecondaryToPrimary)> {
             systems_ns: most,
             sensors_ns: most,
             state_count: u32::MAX,
+        }],
+        at_rest: [CellId(u32::MAX - 1)].into_iter().collect(),
+        poses: vec![LinkPoses::pack(PerformerId(u32::MAX), [[f64::NAN; 7]])],
+        transfers: vec![Transfer {
+            performer: PerformerId(u32::MAX),
+            state: vec![0xff; 8],
+        }],
+        snapshots: vec![CellSnapshot {
+            sequence: Sequence(most),
+            cell: CellId(u32::MAX),
+            bytes: vec![0xff; 8],
+        }],
+        failures: vec![ActionFailure {
+            number: most,
+            reason: "\u{1b}[2J".repeat(64),
         }],
         published: u32::MAX,
         busy_ns: most,
