@@ -137,6 +137,11 @@ impl Meter {
         }
     }
 
+    /// Tells whether simulated time runs.
+    pub fn is_running(&self) -> bool {
+        self.running_since.is_some()
+    }
+
     /// Notes whether simulated time runs.
     pub fn note_running(&mut self, running: bool, now: SessionTime) {
         match (running, self.running_since) {
@@ -256,7 +261,7 @@ impl Meter {
 
 fn smooth(value: &mut f64, newest: f64) {
     *value += SMOOTHING * (newest - *value);
-    // What is 0 from now on comes to numbers that processors are slow with, and stays there.
+    // What is 0 from now on would come to subnormal numbers, with which processors are slow.
     if value.abs() < NOTHING {
         *value = 0.0;
     }
@@ -383,6 +388,17 @@ mod tests {
         assert!((rested[2] - once * (1.0 - SMOOTHING).powi(3)).abs() < 1e-9);
         let again = step(5, false);
         assert!((again - (rested[2] + SMOOTHING * (70.0 - rested[2]))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_takes_no_time_any_more_ends_at_0() {
+        let mut value = 5.0;
+        for _ in 0..1_000 {
+            smooth(&mut value, 0.0);
+        }
+        assert_eq!(value, 0.0);
+        smooth(&mut value, 1e-3);
+        assert!(value > 0.0, "a nanosecond counts");
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn wait(&mut self) {
         let now = self.line.now();
-        if self.primary.has_next_answers() && self.line.goes_on(now) {
+        if self.primary.goes_on_at_once() && self.line.goes_on(now) {
             self.handle(PrimaryInput::DeadlinePassed {
                 inbox_is_empty: false,
             });
@@ -289,8 +289,10 @@ impl<L: Link> PrimaryDriver<L> {
         let is_recovering = is_late || self.primary.is_recovering();
         self.sinks
             .note_state(is_recovering, self.primary.run_target());
-        let running = self.primary.run_state() == RunState::Running;
-        self.accounts.note_running(running, now);
+        let is_running = self.primary.run_state() == RunState::Running;
+        if is_running != self.accounts.is_running() {
+            self.accounts.note_running(is_running, self.line.now());
+        }
     }
 
     fn perform(&mut self, output: PrimaryOutput) {

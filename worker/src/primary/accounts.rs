@@ -116,6 +116,11 @@ impl Accounts {
         self.meter.on_idle(idle, reason);
     }
 
+    /// Tells whether simulated time runs, as far as was noted.
+    pub(super) fn is_running(&self) -> bool {
+        self.meter.is_running()
+    }
+
     /// Takes note of whether simulated time runs.
     pub(super) fn note_running(&mut self, running: bool, now: SessionTime) {
         self.meter.note_running(running, now);

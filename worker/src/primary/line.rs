@@ -27,7 +27,8 @@ use crate::status::DataFeed;
 /// After how many answers of a secondary in this thread the link is looked at.
 const LINK_EVERY: u32 = 16;
 
-/// Time for which the link need not be looked at between steps that are answered already.
+/// Time for which a link on which nothing was is not looked at between steps that are answered
+/// already.
 const LINK_AFTER: Duration = Duration::from_micros(50);
 
 /// Message that comes at a [`Line`].
@@ -43,10 +44,10 @@ pub(super) struct Line<L> {
     link: L,
     session: SessionId,
     clock: SessionClock,
-    /// Time when the last message arrived.
+    /// Time when the last message arrived, or none was waited for any longer.
     arrived_at: SessionTime,
-    /// Time when the link was looked at last.
-    looked_at: SessionTime,
+    /// Time when nothing was there last.
+    found_empty_at: SessionTime,
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
     refused: Refused,
@@ -100,7 +101,7 @@ impl<L: Link> Line<L> {
             session,
             clock: SessionClock::start(),
             arrived_at: SessionTime(0),
-            looked_at: SessionTime(0),
+            found_empty_at: SessionTime(0),
             inputs,
             pending,
             refused: Refused::default(),
@@ -136,7 +137,7 @@ impl<L: Link> Line<L> {
         self.clock.now()
     }
 
-    /// Returns when the last message arrived.
+    /// Returns when the last message arrived, or none was waited for any longer.
     pub(super) fn arrived_at(&self) -> SessionTime {
         self.arrived_at
     }
@@ -163,14 +164,16 @@ impl<L: Link> Line<L> {
     pub(super) fn receive(&mut self, timeout: Duration) -> Result<Option<Received>, LinkError> {
         let received = self.receive_untimed(timeout);
         self.arrived_at = self.clock.now();
-        self.looked_at = self.arrived_at;
+        if matches!(received, Ok(None)) {
+            self.found_empty_at = self.arrived_at;
+        }
         received
     }
 
-    /// Goes on without a look at the link, if that was looked at just before `now`: each look asks
-    /// the system. Returns whether it does.
+    /// Goes on as if nothing had come at `now`, if that was so just before: each look at the link
+    /// is a system call. Returns whether it does.
     pub(super) fn goes_on(&mut self, now: SessionTime) -> bool {
-        let goes_on = now.since(self.looked_at) < LINK_AFTER;
+        let goes_on = now.since(self.found_empty_at) < LINK_AFTER;
         if goes_on {
             self.arrived_at = now;
         }

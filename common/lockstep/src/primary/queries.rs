@@ -207,9 +207,8 @@ impl Primary {
         self.barrier.is_free() && self.barrier.steps_ahead_awaited_until(seats).is_some()
     }
 
-    /// Tells whether the next step goes on at once, since it was answered ahead: its deadline has
-    /// passed, whatever comes.
-    pub fn has_next_answers(&self) -> bool {
+    /// Tells whether the last step rests: the next is tried with the next input, whatever that is.
+    pub fn goes_on_at_once(&self) -> bool {
         self.phase == Phase::Running && self.barrier.speculation().rests()
     }
 
