@@ -352,7 +352,7 @@ pub fn send_signal(pid: u32, signal: &str) {
 /// has a program for it.
 ///
 /// # Panics
-/// Panics if there is no such signal, or the number is none of a process.
+/// Panics if there is no such signal.
 pub fn try_signal(pid: u32, signal: &str) -> bool {
     let signal = match signal {
         "CONT" => Signal::CONT,
@@ -366,7 +366,7 @@ pub fn try_signal(pid: u32, signal: &str) -> bool {
         _ => panic!("tests send no signal {signal}"),
     };
     let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    kill_process(number.expect("a number of a process"), signal).is_ok()
+    number.is_some_and(|number| kill_process(number, signal).is_ok())
 }
 
 /// Returns the processes that a process has started and that are not waited for yet.
