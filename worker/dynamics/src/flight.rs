@@ -78,7 +78,7 @@ pub(crate) struct Workspace {
     flight: Flight,
 }
 
-/// Buffers of a step of the method of fourth order.
+/// Buffers of a motion, and of a step of the method of fourth order.
 #[derive(Clone, Debug, Default)]
 struct Flight {
     /// Positions and rates at the begin of a flight, and of a step of its method.

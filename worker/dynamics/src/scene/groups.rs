@@ -9,7 +9,7 @@ use crate::axis::Axis;
 use crate::manifold::Manifolds;
 use crate::row::Lines;
 
-/// Bodies, trees and contacts by what acts on what.
+/// Bodies, trees and contacts by the groups that act on each other.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// The tree and the link of each body.

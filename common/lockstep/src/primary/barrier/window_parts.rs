@@ -1,10 +1,10 @@
 //! [`WindowParts`]: answers to the further steps of a window, which come while the primary goes
 //! through the first.
 //!
-//! An example: two secondaries each do 20 steps of 1.6 ms after the one that was published, in four
-//! parts of 8 ms. The primary has the answers to five steps after 9 ms, and those to five more
-//! every 8 ms; it goes through them in a fraction of that time while the next are done. Once the
-//! last have come, only these five are left to go through before the next window is published.
+//! An example: two secondaries each do 19 steps of 1.6 ms after the one that was published, in
+//! parts of 7.6 ms. The primary has the answers to five of them after 9.6 ms, and those to five
+//! more every 8 ms; it goes through them in a fraction of that time while the next are done. Once
+//! the last have come, only these four are left to go through before the next window is published.
 //! 511 steps of 4 us come in four parts, too.
 
 use std::time::Duration;
@@ -22,7 +22,8 @@ const PART_TIMEOUT: Duration = Duration::from_millis(250);
 const PART_MAX: Duration = Duration::from_millis(8);
 /// Time that a part takes at least for each secondary: the primary reads a message of each.
 const PART_OF_EACH: Duration = Duration::from_micros(200);
-/// Least number of parts of a window that takes long enough for them.
+/// Number of parts of a window that takes as long as expected, unless they would be too short or
+/// too long.
 const PARTS: u32 = 4;
 
 /// Returns how long the parts are in which so many secondaries answer a window that should take

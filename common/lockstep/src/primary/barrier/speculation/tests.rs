@@ -207,6 +207,23 @@ fn begun(answers: Vec<StepAck>) -> (Speculation, Seats, Step) {
     (speculation, seats, step)
 }
 
+#[test]
+fn a_part_is_a_quarter_of_the_work_on_its_window() {
+    let mut speculation = Speculation::default();
+    speculation.window.note_work(Duration::from_micros(4));
+    let mut part_of = |ahead: u32| {
+        let mut step = Step {
+            ahead,
+            ..Step::default()
+        };
+        speculation.open_window(&mut step, 2);
+        step.part
+    };
+    assert_eq!(part_of(0), None);
+    assert_eq!(part_of(511), Some(Duration::from_micros(511)));
+    assert_eq!(part_of(8), Some(Duration::from_micros(400)), "too short");
+}
+
 const TERMS: Terms = Terms {
     allowed: ALLOWED,
     is_plain: true,
