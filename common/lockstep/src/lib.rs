@@ -44,7 +44,7 @@ pub use partition::{
 pub use primary::{
     CHECKPOINT_EVERY, CellSettings, CellTiming, OutputSettings, PaceSettings, ParticipantSettings,
     PeerLossPolicy, PeerSettings, PeerTiming, Primary, PrimaryInput, PrimaryOutput, ProcessReport,
-    ReadText, RecoverySettings, Replay, ResumeError, RunTarget, Settings, StepReport,
+    REPLAY_MAX, ReadText, RecoverySettings, Replay, ResumeError, RunTarget, Settings, StepReport,
     StepTimeoutSettings, WINDOW_MAX,
 };
 pub use registry::EntityRegistry;

@@ -4,10 +4,10 @@
 pub const THREADS_MAX: u32 = 64;
 
 /// The most iterations that one message of the primary brings.
-pub const RUN_AHEAD_MAX: u32 = 1000;
+pub const RUN_AHEAD_MAX: u32 = 4_000;
 
 /// Most iterations that it brings, unless said otherwise.
-pub const RUN_AHEAD_DEFAULT: u32 = 512;
+pub const RUN_AHEAD_DEFAULT: u32 = 2_048;
 
 /// The most levels into which a world is cut.
 pub const AUTO_LEVELS_MAX: u32 = 10_000;

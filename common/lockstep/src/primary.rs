@@ -48,7 +48,7 @@ use crate::registry::EntityRegistry;
 use crate::saved_state_error::SavedStateError;
 use crate::topology::Topology;
 
-pub use barrier::speculation::WINDOW_MAX;
+pub use barrier::speculation::{REPLAY_MAX, WINDOW_MAX};
 pub use io::{
     Attempt, CellTiming, Forbidden, PeerTiming, PrimaryInput, PrimaryOutput, ProcessReport,
     StepReport,

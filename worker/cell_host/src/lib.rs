@@ -59,7 +59,7 @@ use cell_bytes::HostedCopy;
 use cell_work::CellWork;
 use exports::Exports;
 use hosted_cell::CellAnswer;
-use rollback::RollbackPoint;
+use rollback::OpenWindow;
 use scene::Scene;
 use threads::{Threads, is_worth_sharing};
 use traced::Timing;
@@ -85,7 +85,7 @@ pub struct CellHost {
     /// Messages of the last step that leave the run, if any do.
     exported: Option<ExportedStep>,
     /// State to roll back to when speculative steps are not those that are granted.
-    kept: Option<RollbackPoint>,
+    window: Option<OpenWindow>,
     /// Number of steps in a part of a window, where the clock is not what counts.
     part_steps: Option<usize>,
     /// Frames per second of simulated time in which a recording is told where links are.
@@ -204,7 +204,7 @@ impl CellHost {
             cells: BTreeMap::new(),
             data: None,
             exported: None,
-            kept: None,
+            window: None,
             part_steps: None,
             link_record_hz: settings.link_record_hz,
             trace: settings.trace,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockstep::WINDOW_MAX;
+use lockstep::{REPLAY_MAX, WINDOW_MAX};
 use protocol::link_poses::POSE_BYTES;
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::{StepAck, StepsAhead};
@@ -28,13 +28,27 @@ pub struct SaidAhead {
     pub exported: Vec<ExportedStep>,
 }
 
-/// A host as it was after a step that quiet ones followed.
-pub(super) struct RollbackPoint {
+/// Number of parts after which a rollback point is kept anew, where the clock of this machine is
+/// not what counts.
+const PARTS_KEPT: u32 = 2;
+
+/// Steps that are done ahead of one, and the host as it was after some of them.
+pub(super) struct OpenWindow {
     /// The step, with its window.
     step: Step,
     /// Number of steps of the window that are done, and the time that they took.
     done: u32,
     worked: Duration,
+    /// In the order of their steps; the first is of the step itself.
+    points: Vec<RollbackPoint>,
+    /// Time that the steps since the last of them took, and the parts that they came in.
+    since: (Duration, u32),
+}
+
+/// A host as it was after a step that quiet ones followed.
+struct RollbackPoint {
+    /// Number of steps of the window that were done.
+    done: u32,
     /// For each world, its saved systems.
     world_systems: Vec<Vec<Vec<u8>>>,
     /// The cells with what their last step took.
@@ -59,12 +73,22 @@ impl CellHost {
         ack: &mut StepAck,
         said: &mut SaidAhead,
     ) -> Result<(), StepError> {
-        self.kept = None;
+        self.window = None;
         if step.ahead == 0 || !is_quiet(ack) || self.looks_at_ghosts(&step.quiet_after(1)) {
             return Ok(());
         }
         let begin = Instant::now();
-        self.keep(step);
+        self.window = Some(OpenWindow {
+            step: Step {
+                ahead: step.ahead,
+                part: step.part,
+                ..step.quiet_after(0)
+            },
+            done: 0,
+            worked: Duration::ZERO,
+            points: vec![self.keep(0)],
+            since: (Duration::ZERO, 0),
+        });
         ack.busy_ns += begin.elapsed().as_nanos() as u64;
         let part = self.go_on_ahead(said)?;
         ack.ahead = part.acks;
@@ -82,26 +106,30 @@ impl CellHost {
     /// # Panics
     /// Panics when no window is open, or all its steps are done.
     pub fn go_on_ahead(&mut self, said: &mut SaidAhead) -> Result<StepsAhead, StepError> {
-        let mut kept = self.kept.take().expect("a window is open");
+        let mut window = self.window.take().expect("a window is open");
         let begin = Instant::now();
-        let part_time = kept.step.part.filter(|_| !self.cells.is_empty());
+        if self.is_point_due(&window) {
+            window.points.push(self.keep(window.done));
+            window.since = (Duration::ZERO, 0);
+        }
+        let part_time = window.step.part.filter(|_| !self.cells.is_empty());
         let mut part = StepsAhead {
-            batch_number: kept.step.batch_number,
+            batch_number: window.step.batch_number,
             ..StepsAhead::default()
         };
         let mut bytes = 0;
         loop {
-            kept.done += 1;
-            let ack = self.run(&kept.step.quiet_after(kept.done), &[])?;
+            window.done += 1;
+            let ack = self.run(&window.step.quiet_after(window.done), &[])?;
             said.data.extend(self.take_data());
             said.exported.extend(self.take_exported());
             bytes += bytes_of(&ack);
-            let may_go_on = is_quiet(&ack) && kept.done < kept.step.ahead;
+            let may_go_on = is_quiet(&ack) && window.done < window.step.ahead;
             part.acks.push(ack);
             let took = begin.elapsed();
             let goes_by_clock = self.part_steps.is_none() && !self.cells.is_empty();
-            let is_late = goes_by_clock && kept.worked + took > WINDOW_MAX;
-            let next = || kept.step.quiet_after(kept.done + 1);
+            let is_late = goes_by_clock && window.worked + took > WINDOW_MAX;
+            let next = || window.step.quiet_after(window.done + 1);
             if !may_go_on || is_late || self.looks_at_ghosts(&next()) {
                 break;
             }
@@ -114,9 +142,22 @@ impl CellHost {
                 break;
             }
         }
-        kept.worked += begin.elapsed();
-        self.kept = Some(kept);
+        let took = begin.elapsed();
+        window.worked += took;
+        window.since = (window.since.0 + took, window.since.1 + 1);
+        self.window = Some(window);
         Ok(part)
+    }
+
+    /// Tells whether a rollback point is to be kept before the next part of a window: going back
+    /// would take long.
+    fn is_point_due(&self, window: &OpenWindow) -> bool {
+        let (took, parts) = window.since;
+        if self.part_steps.is_some() {
+            parts >= PARTS_KEPT
+        } else {
+            took >= REPLAY_MAX
+        }
     }
 
     /// Tells whether anything here is likely to look at ghosts in a step.
@@ -130,14 +171,22 @@ impl CellHost {
     /// # Errors
     /// Fails if no step was done ahead of that one, or what was kept cannot be restored.
     pub fn go_back(&mut self, to: Sequence) -> Result<(), StepError> {
-        let kept = self.kept.take().filter(|kept| kept.step.sequence <= to);
-        let kept = kept.ok_or(StepError::NothingKept(to))?;
-        for (systems, saved) in self.scene.world_systems.iter_mut().zip(&kept.world_systems) {
+        let window = self.window.take().filter(|one| one.step.sequence <= to);
+        let window = window.ok_or(StepError::NothingKept(to))?;
+        let holds = (to.0 - window.step.sequence.0) as u32;
+        let last = window.points.into_iter().rfind(|one| one.done <= holds);
+        let point = last.ok_or(StepError::NothingKept(to))?;
+        for (systems, saved) in self
+            .scene
+            .world_systems
+            .iter_mut()
+            .zip(&point.world_systems)
+        {
             systems.restore(saved).ok_or(StepError::NothingKept(to))?;
         }
-        self.restore_all(kept.cells)?;
-        for count in 1..=to.0 - kept.step.sequence.0 {
-            self.run(&kept.step.quiet_after(count as u32), &[])?;
+        self.restore_all(point.cells)?;
+        for count in point.done + 1..=holds {
+            self.run(&window.step.quiet_after(count), &[])?;
         }
         self.take_data();
         self.take_exported();
@@ -161,8 +210,9 @@ impl CellHost {
         Ok(())
     }
 
-    /// Keeps all that is needed to go back to a step that was just done.
-    fn keep(&mut self, step: &Step) {
+    /// Returns all that is needed to go back to the step that was just done, the last of so many in
+    /// a window.
+    fn keep(&mut self, done: u32) -> RollbackPoint {
         let slots = self.cells.iter_mut();
         let mut cells: Vec<_> = slots.map(|(id, slot)| (*id, slot, None)).collect();
         self.threads.for_each(cells.iter_mut(), |(_, slot, copy)| {
@@ -172,17 +222,11 @@ impl CellHost {
             let copy = copy.expect("every cell is copied");
             (id, copy, slot.cost_ns)
         });
-        self.kept = Some(RollbackPoint {
-            step: Step {
-                ahead: step.ahead,
-                part: step.part,
-                ..step.quiet_after(0)
-            },
-            done: 0,
-            worked: Duration::ZERO,
+        RollbackPoint {
+            done,
             world_systems: self.scene.save_systems(),
             cells: cells.collect(),
-        });
+        }
     }
 }
 

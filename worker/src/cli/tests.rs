@@ -97,14 +97,14 @@ fn impossible_combinations_are_refused() {
 
 #[test]
 fn settings_of_levels_and_threads_are_checked() {
-    check("w.sdf", Ok("threads: 1, run_ahead_max: 512, verify: false"));
+    check("w.sdf", Ok("threads: 1, run_ahead_max: 2048, verify: false"));
     check(
         "w.sdf",
         Ok("load: Buffer, sight: Buffer, minimum_stay: 50ms"),
     );
     check(
         "--threads 64 --verify w.sdf",
-        Ok("threads: 64, run_ahead_max: 512, verify: true"),
+        Ok("threads: 64, run_ahead_max: 2048, verify: true"),
     );
     check("--balance off w.sdf", Ok("balance: false"));
     check("--levels-load volume w.sdf", Ok("load: Volume"));

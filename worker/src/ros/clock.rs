@@ -23,7 +23,7 @@ const INTERVAL_NS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// Number of moments of others that may wait to be looked at.
-const DEPTH: u32 = 4096;
+const DEPTH: u32 = 8192;
 
 /// Number of moments after which it is looked which of them others have published.
 const LOOK_INTERVAL: usize = 32;
@@ -262,7 +262,7 @@ mod tests {
         let mut deaf = moments(0..10);
         deaf.forget_unknown();
         assert!(deaf.unheard.is_empty());
-        let mut long = moments(0..4000);
+        let mut long = moments(0..2 * GAP_MAX as u64 + 4);
         long.hear(SimTime(0));
         long.forget_unknown();
         assert!(long.unheard.is_empty());

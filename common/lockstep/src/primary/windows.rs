@@ -6,7 +6,7 @@ use protocol::{Iteration, PeerName, PerformerId, SessionTime};
 
 use crate::peer_numbers::PeerNumber;
 use crate::primary::Primary;
-use crate::primary::barrier::speculation::{Terms, place_of};
+use crate::primary::barrier::speculation::{Terms, WATCHED_WINDOW_MAX, WINDOW_MAX, place_of};
 use crate::primary::context::Context;
 
 impl Primary {
@@ -15,8 +15,14 @@ impl Primary {
     pub(super) fn has_done(&mut self, step: &mut Step, is_plain: bool, now: SessionTime) -> bool {
         let is_traced = self.settings.outputs.trace.is_some();
         let allowed = self.settings.pace.run_ahead_max.saturating_sub(1);
+        let is_watched = self.commands.observed().has_links() || self.settings.outputs.ros2.is_some();
         let terms = Terms {
             allowed: if is_traced { 0 } else { allowed },
+            time: if is_watched {
+                WATCHED_WINDOW_MAX
+            } else {
+                WINDOW_MAX
+            },
             is_plain,
             is_late: self.clock.is_late(now),
         };

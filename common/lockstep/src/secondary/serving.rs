@@ -16,7 +16,7 @@ use super::{JobEnd, StepWork};
 
 /// Number of steps that one without a cell may be behind: more than those of all messages that it
 /// may owe.
-const BEHIND_MAX: u64 = 1 << 16;
+const BEHIND_MAX: u64 = 1 << 24;
 
 #[derive(Debug)]
 pub(super) struct Serving {

@@ -26,10 +26,18 @@ use crate::primary::barrier::state_reader::AckError;
 use crate::primary::barrier::window_parts::{self, WindowParts};
 use crate::primary::peers::seats::Seats;
 
-/// Longest time that the work on a message's steps should take: when something is asked of the run,
-/// as much may have to be replayed. The way of the message is not part of it: that is what a window
-/// hides. Observers see links once per message, which is 30 times per second.
-pub const WINDOW_MAX: Duration = Duration::from_millis(32);
+/// Longest time that the work on a message's steps should take. The way of the message is not part
+/// of it: that is what a window hides.
+pub const WINDOW_MAX: Duration = Duration::from_millis(128);
+
+/// Longest time that the work on the steps of a window should take between two rollback points:
+/// when something is asked of the run, as much may have to be replayed.
+pub const REPLAY_MAX: Duration = Duration::from_millis(64);
+
+/// Longest time that the work on a message's steps should take while others wait for the next
+/// message: observers see links once per message, which is 30 times per second, and what leaves the
+/// run for ROS 2 goes once the next message says that it counts.
+pub(crate) const WATCHED_WINDOW_MAX: Duration = Duration::from_millis(32);
 
 /// Number of steps in a row that must be predictable before more of them are expected.
 const PREDICTABLE_FIRST: u32 = 2;
@@ -116,6 +124,8 @@ struct MessageTimes {
 pub(crate) struct Terms {
     /// Most steps that a window may ever have; 0 switches speculation off.
     pub(crate) allowed: u32,
+    /// Longest time that the work on its steps should take.
+    pub(crate) time: Duration,
     /// True if the step advances time and brings neither commands nor snapshots.
     pub(crate) is_plain: bool,
     /// True if the pace does not hold it up.
@@ -126,10 +136,10 @@ pub(crate) struct Terms {
 ///
 /// An example, with steps of 1 ms by themselves, of which 0.4 ms are work. After 4 steps,
 /// which are measured, a message opens a window of 8. All 8 hold, so the next has 16, then 32, 64,
-/// and the one after it 79 and not 128, since 1 + 79 steps of 0.4 ms are all that fits into
-/// [`WINDOW_MAX`]. In that one a performer changes cell after 5 steps: the other 74 are rolled
-/// back, the next window has 5, and from then on they grow by 1 and an eighth, to 6, 7, 8 and 10.
-/// If nothing of that one holds, the next has 5 again.
+/// 128, 256, and the one after it 319 and not 512, since 1 + 319 steps of 0.4 ms are all that fits
+/// into [`WINDOW_MAX`]. In that one a performer changes cell after 5 steps: the other 314 are
+/// rolled back, the next window has 5, and from then on they grow by 1 and an eighth, to 6, 7, 8
+/// and 10. If nothing of that one holds, the next has 5 again.
 ///
 /// The time of eight windows, with what it took to roll back, is compared with that of their steps
 /// by themselves. If steps took 1 ms in windows too, the eighth window would be the last for 16
@@ -349,14 +359,15 @@ impl Window {
         };
     }
 
-    /// Returns the size of the window that the message may open; `allowed` is what is ever allowed.
-    fn size(&mut self, allowed: u32) -> u32 {
+    /// Returns the size of the window that the message may open; `allowed` is what is ever allowed,
+    /// `time` what its work may take.
+    fn size(&mut self, allowed: u32, time: Duration) -> u32 {
         self.last.opened = 0;
         self.last.held = 0;
         let is_held_off = self.pause > 0 || self.remeasured.steps_left > 0;
         let is_ready = self.streak >= PREDICTABLE_FIRST && !is_held_off && self.alone > 0.0;
         let work = self.work + self.own.step;
-        let in_time = (WINDOW_MAX.as_secs_f64() / work.max(1e-9)) as u32;
+        let in_time = (time.as_secs_f64() / work.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
         if is_ready {
             self.steps.min(in_time.saturating_sub(1))
@@ -611,7 +622,7 @@ impl Speculation {
         self.window
             .note(is_predicted, rolls_back, terms.is_late, now);
         let may_open = is_predicted && terms.is_late;
-        let size = self.window.size(terms.allowed);
+        let size = self.window.size(terms.allowed, terms.time);
         step.ahead = if may_open { size } else { 0 };
         self.note_last(step);
         false

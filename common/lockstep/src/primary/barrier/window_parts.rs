@@ -1,11 +1,11 @@
 //! [`WindowParts`]: answers to the further steps of a window, which come while the primary goes
 //! through the first.
 //!
-//! An example: two secondaries each do 19 steps of 1.6 ms after the one that was published, in
-//! parts of 7.6 ms. The primary has the answers to five of them after 9.6 ms, and those to five
+//! An example: two secondaries each do 79 steps of 1.6 ms after the one that was published, in
+//! parts of 7.9 ms. The primary has the answers to five of them after 9.6 ms, and those to five
 //! more every 8 ms; it goes through them in a fraction of that time while the next are done. Once
 //! the last have come, only these four are left to go through before the next window is published.
-//! 511 steps of 4 us come in four parts, too.
+//! 2,047 steps of 4 us come in sixteen parts, too.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const PART_MAX: Duration = Duration::from_millis(8);
 const PART_OF_EACH: Duration = Duration::from_micros(200);
 /// Number of parts of a window that takes as long as expected, unless they would be too short or
 /// too long.
-const PARTS: u32 = 4;
+const PARTS: u32 = 16;
 
 /// Returns how long the parts are in which so many secondaries answer a window that should take
 /// them so long.
@@ -249,9 +249,9 @@ mod tests {
 
     #[test]
     fn many_secondaries_answer_in_fewer_parts() {
-        let times = [1, 20, 1_000].map(|count| part_time(count, Duration::from_millis(32)));
+        let times = [1, 20, 1_000].map(|count| part_time(count, Duration::from_millis(128)));
         assert_eq!(times, [8, 8, 200].map(Duration::from_millis));
-        let times = [1, 4].map(|count| part_time(count, Duration::from_millis(2)));
+        let times = [1, 4].map(|count| part_time(count, Duration::from_millis(8)));
         assert_eq!(times, [500, 800].map(Duration::from_micros), "a short one");
     }
 }

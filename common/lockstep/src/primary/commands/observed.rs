@@ -40,6 +40,11 @@ impl Observed {
         self.has_groups
     }
 
+    /// Tells whether anyone observes where links are.
+    pub(crate) fn has_links(&self) -> bool {
+        self.has_links
+    }
+
     /// Tells whether observers wait to see where links came to rest, now that time is paused.
     pub(crate) fn has_links_to_show(&self) -> bool {
         self.has_links && self.have_moved

@@ -55,7 +55,7 @@ impl Rig {
         let rollback_us = self.rollback_us.take();
         let rolls_back = rollback_us.is_some();
         self.window.note(!rolls_back, rolls_back, true, self.now);
-        let opened = self.window.size(ALLOWED);
+        let opened = self.window.size(ALLOWED, WINDOW_MAX);
         self.window.last.opened = opened;
         let held = held.min(opened);
         self.window.last.held = held;
@@ -93,7 +93,8 @@ const ALLOWED: u32 = crate::limits::RUN_AHEAD_DEFAULT - 1;
 fn windows_grow_while_predictions_hold_and_shrink_to_what_held() {
     let mut rig = Rig::new(400);
     assert_eq!(rig.messages(&[0; 3]), [0; 3], "too few were predictable");
-    assert_eq!(rig.messages(&[ALL, ALL, ALL, ALL, 5]), [8, 16, 32, 64, 79]);
+    let held = [ALL, ALL, ALL, ALL, ALL, ALL, 5];
+    assert_eq!(rig.messages(&held), [8, 16, 32, 64, 128, 256, 319]);
     assert_eq!(rig.messages(&[ALL; 7]), [0, 0, 5, 6, 7, 8, 10]);
 }
 
@@ -131,7 +132,7 @@ fn windows_that_are_mostly_in_vain_do_not_pay() {
 fn quiet_steps_hide_the_way_however_long_it_is() {
     for (work_us, way_us) in [(50, 2_000), (50, 20_000), (200, 200_000), (500, 20_000)] {
         let mut rig = Rig::far(work_us, way_us);
-        rig.messages(&[ALL; 10]);
+        rig.messages(&[ALL; 12]);
         let room = (WINDOW_MAX.as_micros() as u64 / work_us - 1) as u32;
         let expected = ALLOWED.min(room);
         assert_eq!(rig.message(ALL), expected, "{work_us} us, {way_us} us away");
@@ -151,7 +152,7 @@ fn quiet_steps_hide_the_way_however_long_it_is() {
 #[test]
 fn steps_of_long_work_have_no_window_however_long_the_way_is() {
     for way_us in [0, 20_000, 200_000] {
-        let mut rig = Rig::far(20_000, way_us);
+        let mut rig = Rig::far(70_000, way_us);
         assert_eq!(rig.messages(&[ALL; 50]), [0; 50], "{way_us} us away");
     }
 }
@@ -160,8 +161,8 @@ fn steps_of_long_work_have_no_window_however_long_the_way_is() {
 fn windows_have_room_for_the_work_of_the_primary_itself() {
     // Many secondaries of little work: reading a message takes 15 ms, a step in it 1 ms more.
     for (own_us, expected) in [
-        ([15_000, 1_000], 29),
-        ([0, 1_000], 29),
+        ([15_000, 1_000], 120),
+        ([0, 1_000], 120),
         ([15_000, 10], ALLOWED),
     ] {
         let mut rig = Rig {
@@ -208,7 +209,7 @@ fn begun(answers: Vec<StepAck>) -> (Speculation, Seats, Step) {
 }
 
 #[test]
-fn a_part_is_a_quarter_of_the_work_on_its_window() {
+fn a_part_is_a_sixteenth_of_the_work_on_its_window() {
     let mut speculation = Speculation::default();
     speculation.window.note_work(Duration::from_micros(4));
     let mut part_of = |ahead: u32| {
@@ -220,12 +221,13 @@ fn a_part_is_a_quarter_of_the_work_on_its_window() {
         step.part
     };
     assert_eq!(part_of(0), None);
-    assert_eq!(part_of(511), Some(Duration::from_micros(511)));
+    assert_eq!(part_of(2000), Some(Duration::from_micros(500)));
     assert_eq!(part_of(8), Some(Duration::from_micros(400)), "too short");
 }
 
 const TERMS: Terms = Terms {
     allowed: ALLOWED,
+    time: WINDOW_MAX,
     is_plain: true,
     is_late: true,
 };
