@@ -701,46 +701,42 @@ impl Primary {
         let time = self.clock.begin_step(purpose, self.settings.pace.step_size);
         self.world.begin_step(purpose);
         let number = (time.sequence, time.iteration);
-        let mut step = Step {
-            sequence: time.sequence,
-            iteration: time.iteration,
-            sim_time: time.sim_time,
-            elapsed: time.elapsed,
-            subscriptions: self
-                .commands
-                .observed_mut()
-                .take(purpose != Purpose::Advance),
-            participant_topics: self.commands.participants_mut().take_topics(),
-            world_publisher: self.placement.world_publisher(self.peers.seats()).cloned(),
-            step_size_ns: time.passes.as_nanos() as u64,
-            paused: purpose != Purpose::Advance,
-            checkpoint: self
-                .recovery
-                .asks_for_checkpoint(purpose, number, &self.settings.recovery),
-            repeats: self.resume.repeats(time.iteration, &step),
-            ..step
-        };
-        self.recovery.losses_mut().announce_restored(&mut step);
+        // It is filled in where it stays: a step is large, and there may be 200,000 in a second.
+        let mut shared = Arc::new(step);
+        let step = Arc::get_mut(&mut shared).expect("a new step is shared with nobody");
+        step.repeats = self.resume.repeats(time.iteration, step);
+        step.sequence = time.sequence;
+        step.iteration = time.iteration;
+        step.sim_time = time.sim_time;
+        step.elapsed = time.elapsed;
+        let observed = self.commands.observed_mut();
+        step.subscriptions = observed.take(purpose != Purpose::Advance);
+        step.participant_topics = self.commands.participants_mut().take_topics();
+        step.world_publisher = self.placement.world_publisher(self.peers.seats()).cloned();
+        step.step_size_ns = time.passes.as_nanos() as u64;
+        step.paused = purpose != Purpose::Advance;
+        let recovery = &mut self.recovery;
+        step.checkpoint = recovery.asks_for_checkpoint(purpose, number, &self.settings.recovery);
+        recovery.losses_mut().announce_restored(step);
         let (affinity, publisher) = (self.placement.host_map().affinity(), &step.world_publisher);
         self.recovery
             .note_cells_of_checkpoint(time.sequence, affinity, publisher.as_ref());
         let is_plain = purpose == Purpose::Advance && snapshots.is_empty() && applied.is_empty();
-        let is_ahead = self.has_done(&mut step, is_plain, cx.now);
+        let is_ahead = self.has_done(step, is_plain, cx.now);
         if !is_ahead {
-            self.choose_awaited(purpose, &step);
+            self.choose_awaited(purpose, step);
         }
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = time.sequence;
             self.peers.send_snapshot(name, snapshot, cx);
         }
-        let step = Arc::new(step);
         cx.push(if is_ahead {
-            PrimaryOutput::Ahead(Arc::clone(&step))
+            PrimaryOutput::Ahead(Arc::clone(&shared))
         } else {
-            PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&step)))
+            PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&shared)))
         });
         let round = NewRound {
-            step,
+            step: shared,
             purpose,
             is_ahead,
             snapshots,
@@ -934,8 +930,10 @@ impl Primary {
         if !self.recovery.keeps_past(&self.settings.recovery) {
             return;
         }
-        let mut step = Arc::unwrap_or_clone(step);
-        step.wanted = Wanted::default();
+        let mut step = step;
+        if step.wanted != Wanted::default() {
+            Arc::make_mut(&mut step).wanted = Wanted::default();
+        }
         let hosted = self.placement.host_map().affinity().keys();
         let digests = hosted.filter_map(|cell| Some((*cell, self.world.cell_digest(*cell)?)));
         let digests = digests.collect();

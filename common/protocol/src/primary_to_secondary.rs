@@ -1,8 +1,12 @@
 //! Messages of the primary to its secondaries: on `step` to all, on `control` to one.
 
-use serde::{Deserialize, Serialize};
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::action::StampedAction;
 use crate::digest::Digest;
@@ -177,6 +181,57 @@ impl Step {
             wanted: self.wanted.clone(),
             ..Self::default()
         }
+    }
+
+    /// Tells whether it is the step that [`Step::quiet_after`] predicts one step after another,
+    /// whatever its batch is, where ghosts are, and whose poses and whole states it asks for.
+    pub fn is_quiet_after(&self, last: &Self) -> bool {
+        let Self {
+            sequence,
+            batch_number: _,
+            ahead,
+            part,
+            iteration,
+            sim_time,
+            elapsed,
+            step_size_ns,
+            paused,
+            reset,
+            affinities,
+            hand_offs,
+            level_changes,
+            ghost_changes,
+            ghost_poses: _,
+            suspensions,
+            actions,
+            messages,
+            world_publisher,
+            subscriptions,
+            participant_topics,
+            wanted,
+            checkpoint,
+            repeats,
+        } = self;
+        let passes = last.step_size_ns;
+        let is_next = *sequence == last.sequence.next()
+            && iteration.0 == last.iteration.0 + 1
+            && sim_time.0 == last.sim_time.0 + passes
+            && elapsed.0 == last.elapsed.0 + passes
+            && *step_size_ns == passes
+            && *world_publisher == last.world_publisher
+            && wanted.snapshots == last.wanted.snapshots;
+        let is_marked = *paused || *reset || *checkpoint || *repeats;
+        let is_batch = *ahead > 0 || part.is_some();
+        let brings_nothing = affinities.is_empty()
+            && hand_offs.is_empty()
+            && level_changes.is_empty()
+            && ghost_changes.is_empty()
+            && suspensions.is_empty()
+            && actions.is_empty()
+            && messages.is_empty()
+            && subscriptions.is_empty()
+            && participant_topics.is_none();
+        is_next && !is_marked && !is_batch && brings_nothing
     }
 }
 

@@ -58,6 +58,7 @@ impl Pose {
 
     /// Returns `self` followed by `other`: the pose of a frame given in this frame.
     #[must_use]
+    #[inline]
     pub fn then(&self, other: &Self) -> Self {
         let turned = self.rotate(other.position);
         Self {
@@ -79,6 +80,7 @@ impl Pose {
     }
 
     /// Returns a vector of this frame in the outer frame.
+    #[inline]
     pub fn rotate(&self, vector: [f64; 3]) -> [f64; 3] {
         let [x, y, z, w] = self.orientation_xyzw;
         let axis = [x, y, z];

@@ -9,6 +9,7 @@ mod moves;
 mod resting;
 mod restores;
 mod returns;
+mod rollbacks;
 mod suspension;
 mod threads;
 mod verification;

@@ -15,6 +15,7 @@ pub(super) fn reach(
     let mut least = Vector::splat(f64::INFINITY);
     let mut greatest = Vector::splat(f64::NEG_INFINITY);
     let fall = physics.gravity * (step_size_s * step_size_s);
+    let mut has_colliders = false;
     for link in links {
         let body = &physics.bodies[*link];
         let way = if body.is_fixed() {
@@ -22,6 +23,7 @@ pub(super) fn reach(
         } else {
             body.linvel() * step_size_s + fall * body.gravity_scale()
         };
+        has_colliders |= !body.colliders().is_empty();
         for collider in body.colliders() {
             let around = physics.colliders[*collider].compute_collision_aabb(0.0);
             let turn = turn(body, around.mins, around.maxs) * step_size_s;
@@ -29,10 +31,7 @@ pub(super) fn reach(
             greatest = greatest.max(around.maxs + turn + way.max(Vector::ZERO));
         }
     }
-    if links
-        .iter()
-        .all(|link| physics.bodies[*link].colliders().is_empty())
-    {
+    if !has_colliders {
         return protocol::NO_REACH;
     }
     [

@@ -97,7 +97,10 @@ fn impossible_combinations_are_refused() {
 
 #[test]
 fn settings_of_levels_and_threads_are_checked() {
-    check("w.sdf", Ok("threads: 1, run_ahead_max: 2048, verify: false"));
+    check(
+        "w.sdf",
+        Ok("threads: 1, run_ahead_max: 2048, verify: false"),
+    );
     check(
         "w.sdf",
         Ok("load: Buffer, sight: Buffer, minimum_stay: 50ms"),

@@ -15,7 +15,8 @@ impl Primary {
     pub(super) fn has_done(&mut self, step: &mut Step, is_plain: bool, now: SessionTime) -> bool {
         let is_traced = self.settings.outputs.trace.is_some();
         let allowed = self.settings.pace.run_ahead_max.saturating_sub(1);
-        let is_watched = self.commands.observed().has_links() || self.settings.outputs.ros2.is_some();
+        let is_watched =
+            self.commands.observed().has_links() || self.settings.outputs.ros2.is_some();
         let terms = Terms {
             allowed: if is_traced { 0 } else { allowed },
             time: if is_watched {

@@ -16,7 +16,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use protocol::primary_to_secondary::{Step, Wanted};
+use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::{StepAck, StepsAhead};
 use protocol::{LinkPoses, PerformerId, SessionTime};
 
@@ -69,7 +69,7 @@ pub(crate) struct Speculation {
     /// The last step, if a predictable one may follow it.
     last: Option<Step>,
     /// Answers to steps done ahead.
-    answers: ByPeer<VecDeque<StepAck>>,
+    answers: ByPeer<Answers>,
     /// Memory of answers that were taken.
     spare: Vec<(PeerNumber, StepAck)>,
     /// Answers that are still to come.
@@ -79,6 +79,51 @@ pub(crate) struct Speculation {
     /// True if the last step is told of before the next one is made: with the next input.
     rests: bool,
     window: Window,
+}
+
+/// Answers of somebody to steps done ahead, in order. They stay in the lists in which they came:
+/// an answer is large.
+#[derive(Debug, Default)]
+struct Answers {
+    /// Those of parts that have any left.
+    parts: VecDeque<std::vec::IntoIter<StepAck>>,
+    count: usize,
+}
+
+impl Answers {
+    fn clear(&mut self) {
+        self.parts.clear();
+        self.count = 0;
+    }
+
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn push_part(&mut self, acks: Vec<StepAck>) {
+        if !acks.is_empty() {
+            self.count += acks.len();
+            self.parts.push_back(acks.into_iter());
+        }
+    }
+
+    fn front(&self) -> Option<&StepAck> {
+        self.parts.front()?.as_slice().first()
+    }
+
+    fn pop_front(&mut self) -> Option<StepAck> {
+        let part = self.parts.front_mut()?;
+        let ack = part.next();
+        if part.len() == 0 {
+            self.parts.pop_front();
+        }
+        self.count -= 1;
+        ack
+    }
 }
 
 /// Poses of ghosts, which secondaries leave where they are in a window.
@@ -404,7 +449,9 @@ impl Speculation {
     ) {
         self.parts
             .begin((sender, step), (answers.len(), goes_on), now);
-        *self.answers.entry(sender) = VecDeque::from(answers);
+        let known = self.answers.entry(sender);
+        known.clear();
+        known.push_part(answers);
     }
 
     /// Keeps further answers of somebody to steps of the window, or drops them if it is over;
@@ -429,7 +476,8 @@ impl Speculation {
         }
         let was_awaited = self.is_awaited(awaited);
         let steps = part.acks.len() as u32;
-        self.answers.entry(sender).extend(part.acks.drain(..));
+        let acks = std::mem::take(&mut part.acks);
+        self.answers.entry(sender).push_part(acks);
         self.times.note_answered(sender, steps, now);
         if was_awaited && self.has_answers(awaited) {
             let depth = self.depth(awaited);
@@ -497,7 +545,7 @@ impl Speculation {
     fn depth(&self, awaited: &Seats) -> u32 {
         let mut least = None;
         for number in awaited.numbers() {
-            let answers = self.answers.get(*number).map_or(0, VecDeque::len);
+            let answers = self.answers.get(*number).map_or(0, Answers::len);
             if answers == 0 {
                 return 0;
             }
@@ -509,19 +557,9 @@ impl Speculation {
     /// Tells whether a step is the predictable one after the last, but for where ghosts are, and
     /// for the poses and whole states that it asks for. These are a guess: who was missed is asked
     /// in a step of its own.
-    fn is_predicted(&self, step: &mut Step) -> bool {
-        let Some(last) = &self.last else {
-            return false;
-        };
-        let mut predicted = last.quiet_after(1);
-        predicted.batch_number = step.batch_number;
-        let Wanted { poses, states, .. } = &mut predicted.wanted;
-        poses.clone_from(&step.wanted.poses);
-        states.clone_from(&step.wanted.states);
-        let ghost_poses = std::mem::take(&mut step.ghost_poses);
-        let is_predicted = predicted == *step;
-        step.ghost_poses = ghost_poses;
-        is_predicted
+    fn is_predicted(&self, step: &Step) -> bool {
+        let last = self.last.as_ref();
+        last.is_some_and(|last| step.is_quiet_after(last))
     }
 
     /// Tells whether ghosts are where the last message has placed them, or nobody has looked at
@@ -603,11 +641,14 @@ impl Speculation {
         let is_predicted = terms.is_plain && self.is_predicted(step);
         let has_answers = is_predicted && self.has_answers(awaited);
         if has_answers && self.are_ghosts_in_order(step, awaited) {
-            if let Some(last) = &self.last {
+            if let Some(last) = &mut self.last {
                 step.wanted.clone_from(&last.wanted);
+                last.sequence = step.sequence;
+                last.iteration = step.iteration;
+                last.sim_time = step.sim_time;
+                last.elapsed = step.elapsed;
             }
             self.window.last.held += 1;
-            self.note_last(step);
             self.ghosts.leave(step.ghost_poses.drain(..));
             return true;
         }

@@ -30,7 +30,7 @@ pub(crate) struct StepLog {
 /// A step that all have acknowledged.
 #[derive(Debug)]
 struct Done {
-    step: Step,
+    step: Arc<Step>,
     /// The cells that were hosted, ascending, with their digests.
     digests: Vec<(CellId, Digest)>,
     /// Duration of it.
@@ -48,7 +48,7 @@ impl StepLog {
     }
 
     /// Takes a step that is done, and how long it took.
-    pub(crate) fn push(&mut self, step: Step, digests: Vec<(CellId, Digest)>, took: Duration) {
+    pub(crate) fn push(&mut self, step: Arc<Step>, digests: Vec<(CellId, Digest)>, took: Duration) {
         let bytes = size(&step) + digests.len() * size_of::<(CellId, Digest)>();
         self.bytes += bytes;
         self.steps.push_back(Done {
@@ -105,7 +105,7 @@ impl StepLog {
 
     /// Returns the steps after one.
     pub(crate) fn after(&self, from: Sequence) -> impl Iterator<Item = &Step> {
-        let steps = self.steps.iter().map(|done| &done.step);
+        let steps = self.steps.iter().map(|done| &*done.step);
         steps.skip_while(move |step| step.sequence <= from)
     }
 
