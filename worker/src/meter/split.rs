@@ -12,8 +12,9 @@ use protocol::report::{Percentiles, Split};
 
 /// The window of recent figures.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Largest number of steps in the window; in a faster run it is shorter than a second.
-const STEPS_MAX: usize = 1000;
+/// Largest number of steps in the window, more than one message brings; in a faster run it is
+/// shorter than a second.
+const STEPS_MAX: usize = lockstep::limits::RUN_AHEAD_MAX as usize + 1000;
 
 /// Reason why the driver has nothing to do between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

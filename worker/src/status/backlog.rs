@@ -10,8 +10,9 @@ use super::watchers::Watched;
 /// Number of messages of status that may wait to be published; more are lost, as for any slow
 /// observer.
 const STATUS_MAX: usize = 4096;
-/// Number of steps that may wait to be put together; observers lose the messages of more.
-const STEPS_MAX: usize = 1024;
+/// Number of steps that may wait to be put together, more than one message brings; observers lose
+/// the messages of more.
+const STEPS_MAX: usize = 2 * lockstep::limits::RUN_AHEAD_MAX as usize;
 /// Size of messages that may wait to be put together before the stepper waits, if none may be lost
 /// \[bytes\].
 const BYTES_MAX: usize = 64 << 20;
