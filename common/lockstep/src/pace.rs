@@ -41,6 +41,11 @@ impl Pace {
         self.due = (self.due + self.period).max(earliest + self.period.min(CATCH_UP_MAX));
     }
 
+    /// Returns the time from one iteration to the next; 0 is as fast as possible.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+
     /// Tells whether the next iteration is due already, so that nothing but time is wanting.
     pub fn is_late(&self, now: SessionTime) -> bool {
         self.due <= now

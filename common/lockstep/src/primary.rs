@@ -926,11 +926,10 @@ impl Primary {
     }
 
     /// Keeps a step that is done, for those who have to do it again.
-    fn keep(&mut self, step: Arc<Step>, took: Duration) {
+    fn keep(&mut self, mut step: Arc<Step>, took: Duration) {
         if !self.recovery.keeps_past(&self.settings.recovery) {
             return;
         }
-        let mut step = step;
         if step.wanted != Wanted::default() {
             Arc::make_mut(&mut step).wanted = Wanted::default();
         }

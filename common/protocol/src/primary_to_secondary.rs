@@ -113,6 +113,9 @@ pub struct Step {
     /// one, all come with the answer to the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Duration>,
+    /// Time of work after which no more of these are begun, if that is before 128 ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_time: Option<Duration>,
     /// The iteration that the cells are at once the step is done.
     pub iteration: Iteration,
     /// Simulated time at the end of the iteration, as it is shown: it may be set back.
@@ -191,6 +194,7 @@ impl Step {
             batch_number: _,
             ahead,
             part,
+            window_time,
             iteration,
             sim_time,
             elapsed,
@@ -221,7 +225,7 @@ impl Step {
             && *world_publisher == last.world_publisher
             && wanted.snapshots == last.wanted.snapshots;
         let is_marked = *paused || *reset || *checkpoint || *repeats;
-        let is_batch = *ahead > 0 || part.is_some();
+        let is_batch = *ahead > 0 || part.is_some() || window_time.is_some();
         let brings_nothing = affinities.is_empty()
             && hand_offs.is_empty()
             && level_changes.is_empty()

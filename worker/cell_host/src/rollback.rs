@@ -28,9 +28,9 @@ pub struct SaidAhead {
     pub exported: Vec<ExportedStep>,
 }
 
-/// Number of parts after which a rollback point is kept anew, where the clock of this machine is
+/// Number of parts after which another rollback point is kept, where the clock of this machine is
 /// not what counts.
-const PARTS_KEPT: u32 = 2;
+const PARTS_BETWEEN: usize = 2;
 
 /// Steps that are done ahead of one, and the host as it was after some of them.
 pub(super) struct OpenWindow {
@@ -41,14 +41,13 @@ pub(super) struct OpenWindow {
     worked: Duration,
     /// In the order of their steps; the first is of the step itself.
     points: Vec<RollbackPoint>,
-    /// Time that the steps since the last of them took, and the parts that they came in.
-    since: (Duration, u32),
 }
 
 /// A host as it was after a step that quiet ones followed.
 struct RollbackPoint {
-    /// Number of steps of the window that were done.
+    /// Number of steps of the window that were done, and the time that they had taken.
     done: u32,
+    worked: Duration,
     /// For each world, its saved systems.
     world_systems: Vec<Vec<Vec<u8>>>,
     /// The cells with what their last step took.
@@ -82,12 +81,12 @@ impl CellHost {
             step: Step {
                 ahead: step.ahead,
                 part: step.part,
+                window_time: step.window_time,
                 ..step.quiet_after(0)
             },
             done: 0,
             worked: Duration::ZERO,
-            points: vec![self.keep(0)],
-            since: (Duration::ZERO, 0),
+            points: vec![self.keep(0, Duration::ZERO)],
         });
         ack.busy_ns += begin.elapsed().as_nanos() as u64;
         let part = self.go_on_ahead(said)?;
@@ -108,17 +107,21 @@ impl CellHost {
     pub fn go_on_ahead(&mut self, said: &mut SaidAhead) -> Result<StepsAhead, StepError> {
         let mut window = self.window.take().expect("a window is open");
         let begin = Instant::now();
-        if self.is_point_due(&window) {
-            window.points.push(self.keep(window.done));
-            window.since = (Duration::ZERO, 0);
-        }
         let part_time = window.step.part.filter(|_| !self.cells.is_empty());
+        let window_time = window
+            .step
+            .window_time
+            .map_or(WINDOW_MAX, |time| time.min(WINDOW_MAX));
         let mut part = StepsAhead {
             batch_number: window.step.batch_number,
             ..StepsAhead::default()
         };
         let mut bytes = 0;
         loop {
+            if self.is_point_due(&window, begin.elapsed()) {
+                let worked = window.worked + begin.elapsed();
+                window.points.push(self.keep(window.done, worked));
+            }
             window.done += 1;
             let ack = self.run(&window.step.quiet_after(window.done), &[])?;
             said.data.extend(self.take_data());
@@ -128,7 +131,7 @@ impl CellHost {
             part.acks.push(ack);
             let took = begin.elapsed();
             let goes_by_clock = self.part_steps.is_none() && !self.cells.is_empty();
-            let is_late = goes_by_clock && window.worked + took > WINDOW_MAX;
+            let is_late = goes_by_clock && window.worked + took > window_time;
             let next = || window.step.quiet_after(window.done + 1);
             if !may_go_on || is_late || self.looks_at_ghosts(&next()) {
                 break;
@@ -142,22 +145,26 @@ impl CellHost {
                 break;
             }
         }
-        let took = begin.elapsed();
-        window.worked += took;
-        window.since = (window.since.0 + took, window.since.1 + 1);
+        window.worked += begin.elapsed();
         self.window = Some(window);
         Ok(part)
     }
 
-    /// Tells whether a rollback point is to be kept before the next part of a window: going back
-    /// would take long.
-    fn is_point_due(&self, window: &OpenWindow) -> bool {
-        let (took, parts) = window.since;
-        if self.part_steps.is_some() {
-            parts >= PARTS_KEPT
-        } else {
-            took >= REPLAY_MAX
-        }
+    /// Tells whether a rollback point is to be kept before the next step of a window, of whose part
+    /// the steps so far took this time: replaying those since the last point would take long.
+    fn is_point_due(&self, window: &OpenWindow, took: Duration) -> bool {
+        let last = window.points.last();
+        last.is_some_and(|last| match self.part_steps {
+            Some(steps) => (window.done - last.done) as usize >= PARTS_BETWEEN * steps,
+            None => window.worked + took >= last.worked + REPLAY_MAX,
+        })
+    }
+
+    /// Returns the number of rollback points of the window.
+    #[cfg(test)]
+    pub(super) fn point_count(&self) -> usize {
+        let window = self.window.as_ref();
+        window.map_or(0, |window| window.points.len())
     }
 
     /// Tells whether anything here is likely to look at ghosts in a step.
@@ -211,8 +218,8 @@ impl CellHost {
     }
 
     /// Returns all that is needed to go back to the step that was just done, the last of so many in
-    /// a window.
-    fn keep(&mut self, done: u32) -> RollbackPoint {
+    /// a window, which took this time.
+    fn keep(&mut self, done: u32, worked: Duration) -> RollbackPoint {
         let slots = self.cells.iter_mut();
         let mut cells: Vec<_> = slots.map(|(id, slot)| (*id, slot, None)).collect();
         self.threads.for_each(cells.iter_mut(), |(_, slot, copy)| {
@@ -224,6 +231,7 @@ impl CellHost {
         });
         RollbackPoint {
             done,
+            worked,
             world_systems: self.scene.save_systems(),
             cells: cells.collect(),
         }

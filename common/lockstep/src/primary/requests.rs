@@ -294,6 +294,8 @@ impl Primary {
         self.settings.pace.real_time_factor = factor;
         self.clock
             .set_pace(self.settings.pace.step_size, factor, cx.now);
+        // A window of the pace before may last for seconds at this one, without a message.
+        self.barrier.forget(None);
         let text = format!("set-real-time-factor {factor}");
         cx.event(Severity::Info, "command", text);
         cx.done(from, request);

@@ -180,6 +180,12 @@ impl RunClock {
         }
     }
 
+    /// Returns the time from one iteration to the next that the pace asks for; 0 is as fast as
+    /// possible.
+    pub(crate) fn period(&self) -> Duration {
+        self.pace.period()
+    }
+
     /// Tells whether the next iteration is due already, so that nothing but time is wanting.
     pub(crate) fn is_late(&self, now: SessionTime) -> bool {
         self.pace.is_late(now)

@@ -24,6 +24,7 @@ impl Primary {
             } else {
                 WINDOW_MAX
             },
+            period: self.clock.period(),
             is_plain,
             is_late: self.clock.is_late(now),
         };

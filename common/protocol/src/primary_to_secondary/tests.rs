@@ -18,6 +18,9 @@ fn other_values() -> Vec<Surprise> {
         ("another size", |step| step.step_size_ns += 1),
         ("a window", |step| step.ahead = 1),
         ("a part", |step| step.part = Some(Duration::from_millis(1))),
+        ("a limit", |step| {
+            step.window_time = Some(Duration::from_millis(1));
+        }),
         ("a pause", |step| step.paused = true),
         ("a reset", |step| step.reset = true),
         ("a checkpoint", |step| step.checkpoint = true),

@@ -52,6 +52,7 @@ fn a_host_goes_back_to_any_step_of_a_window() {
         let mut hosts = Hosts::started(["a"; 3], PLAIN);
         hosts.advance_by(BEFORE);
         let step = run_ahead(&mut hosts);
+        assert_eq!(host(&mut hosts).point_count(), 4);
         let to = Sequence(step.sequence.0 + u64::from(holds));
         host(&mut hosts).go_back(to).unwrap();
         let next = hosts.run(step.quiet_after(holds + 1)).unwrap();

@@ -137,7 +137,7 @@ struct Ghosts {
 
 impl Ghosts {
     /// Takes the poses that a step would have placed.
-    fn leave(&mut self, poses: impl Iterator<Item = LinkPoses>) {
+    fn leave(&mut self, poses: Vec<LinkPoses>) {
         for one in poses {
             let placed = place_of(&self.placed, one.performer);
             if placed.is_ok_and(|place| self.placed[place] == one) {
@@ -171,6 +171,8 @@ pub(crate) struct Terms {
     pub(crate) allowed: u32,
     /// Longest time that the work on its steps should take.
     pub(crate) time: Duration,
+    /// Time from one step to the next that the pace asks for; 0 for as fast as possible.
+    pub(crate) period: Duration,
     /// True if the step advances time and brings neither commands nor snapshots.
     pub(crate) is_plain: bool,
     /// True if the pace does not hold it up.
@@ -404,16 +406,16 @@ impl Window {
         };
     }
 
-    /// Returns the size of the window that the message may open; `allowed` is what is ever allowed,
-    /// `time` what its work may take.
-    fn size(&mut self, allowed: u32, time: Duration) -> u32 {
+    /// Returns the size of the window that the message may open: no step of it comes later than
+    /// after the time that its work may take, also once the run keeps to its pace again.
+    fn size(&mut self, terms: &Terms) -> u32 {
         self.last.opened = 0;
         self.last.held = 0;
         let is_held_off = self.pause > 0 || self.remeasured.steps_left > 0;
         let is_ready = self.streak >= PREDICTABLE_FIRST && !is_held_off && self.alone > 0.0;
-        let work = self.work + self.own.step;
-        let in_time = (time.as_secs_f64() / work.max(1e-9)) as u32;
-        self.steps = self.steps.clamp(1, allowed.max(1));
+        let each = (self.work + self.own.step).max(terms.period.as_secs_f64());
+        let in_time = (terms.time.as_secs_f64() / each.max(1e-9)) as u32;
+        self.steps = self.steps.clamp(1, terms.allowed.max(1));
         if is_ready {
             self.steps.min(in_time.saturating_sub(1))
         } else {
@@ -649,7 +651,7 @@ impl Speculation {
                 last.elapsed = step.elapsed;
             }
             self.window.last.held += 1;
-            self.ghosts.leave(step.ghost_poses.drain(..));
+            self.ghosts.leave(std::mem::take(&mut step.ghost_poses));
             return true;
         }
         let rolls_back = awaited
@@ -663,8 +665,9 @@ impl Speculation {
         self.window
             .note(is_predicted, rolls_back, terms.is_late, now);
         let may_open = is_predicted && terms.is_late;
-        let size = self.window.size(terms.allowed, terms.time);
+        let size = self.window.size(terms);
         step.ahead = if may_open { size } else { 0 };
+        step.window_time = Some(terms.time);
         self.note_last(step);
         false
     }
@@ -679,6 +682,7 @@ impl Speculation {
     pub(super) fn open_window(&mut self, step: &mut Step, secondaries: usize) {
         self.ghosts.placed.clone_from(&step.ghost_poses);
         self.window.last.opened = step.ahead;
+        step.window_time = step.window_time.filter(|_| step.ahead > 0);
         let time = Duration::try_from_secs_f64(self.window.work * f64::from(step.ahead));
         let time = time.unwrap_or_default();
         step.part = (step.ahead > 0).then(|| window_parts::part_time(secondaries, time));

@@ -18,6 +18,7 @@ struct Rig {
     own_us: [u64; 2],
     /// Time that the next message takes besides, if it rolls back a window \[us\].
     rollback_us: Option<u64>,
+    terms: Terms,
 }
 
 /// Steps in a part of a window, and time to restore what was kept \[us\].
@@ -36,6 +37,7 @@ impl Rig {
             way_us: 0,
             own_us: [0; 2],
             rollback_us: None,
+            terms: TERMS,
         }
     }
 
@@ -55,7 +57,7 @@ impl Rig {
         let rollback_us = self.rollback_us.take();
         let rolls_back = rollback_us.is_some();
         self.window.note(!rolls_back, rolls_back, true, self.now);
-        let opened = self.window.size(ALLOWED, WINDOW_MAX);
+        let opened = self.window.size(&self.terms);
         self.window.last.opened = opened;
         let held = held.min(opened);
         self.window.last.held = held;
@@ -158,6 +160,18 @@ fn steps_of_long_work_have_no_window_however_long_the_way_is() {
 }
 
 #[test]
+fn windows_are_short_while_others_wait_for_messages_or_the_pace_is_slow() {
+    let mut rig = Rig::far(50, 2_000);
+    rig.terms.time = WATCHED_WINDOW_MAX;
+    rig.messages(&[ALL; 12]);
+    assert_eq!(rig.message(ALL), 639, "32 ms of work");
+    rig.terms.period = Duration::from_millis(1);
+    assert_eq!(rig.message(ALL), 31, "32 ms of the pace");
+    rig.terms.period = Duration::from_secs(1);
+    assert_eq!(rig.message(ALL), 0, "a step in a second");
+}
+
+#[test]
 fn windows_have_room_for_the_work_of_the_primary_itself() {
     // Many secondaries of little work: reading a message takes 15 ms, a step in it 1 ms more.
     for (own_us, expected) in [
@@ -228,6 +242,7 @@ fn a_part_is_a_sixteenth_of_the_work_on_its_window() {
 const TERMS: Terms = Terms {
     allowed: ALLOWED,
     time: WINDOW_MAX,
+    period: Duration::ZERO,
     is_plain: true,
     is_late: true,
 };
