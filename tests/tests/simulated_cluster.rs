@@ -101,6 +101,30 @@ fn sensors_see_ghosts_where_they_are_although_steps_are_done_ahead() {
 }
 
 #[test]
+fn a_new_real_time_factor_ends_a_window() {
+    for seed in 0..5 {
+        eprintln!("seed {seed}");
+        let world = worlds::row(2, 1);
+        let mut cluster = Cluster::new(&[world], 2, 100_000, NetworkFaults::SHUFFLED, seed);
+        cluster.run_until(|cluster| cluster.checks.barrier.done_ahead > 500);
+        let published = cluster.checks.barrier.published;
+        cluster.run_until(|cluster| cluster.checks.barrier.published > published);
+        let (published, ahead) = {
+            let barrier = &cluster.checks.barrier;
+            (barrier.published, barrier.done_ahead)
+        };
+        cluster.run_until(|cluster| cluster.checks.barrier.done_ahead > ahead + 10);
+        assert_eq!(cluster.checks.barrier.published, published);
+        let asked_at = cluster.now();
+        // A step in 200 ms: what is left of the window takes many seconds.
+        cluster.request(1, Command::SetRealTimeFactor { factor: 0.005 });
+        cluster.run_until(|cluster| cluster.checks.barrier.published > published);
+        let took = cluster.now().since(asked_at);
+        assert!(took < Duration::from_millis(300), "{took:?}");
+    }
+}
+
+#[test]
 fn a_crash_at_any_moment_stops_everyone_and_names_the_lost_one() {
     for seed in 0..20 {
         eprintln!("seed {seed}");

@@ -19,6 +19,8 @@ pub struct Barrier {
     ahead: BTreeMap<Sequence, BTreeSet<CellId>>,
     /// Steps done ahead in which something has looked at ghosts.
     looked: BTreeSet<Sequence>,
+    /// Number of steps with a message of their own.
+    pub published: u64,
     /// Number of steps that were done ahead and counted.
     pub done_ahead: u64,
     /// Number of steps that were done ahead and rolled back.
@@ -61,7 +63,7 @@ impl Barrier {
         let has_looked = self.looked.remove(&step.sequence);
         let looked = std::mem::take(&mut self.looked);
         let mut ahead = std::mem::take(&mut self.ahead);
-        self.on_published(step);
+        self.begin(step);
         self.acknowledged = ahead.remove(&step.sequence).unwrap_or_default();
         self.done_ahead += 1;
         self.ahead = ahead;
@@ -79,6 +81,11 @@ impl Barrier {
     /// # Panics
     /// Panics if the barrier does not hold.
     pub fn on_published(&mut self, step: &Step) {
+        self.published += 1;
+        self.begin(step);
+    }
+
+    fn begin(&mut self, step: &Step) {
         let mut missing = self.open.difference(&self.acknowledged);
         if let Some(cell) = missing.next() {
             panic!(
