@@ -84,7 +84,7 @@ pub struct CellHost {
     data: Option<DataBatch>,
     /// Messages of the last step that leave the run, if any do.
     exported: Option<ExportedStep>,
-    /// State to roll back to when speculative steps are not those that are granted.
+    /// Steps that were done ahead, with what it takes to roll them back.
     window: Option<OpenWindow>,
     /// Number of steps in a part of a window, where the clock is not what counts.
     part_steps: Option<usize>,
